@@ -30,7 +30,7 @@ pub(crate) fn measured(export: &Value) -> Result<Vec<Measured>> {
         let estimate = &json["estimate"];
         if let Some(value_ns) = estimate["total_ns"]["value"].as_f64().filter(|_| json["outcome"] == "ok") {
             cases.push(Measured {
-                case: Case::parse(json["id"].as_str().context("a case without an id")?)?,
+                case: Case::parse(json["name"].as_str().context("a case without a name")?)?,
                 value_ns,
                 limit_share: estimate["limit"]["share"].as_f64(),
                 samples: Vec::deserialize(&json["samples"]).context("samples")?,
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_case_without_a_result_is_omitted() {
-        let case = |id: &str, outcome: &str, estimate: Value| json!({"id": id, "outcome": outcome, "samples": [sample(7, 1, 1)], "estimate": estimate});
+        let case = |name: &str, outcome: &str, estimate: Value| json!({"name": name, "outcome": outcome, "samples": [sample(7, 1, 1)], "estimate": estimate});
         let estimate = json!({"total_ns": {"value": 5.0}, "limit": {"share": 0.5}});
         let copy = "copy-program,program=3";
         let export = json!({"cases": [

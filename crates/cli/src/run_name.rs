@@ -90,7 +90,7 @@ impl RunSelector {
         run.on_target(target).ok_or_else(|| {
             let names: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
             let missing = run.missing.iter().find(|missing| missing.name == *target);
-            let why = missing.map_or(String::new(), |missing| format!(" ({})", missing.why));
+            let why = missing.map_or(String::new(), |missing| format!(" ({})", missing.reason));
             usage!("{}: no results on '{target}'{why}. Name one of its targets: {}", self.run, names.join(", "))
         })
     }

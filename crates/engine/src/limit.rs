@@ -87,7 +87,7 @@ impl Engine<'_> {
             size = (per_s / 1000 * left_ms / 3).clamp(FIRST_BYTES, writes.file_bytes.max(FIRST_BYTES));
             size = size.min(writes.file_bytes);
         }
-        let limit = Limit { kind: LimitKind::DeviceWrite, threads: 1, bytes_per_s, how };
+        let limit = Limit { kind: LimitKind::DeviceWrite, threads: 1, bytes_per_s, description: how };
         MeasuredLimits { limits: vec![limit], bytes_written }
     }
 }
@@ -112,7 +112,7 @@ fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
             Err(why) => (None, why.clone()),
             Ok(fastest) => (Some(rate(copied_bytes, fastest[index])), how),
         };
-        Limit { kind, threads, bytes_per_s, how }
+        Limit { kind, threads, bytes_per_s, description: how }
     };
     COPIES.into_iter().enumerate().map(limit).collect()
 }
@@ -221,6 +221,6 @@ mod tests {
     fn missing_memory_is_reported() {
         let limits = memory(1, 1 << 60, Duration::ZERO);
         assert!(limits.iter().all(|limit| limit.bytes_per_s.is_none()), "{limits:?}");
-        assert!(limits[0].how.contains("insufficient memory"), "{limits:?}");
+        assert!(limits[0].description.contains("insufficient memory"), "{limits:?}");
     }
 }

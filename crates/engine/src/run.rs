@@ -366,11 +366,11 @@ fn in_phase<T>(
 fn note_lost_data(sample: &mut Sample, what: &str, error: CallError, phase: Phase) {
     let failure = error.failure(phase, None);
     sample.disturbed.get_or_insert_with(|| format!("{what}: {failure}"));
-    sample.write_back = Some(Box::new(failure));
+    sample.write_back_failure = Some(Box::new(failure));
 }
 
 fn note_end(watcher: Watcher<'_>, memory: &mut WarmMemory, sample: &mut Sample) {
-    (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
-    sample.watch.given_back_bytes = memory.given_back_bytes();
+    (sample.system_state, sample.steal_ns, sample.device_bytes) = watcher.end();
+    sample.system_state.returned_memory_bytes = memory.given_back_bytes();
     sample.probe_ns[1] = memory.probe_ns();
 }

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use writebench_model::Watch;
+use writebench_model::SystemState;
 
 use crate::machine::{device_bytes, meminfo_bytes, steal_ns};
 
 pub(crate) struct Watcher<'s> {
-    before: Watch,
+    before: SystemState,
     cpu_stats: &'s [String],
     throttled_ns: Vec<Option<u64>>,
     device_number: Option<&'s str>,
@@ -19,12 +19,12 @@ pub(crate) struct Watcher<'s> {
 impl<'s> Watcher<'s> {
     /// `cpu_stats` are the control groups' files, and the device number is that of `/sys/dev/block`.
     pub(crate) fn begin(cpu_stats: &'s [String], device_number: Option<&'s str>) -> Self {
-        let before = Watch {
+        let before = SystemState {
             available_memory_bytes: meminfo_bytes("MemAvailable"),
             dirty_bytes: meminfo_bytes("Dirty"),
             writeback_bytes: meminfo_bytes("Writeback"),
             thermal_throttles: thermal_throttles(Path::new(CPUS)),
-            ..Watch::default()
+            ..SystemState::default()
         };
         Self {
             before,
@@ -38,14 +38,14 @@ impl<'s> Watcher<'s> {
 
     /// The state at the beginning with the delays since then, the CPU time that the hypervisor took, over all
     /// CPUs, and the device's bytes.
-    pub(crate) fn end(self) -> (Watch, u64, Option<u64>) {
+    pub(crate) fn end(self) -> (SystemState, u64, Option<u64>) {
         let since =
             |now: Option<u64>, then: Option<u64>| now.zip(then).map(|(now, then)| now.saturating_sub(then));
         let device_bytes = since(self.device_number.and_then(device_bytes), self.device_bytes);
         let steal_ns = steal_ns().unwrap_or(0).saturating_sub(self.steal_ns);
         let groups = self.cpu_stats.iter().zip(self.throttled_ns);
         let delays = groups.filter_map(|(path, then)| since(throttled_ns(path), then));
-        let watch = Watch {
+        let watch = SystemState {
             // A process waits for one group's limit at a time.
             throttled_ns: delays.max(),
             thermal_throttles: since(thermal_throttles(Path::new(CPUS)), self.before.thermal_throttles),

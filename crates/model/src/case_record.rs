@@ -141,7 +141,8 @@ enum Meaning {
 
 #[derive(Serialize, Deserialize)]
 struct Texts {
-    id: String,
+    #[serde(alias = "id")]
+    name: String,
     method: String,
     axes: BTreeMap<String, String>,
 }
@@ -216,13 +217,13 @@ impl From<Case> for RecordedCase {
 
 impl From<Texts> for RecordedCase {
     fn from(texts: Texts) -> Self {
-        Self::unknown(texts.id, texts.method, texts.axes)
+        Self::unknown(texts.name, texts.method, texts.axes)
     }
 }
 
 impl From<RecordedCase> for Texts {
     fn from(case: RecordedCase) -> Self {
-        Self { method: case.method().to_owned(), axes: case.axes(), id: case.name }
+        Self { method: case.method().to_owned(), axes: case.axes(), name: case.name }
     }
 }
 

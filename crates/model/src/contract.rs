@@ -16,6 +16,7 @@ pub struct Contract {
     pub bytes: u64,
     pub files: u32,
     /// An existing file has its blocks, and perhaps its pages.
+    #[serde(rename = "initial_state", alias = "start")]
     pub start: Start,
     pub source: DataSource,
     /// Documents of schema 5 lack the field.

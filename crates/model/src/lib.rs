@@ -44,7 +44,8 @@ pub use ranks::{Cluster, Node, RankName, RankTimes, Spread};
 pub use reserve::Reserve;
 pub use run::{RunRecord, RunStatus, Settings, Verify};
 pub use sample::{
-    Extent, Failure, Latency, Outcome, PhasesNs, ReadBack, ReadFrom, Sample, SampleDocument, Timeline, Watch,
+    Extent, Failure, Latency, Outcome, PhasesNs, ReadBack, ReadFrom, Sample, SampleDocument, SystemState,
+    Timeline,
 };
 pub use similar::did_you_mean;
 pub use size::{LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch};

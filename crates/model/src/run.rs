@@ -62,8 +62,10 @@ pub struct Settings {
     /// The deadline of a sample. None: derived from the sample's size.
     pub timeout_ns: Option<u64>,
     /// The source of copying cases. None: writebench makes one.
+    #[serde(rename = "from", alias = "copy_from")]
     pub copy_from: Option<String>,
     /// The path at which a copy remains after the run.
+    #[serde(rename = "to", alias = "copy_to")]
     pub copy_to: Option<String>,
     /// The file size of a search. Limits can force the search to end with a smaller one.
     pub search_bytes: Option<u64>,
@@ -118,7 +120,7 @@ impl RunRecord {
 
     /// A run whose filesystem is gone cannot be resumed.
     pub fn has_made_filesystems(&self) -> bool {
-        self.targets.iter().any(|target| target.making.is_some())
+        self.targets.iter().any(|target| target.made_filesystem.is_some())
     }
 
     /// A search for the best case cannot be resumed.

@@ -106,6 +106,7 @@ pub enum Outcome {
     TimedOut {
         /// The last known phase.
         phase: Phase,
+        #[serde(rename = "timeout_ns", alias = "limit_ns")]
         limit_ns: u64,
     },
     WorkerDied {
@@ -191,7 +192,7 @@ pub struct Sample {
     pub round: u32,
     /// The place among all samples of the run, from 0. None in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn: Option<u32>,
+    pub order: Option<u32>,
     #[serde(flatten)]
     pub outcome: Outcome,
     #[serde(deserialize_with = "with_total")]
@@ -219,13 +220,15 @@ pub struct Sample {
     /// The wait for a quiet target.
     pub settle_ns: u64,
     /// The reason if the sample was disturbed.
+    #[serde(rename = "disturbed_by", alias = "disturbed")]
     pub disturbed: Option<String>,
     /// A failed write-back of data that no call had synced, of this sample or an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_back: Option<Box<Failure>>,
+    pub write_back_failure: Option<Box<Failure>>,
     /// Only for data that becomes durable before the end.
     pub latency: Option<Box<Latency>>,
-    pub watch: Watch,
+    #[serde(alias = "watch")]
+    pub system_state: SystemState,
     /// Throughput over time in a long phase `write`.
     pub timeline: Option<Box<Timeline>>,
     /// The lifetime of a process without work, right before a program of the user's.
@@ -275,7 +278,7 @@ impl Sample {
 
 /// The state of the machine right before a sample, and delays during it. Unknown values are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Watch {
+pub struct SystemState {
     /// `MemAvailable` of proc_meminfo(5).
     pub available_memory_bytes: Option<u64>,
     /// `Dirty` of proc_meminfo(5).
@@ -289,7 +292,7 @@ pub struct Watch {
     pub thermal_throttles: Option<u64>,
     /// Free memory that the kernel returned to the hypervisor after it was warmed. None if the sample takes
     /// no memory for its file, or the kernel has no such counter.
-    pub given_back_bytes: Option<u64>,
+    pub returned_memory_bytes: Option<u64>,
 }
 
 /// Throughput in a long phase `write`, which shows a fast beginning.

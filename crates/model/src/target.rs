@@ -14,13 +14,14 @@ pub struct TargetRecord {
     #[serde(deserialize_with = "list")]
     pub limits: Vec<Limit>,
     /// None if the filesystem existed before.
-    pub making: Option<FilesystemSpec>,
+    #[serde(alias = "making")]
+    pub made_filesystem: Option<FilesystemSpec>,
 }
 
 impl TargetRecord {
     /// Whether data there can outlive a power loss. Memory cannot, nor can a filesystem in memory.
     pub fn keeps_data(&self) -> bool {
-        let is_made_in_memory = self.making.as_ref().is_some_and(|making| making.images.is_empty());
+        let is_made_in_memory = self.made_filesystem.as_ref().is_some_and(|making| making.images.is_empty());
         !is_made_in_memory && !self.environment.filesystem.is_in_memory()
     }
 
@@ -36,7 +37,8 @@ impl TargetRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingTarget {
     pub name: String,
-    pub why: String,
+    #[serde(alias = "why")]
+    pub reason: String,
 }
 
 /// The making of a filesystem for a run.
@@ -93,6 +95,7 @@ pub struct Limit {
     pub threads: u32,
     /// The best of several measurements. None if it cannot be measured here.
     pub bytes_per_s: Option<u64>,
-    /// The method of measurement, or the reason for its failure.
-    pub how: String,
+    /// Of the measurement, or the reason for its failure.
+    #[serde(alias = "how")]
+    pub description: String,
 }

@@ -31,7 +31,7 @@ const FIGURE_COLUMNS = [
   ...["p50", "p90", "p99", "p99.9", "longest"].map((name, index) => ofFigures(name, (figures) => figures.latency?.[index], nanoseconds)),
   ofFigures("user CPU", (figures) => figures.user, (ns) => (ns > 0 ? nanoseconds(ns) : "0")),
   ofFigures("system CPU", (figures) => figures.system, (ns) => (ns > 0 ? nanoseconds(ns) : "0")),
-  ofFigures("samples", (figures) => figures.samples, (value, figures) => `${value}${figures.disturbed && !figures.only_disturbed ? ` + ${figures.disturbed} disturbed` : figures.only_disturbed ? " (disturbed)" : ""}`),
+  ofFigures("samples", (figures) => figures.samples, (value, figures) => `${value}${figures.disturbed && !figures.all_disturbed ? ` + ${figures.disturbed} disturbed` : figures.all_disturbed ? " (disturbed)" : ""}`),
 ];
 
 function caseTable(number) {

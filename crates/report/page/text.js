@@ -75,7 +75,7 @@ function caseLines(entry) {
         .join(", "),
     `CPU: user ${nanoseconds(figures.user)}, system ${nanoseconds(figures.system)}`,
     counted(figures.samples, "sample") +
-      (figures.only_disturbed ? ", all of them disturbed" : figures.disturbed ? `, ${figures.disturbed} more disturbed` : "") +
+      (figures.all_disturbed ? ", all of them disturbed" : figures.disturbed ? `, ${figures.disturbed} more disturbed` : "") +
       (figures.outliers ? `, ${counted(figures.outliers, "outlier")}` : ""),
   );
   if (figures.share !== undefined) lines.push(`${percent(figures.share)} of the limit`);

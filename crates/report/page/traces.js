@@ -95,7 +95,7 @@ function lineTraces(chart, series, { floor }) {
       line: { color: colour, width: 2, dash: index < 7 ? "solid" : index < 14 ? "dash" : "dot" },
       marker: {
         color: colour, size: 8, symbol: index % 12,
-        line: { width: drawn.map((point) => (cases[point.row].figures?.only_disturbed ? 2 : 0)), color: "#b57a00" },
+        line: { width: drawn.map((point) => (cases[point.row].figures?.all_disturbed ? 2 : 0)), color: "#b57a00" },
       },
       hovertext: drawn.map((point) => (point.has ? hoverText(point, chart, where(point)) : "")),
       hoverinfo: "text", customdata: drawn.map((point) => point.row),
@@ -150,7 +150,7 @@ function barTraces(chart, series, categories) {
   const bars = {
     type: "bar", orientation: "h", name: plain(chart.y.label), width: 0.7, showlegend: false,
     y: drawn.map((point) => place.get(point.x)), x: drawn.map((point) => point.median),
-    marker: { color: drawn.map((point) => faded(colour, cases[point.row].figures?.only_disturbed ? 0.2 : 0.45)) },
+    marker: { color: drawn.map((point) => faded(colour, cases[point.row].figures?.all_disturbed ? 0.2 : 0.45)) },
     error_x: {
       type: "data", symmetric: false, thickness: 2, width: 5, color: ink(),
       array: drawn.map((point) => point.high - point.median), arrayminus: drawn.map((point) => point.median - point.low),
@@ -223,7 +223,7 @@ function heatTraces(chart, series, range, isNarrow) {
     if (!point.has) return "✕";
     if (isNarrow) return "";
     // The unit is next to the colours.
-    return (cases[point.row].figures?.only_disturbed ? "~" : "") + valueText(point.median, chart.y.unit).replace(chart.y.unit, "").trim();
+    return (cases[point.row].figures?.all_disturbed ? "~" : "") + valueText(point.median, chart.y.unit).replace(chart.y.unit, "").trim();
   };
   return [{
     type: "heatmap", z: values, zmin: from, zmax: to,

@@ -35,8 +35,8 @@ struct Document {
     run: RunRecord,
     #[serde(deserialize_with = "targets")]
     targets: Vec<TargetRecord>,
-    #[serde(deserialize_with = "targets")]
-    missing: Vec<MissingTarget>,
+    #[serde(alias = "missing", deserialize_with = "targets")]
+    missing_targets: Vec<MissingTarget>,
     #[serde(deserialize_with = "rows")]
     cases: Vec<CaseRecord>,
 }
@@ -70,7 +70,7 @@ pub fn run_of_export(text: &str) -> Result<RunRecord, ImportError> {
 }
 
 fn record(document: Document) -> Result<RunRecord, ImportError> {
-    let Document { run, targets, missing, mut cases } = document;
+    let Document { run, targets, missing_targets: missing, mut cases } = document;
     let mut names = HashSet::new();
     if let Some(twice) = targets.iter().find(|target| !names.insert(&target.name)) {
         return Err(ImportError::Content(format!("target '{}' appears twice", twice.name)));
@@ -93,14 +93,14 @@ mod tests {
     use super::*;
     use crate::Report;
     use crate::formats::json::render;
-    use writebench_model::{Extent, Failure, Outcome, Phase, ReadBack, ReadFrom, Sample, Timeline};
+    use writebench_model::{Extent, Failure, Outcome, Phase, ReadBack, ReadFrom, Sample, Start, Timeline};
     use writebench_testkit::{example_case, example_run};
 
     fn run() -> RunRecord {
         let mut good = Sample::without_figures(0, Outcome::Ok);
         good.phases_ns.write = 17;
         good.bytes = 1 << 30;
-        good.watch.dirty_bytes = Some(4096);
+        good.system_state.dirty_bytes = Some(4096);
         good.read_back = Some(ReadBack { extent: Extent::Part, bytes: 1 << 26, from: Some(ReadFrom::Device) });
         good.timeline = Some(Timeline { interval_ns: 5, bytes: vec![1, 2] }.into());
         let failure = Failure {
@@ -144,6 +144,7 @@ mod tests {
             let case = &mut old["cases"][0];
             let name = id.split(',').next().unwrap();
             *case = serde_json::to_value(example_case("a section", name, Vec::new())).unwrap();
+            case.as_object_mut().unwrap().remove("name");
             case["id"] = id.into();
             case["axes"]["memory"] = memory.into();
             if let Some(alignment) = alignment {
@@ -155,6 +156,33 @@ mod tests {
             assert_eq!(read.case.name(), now);
             assert_eq!(read.case.known().unwrap().axes().memory, read.contract.memory, "{now}");
         }
+    }
+
+    #[test]
+    fn an_export_of_writebench_0_2_0_is_read_with_all_its_names() {
+        let mut old: serde_json::Value =
+            serde_json::from_str(include_str!("../../../fuzz/seeds/run.json")).unwrap();
+        assert_eq!(old["schema"], 5);
+        old["run"]["settings"]["copy_from"] = "/source".into();
+        old["run"]["settings"]["copy_to"] = "/copy".into();
+        old["missing"] = serde_json::json!([{"name": "jfs", "why": "no mkfs.jfs"}]);
+        old["targets"][0]["making"] = serde_json::json!({
+            "kind": "tmpfs", "images": [], "commands": [], "mkfs_options": [], "mount_options": null
+        });
+        let sample = &mut old["cases"][0]["samples"][0];
+        sample["disturbed"] = "noise".into();
+        sample["outcome"] = "timed-out".into();
+        sample["cause"] = serde_json::json!({"phase": "sync", "limit_ns": 9});
+        let run = run_of_export(&old.to_string()).unwrap();
+        let (target, sample) = (&run.targets[0], &run.cases[0].samples[0]);
+        let copied = [&run.settings.copy_from, &run.settings.copy_to].map(|path| path.as_deref());
+        assert_eq!(copied, [Some("/source"), Some("/copy")]);
+        assert_eq!((run.missing[0].reason.as_str(), run.cases[0].case.method()), ("no mkfs.jfs", "write"));
+        assert!(target.made_filesystem.is_some() && target.limits[0].description.starts_with("best copy"));
+        assert_eq!(run.cases[0].contract.start, Start::New);
+        assert_eq!(sample.system_state.dirty_bytes, Some(221_106_176));
+        assert_eq!(sample.disturbed.as_deref(), Some("noise"));
+        assert_eq!(sample.outcome, Outcome::TimedOut { phase: Phase::Sync, limit_ns: 9 });
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Disturbance {
         self.learn(sample.probe_ns);
         let share = |time_ns: u64| as_f64(time_ns) / as_f64(sample.phases_ns.total().max(1));
         let stolen = share(sample.steal_ns);
-        let held_up = share(sample.watch.throttled_ns.unwrap_or(0));
+        let held_up = share(sample.system_state.throttled_ns.unwrap_or(0));
         // The cause is the larger share.
         if sample.steal_ns >= Self::STEAL_LEAST_NS && stolen > Self::STEAL.max(held_up) {
             return Some(format!("hypervisor took {:.0} % of the time of a CPU", stolen * 100.0));
@@ -56,10 +56,10 @@ impl Disturbance {
         if held_up > Self::STEAL {
             return Some(format!("delayed for {:.0} % of its time by its group's CPU limit", held_up * 100.0));
         }
-        if let Some(throttles) = sample.watch.thermal_throttles.filter(|&times| times > 0) {
+        if let Some(throttles) = sample.system_state.thermal_throttles.filter(|&times| times > 0) {
             return Some(format!("CPUs slowed down {throttles} times because of heat"));
         }
-        let given_back_bytes = as_f64(sample.watch.given_back_bytes.unwrap_or(0));
+        let given_back_bytes = as_f64(sample.system_state.returned_memory_bytes.unwrap_or(0));
         let is_short = sample.phases_ns.total() < Self::GIVEN_BACK_LONGEST_NS;
         if is_short && given_back_bytes > Self::GIVEN_BACK * as_f64(sample.bytes) {
             let given_back_mib = given_back_bytes / 1_048_576.0;
@@ -106,7 +106,8 @@ mod tests {
         let mut rule = Disturbance::from_probes(vec![1000; 15]);
         let with = |throttled_ns, thermal_throttles| {
             let mut sample = sample([1000; 2], 0, 1_000_000);
-            (sample.watch.throttled_ns, sample.watch.thermal_throttles) = (throttled_ns, thermal_throttles);
+            (sample.system_state.throttled_ns, sample.system_state.thermal_throttles) =
+                (throttled_ns, thermal_throttles);
             sample
         };
         assert_eq!(rule.judge(&with(Some(50_000), Some(0))), None, "5 %");
@@ -120,7 +121,7 @@ mod tests {
         let mut rule = Disturbance::from_probes(vec![1000; 15]);
         let with = |given_back_bytes, write_ns| {
             let mut sample = sample([1000; 2], 0, write_ns);
-            (sample.bytes, sample.watch.given_back_bytes) = (100 << 20, given_back_bytes);
+            (sample.bytes, sample.system_state.returned_memory_bytes) = (100 << 20, given_back_bytes);
             sample
         };
         let (short, long) = (100_000_000, 1_500_000_000);
@@ -136,7 +137,7 @@ mod tests {
         let mut rule = Disturbance::from_probes(vec![1000; 15]);
         let reason = |rule: &mut Disturbance, steal_ns, throttled_ns| {
             let mut sample = sample([1000; 2], steal_ns, 1_000_000_000);
-            sample.watch.throttled_ns = Some(throttled_ns);
+            sample.system_state.throttled_ns = Some(throttled_ns);
             rule.judge(&sample).unwrap()
         };
         assert!(

@@ -100,7 +100,10 @@ impl Hardware {
         if settings.max_bytes.is_some_and(|most| all.saturating_add(needed) > most) {
             let bytes = Bytes(most_bytes * 2).approximate();
             let how = format!("not measured: --max-bytes does not leave {bytes} for it");
-            self.learn(target, Limit { kind: LimitKind::DeviceWrite, threads: 1, bytes_per_s: None, how });
+            self.learn(
+                target,
+                Limit { kind: LimitKind::DeviceWrite, threads: 1, bytes_per_s: None, description: how },
+            );
             return;
         }
         self.device_bytes += most_bytes;
@@ -134,7 +137,7 @@ impl Hardware {
                 LimitedHardware::Memory { threads, .. } => (LimitKind::MemoryCopy, threads),
                 LimitedHardware::Device(_) => (LimitKind::DeviceWrite, 1),
             };
-            self.learn(request.target, Limit { kind, threads, bytes_per_s: None, how });
+            self.learn(request.target, Limit { kind, threads, bytes_per_s: None, description: how });
         }
         Ok(())
     }
@@ -250,7 +253,7 @@ mod tests {
         assert!(hardware.requests.is_empty() && hardware.bytes() == 0);
         let limits = hardware.limits(0);
         let [limit] = limits.as_slice() else { panic!("{limits:?}") };
-        assert!(limit.bytes_per_s.is_none() && limit.how.contains("--max-bytes"), "{limit:?}");
+        assert!(limit.bytes_per_s.is_none() && limit.description.contains("--max-bytes"), "{limit:?}");
     }
 
     #[test]
@@ -276,8 +279,12 @@ mod tests {
             Hardware::for_cases(&some, &settings(None, None), &[Some(SPACE), Some(SPACE)]).unwrap();
         let targets: Vec<usize> = hardware.requests.iter().map(|request| request.target).collect();
         assert_eq!(targets, [0, 0, 1]);
-        let limit =
-            |kind, bytes_per_s| Limit { kind, threads: 1, bytes_per_s: Some(bytes_per_s), how: String::new() };
+        let limit = |kind, bytes_per_s| Limit {
+            kind,
+            threads: 1,
+            bytes_per_s: Some(bytes_per_s),
+            description: String::new(),
+        };
         let (memory, device) =
             (limit(LimitKind::MemoryCopy, 9), |bytes_per_s| limit(LimitKind::DeviceWrite, bytes_per_s));
         hardware.learn(0, memory.clone());
@@ -290,7 +297,8 @@ mod tests {
     #[test]
     fn a_sample_faster_than_its_limit_proves_the_limit_too_low() {
         let mut hardware = Hardware::for_cases(&[], &settings(None, None), &[None]).unwrap();
-        let limit = |kind| Limit { kind, threads: 1, bytes_per_s: Some(1_000_000_000), how: String::new() };
+        let limit =
+            |kind| Limit { kind, threads: 1, bytes_per_s: Some(1_000_000_000), description: String::new() };
         hardware.learn(0, limit(LimitKind::MemoryCopy));
         let mut sample = Sample::without_figures(0, Outcome::Ok);
         (sample.bytes, sample.phases_ns.write) = (1 << 20, 1 << 20);
@@ -308,8 +316,12 @@ mod tests {
     #[test]
     fn the_best_of_both_times_counts() {
         let mut hardware = Hardware::for_cases(&[], &settings(None, None), &[None]).unwrap();
-        let limit =
-            |bytes_per_s| Limit { kind: LimitKind::MemoryCopy, threads: 1, bytes_per_s, how: String::new() };
+        let limit = |bytes_per_s| Limit {
+            kind: LimitKind::MemoryCopy,
+            threads: 1,
+            bytes_per_s,
+            description: String::new(),
+        };
         for bytes_per_s in [None, Some(5), Some(7), Some(6), None] {
             hardware.learn(0, limit(bytes_per_s));
         }

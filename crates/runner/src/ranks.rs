@@ -128,7 +128,7 @@ pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
         read_back: read_back(reports),
         settle_ns: shares().map(|share| share.settle_ns).max().unwrap_or(0),
         disturbed: disturbed.map(|(rank, why)| format!("{rank}: {why}")),
-        write_back: shares().find_map(|share| share.write_back.clone()),
+        write_back_failure: shares().find_map(|share| share.write_back_failure.clone()),
         ranks: Some(Box::new(times)),
         // Ranks of a node copy memory at the same time, so each probe is disturbed.
         probe_ns: [0, 0],

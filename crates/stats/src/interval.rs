@@ -4,6 +4,7 @@ use crate::{CONFIDENCE, median, sorted};
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
+    #[serde(rename = "value")]
     pub estimate: f64,
     pub low: f64,
     pub high: f64,

@@ -37,3 +37,12 @@ FROM moved
 WHERE moved.run = samples.run AND moved.name = samples.name;
 
 DROP TABLE moved;
+
+-- The words of tables and options. A quotation mark inside a text has a backslash, so only names match.
+UPDATE runs SET run = replace(replace(run, '"copy_from":', '"from":'), '"copy_to":', '"to":');
+UPDATE targets SET target = replace(replace(target, '"making":', '"made_filesystem":'), '"how":', '"description":');
+UPDATE cases SET record = replace(replace(record, '"id":', '"name":'), '"start":', '"initial_state":');
+UPDATE samples
+SET sample = replace(
+    replace(replace(sample, '"watch":', '"system_state":'), '"disturbed":', '"disturbed_by":'),
+    '"limit_ns":', '"timeout_ns":');

@@ -82,7 +82,7 @@ impl Store {
         let select = format!(
             "SELECT max(number) FROM runs
              WHERE status <> ?1 AND NOT imported AND NOT {}
-                AND NOT EXISTS (SELECT 1 FROM targets WHERE run = number AND target ->> '$.making' IS NOT NULL)",
+                AND NOT EXISTS (SELECT 1 FROM targets WHERE run = number AND target ->> '$.made_filesystem' IS NOT NULL)",
             is_search()
         );
         self.value("look for a run", &select, [RunStatus::Complete.name()])

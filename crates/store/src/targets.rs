@@ -7,10 +7,10 @@ pub(crate) fn insert(connection: &Connection, number: i64, run: &RunRecord) -> r
     let mut statement = connection
         .prepare("INSERT INTO targets (run, position, name, target, missing) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     let measured = run.targets.iter().map(|target| (&target.name, Some(target), None));
-    let missing = run.missing.iter().map(|target| (&target.name, None, Some(&target.why)));
-    for (position, (name, target, why)) in measured.chain(missing).enumerate() {
+    let missing = run.missing.iter().map(|target| (&target.name, None, Some(&target.reason)));
+    for (position, (name, target, reason)) in measured.chain(missing).enumerate() {
         let target = target.map(json::to_text).transpose()?;
-        statement.execute(params![number, position, name, target, why])?;
+        statement.execute(params![number, position, name, target, reason])?;
     }
     Ok(())
 }
@@ -27,7 +27,7 @@ pub(crate) fn read(
     while let Some(row) = rows.next()? {
         let name = row.get(0)?;
         match row.get(1)? {
-            Some(why) => missing.push(MissingTarget { name, why }),
+            Some(reason) => missing.push(MissingTarget { name, reason }),
             None => targets.push(TargetRecord { name, ..json::from_column(row, 2)? }),
         }
     }

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunEvent, RunRecord, Sample, Stage};
+use writebench_model::{CaseOrigin, CaseRecord, FilesystemSpec, Outcome, RunEvent, RunRecord, Sample, Stage};
 use writebench_store::{Store, StoreError};
 use writebench_testkit::{example_case, example_run};
 
@@ -31,11 +31,19 @@ fn a_search_of_schema_7_has_its_baseline_in_the_schema_of_today() {
 fn cases_of_schema_8_get_names_with_their_memory() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
-    let sample = || Sample::without_figures(0, Outcome::Ok);
+    let sample = || Sample { disturbed: Some("noise".to_owned()), ..Sample::without_figures(0, Outcome::Ok) };
     let case = |name| example_case("one", name, Vec::new());
     let cases =
         ["write", "pwrite,cache=direct", "write,sync=fsync", "uring,memory=huge-pages", "fwrite", "read-write"];
     let mut run = RunRecord { cases: cases.map(case).into(), ..example_run() };
+    run.settings.copy_from = Some("/source".to_owned());
+    run.targets[0].made_filesystem = Some(FilesystemSpec {
+        kind: "ext4".to_owned(),
+        images: Vec::new(),
+        commands: Vec::new(),
+        mkfs_options: Vec::new(),
+        mount_options: None,
+    });
     let origin = CaseOrigin::of_search(Stage::Final, false);
     run.cases[1] =
         CaseRecord { origin, label: Some("pwrite,size=1GiB,cache=direct".to_owned()), ..run.cases[1].clone() };
@@ -46,18 +54,23 @@ fn cases_of_schema_8_get_names_with_their_memory() {
     let old = rusqlite::Connection::open(&path).unwrap();
     old.execute_batch(
         "UPDATE cases SET record = json_remove(record, '$.contract.memory');
+         UPDATE cases SET record = replace(replace(record, '\"name\":', '\"id\":'), 'initial_state', 'start');
+         UPDATE samples SET sample = replace(replace(sample, 'system_state', 'watch'), 'disturbed_by', 'disturbed');
          UPDATE cases SET record = json_set(record, '$.axes.memory', 'plain', '$.axes.alignment', 'page')
          WHERE record ->> '$.axes.memory' = 'any';
          UPDATE cases SET record = json_set(record, '$.axes.alignment', 'off-by-one',
              '$.id', 'write,sync=fsync,alignment=off-by-one'), name = 'write,sync=fsync,alignment=off-by-one'
          WHERE position = 2;
          UPDATE cases SET record = json_remove(record, '$.axes.memory', '$.axes.alignment') WHERE position IN (4, 5);
-         UPDATE targets SET target = json_set(target, '$.properties', json_object('direct_io', json_array()));
+         UPDATE targets SET target = json_set(replace(target, 'made_filesystem', 'making'),
+             '$.properties', json_object('direct_io', json_array()));
+         UPDATE runs SET run = replace(run, '\"from\":', '\"copy_from\":');
          PRAGMA user_version = 8",
     )
     .unwrap();
     drop(old);
-    let RunRecord { cases: read, targets, .. } = open(&path).unwrap().run(number).unwrap();
+    let RunRecord { cases: read, targets, settings, .. } = open(&path).unwrap().run(number).unwrap();
+    assert_eq!(settings.copy_from.as_deref(), Some("/source"));
     assert_eq!(targets, run.targets, "properties of filesystems are no longer read");
     let expected = [
         "write,memory=page-aligned",

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use writebench_model::{
     CaseOrigin, CaseRecord, Cluster, Extent, Failure, FilesystemSpec, FoldedRun, Latency, Limit, LimitKind,
     MissingTarget, Node, Outcome, Phase, PhasesNs, ReadBack, ReadFrom, RunEvent, RunRecord, RunStatus, Sample,
-    Stage, Timeline, Watch,
+    Stage, SystemState, Timeline,
 };
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 use writebench_testkit::{example_case, example_run, example_target, recorded};
@@ -41,10 +41,10 @@ fn making() -> FilesystemSpec {
 fn samples() -> Vec<Sample> {
     let good = Sample {
         startup_ns: None,
-        write_back: None,
+        write_back_failure: None,
         shares_blocks: Some(true),
         round: 0,
-        turn: Some(30),
+        order: Some(30),
         outcome: Outcome::Ok,
         phases_ns: PhasesNs { prepare: 1, open: 2, write: 3, sync: 4, close: 5 },
         bytes: 6,
@@ -70,13 +70,13 @@ fn samples() -> Vec<Sample> {
             }
             .into(),
         ),
-        watch: Watch {
+        system_state: SystemState {
             available_memory_bytes: Some(24),
             dirty_bytes: Some(25),
             writeback_bytes: None,
             throttled_ns: Some(26),
             thermal_throttles: None,
-            given_back_bytes: Some(4096),
+            returned_memory_bytes: Some(4096),
         },
         timeline: Some(Timeline { interval_ns: 27, bytes: vec![28, 29] }.into()),
         ranks: None,
@@ -106,12 +106,12 @@ fn a_run_is_read_as_its_events_made_it() {
         |target: &str, name| CaseRecord { target: target.to_owned(), ..example_case("one", name, Vec::new()) };
     let mut expected = RunRecord {
         targets: vec![example_target("ext4"), example_target("xfs")],
-        missing: vec![MissingTarget { name: "jfs".to_owned(), why: "no mkfs.jfs".to_owned() }],
+        missing: vec![MissingTarget { name: "jfs".to_owned(), reason: "no mkfs.jfs".to_owned() }],
         // A case in two tables has its samples in both.
         cases: vec![on("ext4", "write"), on("xfs", "write"), on("ext4", "write")],
         ..run()
     };
-    expected.targets[0].making = Some(making());
+    expected.targets[0].made_filesystem = Some(making());
     let number = open(&path).unwrap().begin_run(&expected).unwrap();
     let mut folded = FoldedRun::new(expected.clone());
 
@@ -119,7 +119,7 @@ fn a_run_is_read_as_its_events_made_it() {
         kind: LimitKind::MemoryCopy,
         threads: 2,
         bytes_per_s: Some(18_000_000_000),
-        how: "16 MiB".to_owned(),
+        description: "16 MiB".to_owned(),
     };
     let cluster = Cluster {
         nodes: vec![Node { host: "a".to_owned(), ranks: 2 }],
@@ -314,7 +314,7 @@ fn the_newest_run_and_the_newest_resumable_run_are_found() {
     let case = CaseRecord { origin, ..run().cases[0].clone() };
     store.begin_run(&RunRecord { cases: vec![case], ..with_id("search of an older version") }).unwrap();
     let mut made = with_id("made");
-    made.targets[0].making = Some(making());
+    made.targets[0].made_filesystem = Some(making());
     let newest = store.begin_run(&made).unwrap();
     assert_eq!(store.newest_run().unwrap(), Some(newest));
     assert_eq!(store.newest_unfinished_run().unwrap(), Some(first));
@@ -434,7 +434,7 @@ fn a_case_is_known_by_its_recorded_values_and_otherwise_still_readable() {
         let update = "UPDATE cases SET record = json_set(record, ?2, ?3) WHERE position = ?1";
         assert_eq!(later.execute(update, rusqlite::params![position, field, value]).unwrap(), 1);
     };
-    set(0, "$.id", "teleport,distance=1m");
+    set(0, "$.name", "teleport,distance=1m");
     set(0, "$.method", "teleport");
     set(0, "$.axes.distance", "1m");
     set(1, "$.axes.chunk", "2MiB");

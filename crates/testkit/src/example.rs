@@ -37,7 +37,7 @@ pub fn example_target(name: &str) -> TargetRecord {
         path: name.to_owned(),
         environment: serde_json::from_str(include_str!("environment.json")).expect("an environment"),
         limits: Vec::new(),
-        making: None,
+        made_filesystem: None,
     }
 }
 

@@ -21,7 +21,7 @@ struct Advice {
     recommended: String,
     baseline: String,
     /// None if plain write is recommended.
-    gain: Option<Gain>,
+    speed_ratio: Option<Gain>,
 }
 
 /// A speed over that of plain write.
@@ -41,8 +41,8 @@ impl Gain {
 pub(super) fn broken(bench: Bench<'_>, searches: &[Value]) -> Result<u32> {
     let mut promises = BTreeMap::<(String, String), Vec<Gain>>::new();
     for search in searches {
-        let Advice { recommended, baseline, gain } = Advice::deserialize(&search["advice"])?;
-        if let Some(gain) = gain {
+        let Advice { recommended, baseline, speed_ratio } = Advice::deserialize(&search["advice"])?;
+        if let Some(gain) = speed_ratio {
             promises.entry((recommended, baseline)).or_default().push(gain);
         }
     }
@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn plain_write_promises_nothing() {
-        let advice = json!({"recommended": "write", "baseline": "write", "gain": null});
-        assert!(Advice::deserialize(&advice).unwrap().gain.is_none());
+        let advice = json!({"recommended": "write", "baseline": "write", "speed_ratio": null});
+        assert!(Advice::deserialize(&advice).unwrap().speed_ratio.is_none());
     }
 
     #[test]

@@ -205,9 +205,9 @@ struct Made {
 }
 
 impl Made {
-    fn add_missing(&mut self, name: String, why: String, output: &Output) {
-        output.note(&format!("No {name}: {why}"));
-        self.missing.push(MissingTarget { name, why });
+    fn add_missing(&mut self, name: String, reason: String, output: &Output) {
+        output.note(&format!("No {name}: {reason}"));
+        self.missing.push(MissingTarget { name, reason });
     }
 }
 
@@ -239,10 +239,10 @@ fn make_all(filesystems: &mut Filesystems, images: &Images<'_>, output: &Output)
 
 /// Each reason once, with its filesystems.
 fn reasons(missing: &[MissingTarget]) -> String {
-    let reasons = grouped(missing, |target| target.why.as_str()).into_iter();
-    let texts = reasons.map(|(why, targets)| {
+    let reasons = grouped(missing, |target| target.reason.as_str()).into_iter();
+    let texts = reasons.map(|(reason, targets)| {
         let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
-        format!("{}: {why}", names.join(", "))
+        format!("{}: {reason}", names.join(", "))
     });
     texts.collect::<Vec<_>>().join(". ")
 }

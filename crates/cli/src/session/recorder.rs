@@ -29,8 +29,8 @@ pub(super) struct Recorder<'r> {
     pub streams: Streams,
     /// Events that are not in the database yet.
     waiting: VecDeque<RunEvent>,
-    /// The turn of the next sample.
-    turn: u32,
+    /// Of the next sample.
+    order: u32,
     locked_since: Option<Instant>,
     is_announced: bool,
     /// Set if the database is no longer at its path. Later events are not written.
@@ -39,9 +39,9 @@ pub(super) struct Recorder<'r> {
 
 impl<'r> Recorder<'r> {
     pub(super) fn new(&Workspaces { store, run: number, global, .. }: &Workspaces<'r>, run: RunRecord) -> Self {
-        let turns = run.cases.iter().flat_map(|row| &row.samples).filter_map(|sample| sample.turn);
+        let earlier = run.cases.iter().flat_map(|row| &row.samples).filter_map(|sample| sample.order);
         Self {
-            turn: turns.max().map_or(0, |last| last.saturating_add(1)),
+            order: earlier.max().map_or(0, |last| last.saturating_add(1)),
             store,
             number,
             output: &global.output,
@@ -65,8 +65,8 @@ impl<'r> Recorder<'r> {
             if self.run.samples(*target, case).is_none() {
                 return Ok(());
             }
-            sample.turn = Some(self.turn);
-            self.turn = self.turn.saturating_add(1);
+            sample.order = Some(self.order);
+            self.order = self.order.saturating_add(1);
         }
         self.keep(event);
         Ok(self.write_waiting()?)

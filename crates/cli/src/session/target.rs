@@ -114,13 +114,13 @@ impl Target {
 
     pub(crate) fn record(&self) -> TargetRecord {
         let path = path_text(self.path());
-        let (name, making) = self.made.clone().unzip();
+        let (name, made_filesystem) = self.made.clone().unzip();
         TargetRecord {
             name: name.unwrap_or_else(|| path.clone()),
             path,
             environment: self.environment.clone(),
             limits: Vec::new(),
-            making,
+            made_filesystem,
         }
     }
 

@@ -55,14 +55,14 @@ fn names(document: &Value, section: &str) -> Vec<String> {
     let cases = document["cases"].as_array().into_iter().flatten();
     cases
         .filter(|case| case["section"] == section)
-        .filter_map(|case| case["id"].as_str().map(str::to_owned))
+        .filter_map(|case| case["name"].as_str().map(str::to_owned))
         .collect()
 }
 
 fn search() -> Result<()> {
     let document = advise(&program()?, QUICK)?;
     let advice = &document["advice"];
-    ensure!(advice["tried"].as_u64().is_some_and(|count| count > 20), "{advice}");
+    ensure!(advice["candidates"].as_u64().is_some_and(|count| count > 20), "{advice}");
     let written = document["run"]["written_bytes"].as_u64().context("bytes")?;
     let most = document["run"]["settings"]["max_bytes"].as_u64().context("a limit")?;
     ensure!(written > 0 && written <= most, "{written} of {most}");
@@ -75,13 +75,13 @@ fn search() -> Result<()> {
     ensure!(advice["baseline"] == "write,size=8MiB", "{advice}");
     // Plain write and each finalist have six rounds or more.
     let rounds = |name: &str| {
-        let case = document["cases"].as_array()?.iter().find(|case| case["id"] == name)?;
+        let case = document["cases"].as_array()?.iter().find(|case| case["name"] == name)?;
         Some(case["samples"].as_array()?.len())
     };
     ensure!(rounds("write,size=8MiB") >= Some(6), "{document:#}");
-    let gain = &advice["gain"];
+    let gain = &advice["speed_ratio"];
     let is_proven =
-        gain["is_proven"] == true && gain["low"].as_f64() > Some(1.0) && gain["rounds"].as_u64() >= Some(6);
+        gain["verdict"] == "faster" && gain["low"].as_f64() > Some(1.0) && gain["rounds"].as_u64() >= Some(6);
     ensure!(is_proven || advice["recommended"] == advice["baseline"], "{advice}");
     let sentences = document["conclusions"].as_array().context("sentences")?;
     let said = |sentence: Option<&Value>, text: &str| {
@@ -110,7 +110,11 @@ fn without_some() -> Result<()> {
         .output()?;
     ensure!(output.status.success(), "{output:?}");
     let document: Value = serde_json::from_slice(&output.stdout)?;
-    ensure!(document["advice"]["failed"].as_u64().is_some_and(|count| count > 1), "{}", document["advice"]);
+    ensure!(
+        document["advice"]["failed_candidates"].as_u64().is_some_and(|count| count > 1),
+        "{}",
+        document["advice"]
+    );
     let outcomes: Vec<&Value> =
         document["cases"].as_array().into_iter().flatten().map(|case| &case["outcome"]).collect();
     ensure!(
@@ -271,7 +275,7 @@ fn several_goals() -> Result<()> {
     ensure!(sections == ["Stream data into a new file", "Overwrite a file in place"], "{sections:?}");
     let findings = document["findings"].as_array().context("findings")?;
     ensure!(findings.len() == 2 && findings.iter().all(|finding| finding["case"].is_string()), "{findings:?}");
-    let names: Vec<&Value> = cases.iter().map(|case| &case["id"]).collect();
+    let names: Vec<&Value> = cases.iter().map(|case| &case["name"]).collect();
     ensure!(findings.iter().all(|finding| names.contains(&&finding["case"])), "{findings:?}");
     Ok(())
 }

@@ -329,7 +329,7 @@ fn seeds_repeat() -> Result<()> {
         )?;
         let cases = document["cases"].as_array().context("cases")?;
         let measured = cases.iter().filter(|case| case["outcome"] == "ok");
-        Ok(measured.map(|case| case["id"].to_string()).collect())
+        Ok(measured.map(|case| case["name"].to_string()).collect())
     };
     let (first, again, other) = (first_part("1")?, first_part("1")?, first_part("2")?);
     ensure!(first.len() > 10 && first == again && first != other, "{first:?} {other:?}");

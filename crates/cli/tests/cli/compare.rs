@@ -63,7 +63,7 @@ fn by_number_and_label() -> Result<()> {
     let ratio = |a: &str, b: &str| -> Result<f64> {
         let text = call(&program, &["compare", a, b, "--export", "json=-"], 0)?.stdout;
         let document: Value = serde_json::from_str(&text)?;
-        document["cases"][0]["speed_ratio"]["estimate"].as_f64().context("a ratio")
+        document["cases"][0]["speed_ratio"]["value"].as_f64().context("a ratio")
     };
     let product = ratio("1", "2")? * ratio("2", "1")?;
     ensure!((product - 1.0).abs() < 1e-9, "{product}");
@@ -127,7 +127,7 @@ fn altered(document: &Value, factor: f64) -> Result<Value> {
     altered["run"]["id"] = "another".into();
     for case in altered["cases"].as_array_mut().context("cases")? {
         for sample in case["samples"].as_array_mut().context("samples")? {
-            sample["disturbed"] = Value::Null;
+            sample["disturbed_by"] = Value::Null;
             for phase in ["prepare", "open", "write", "sync", "close"] {
                 let time = sample["phases_ns"][phase].as_f64().context("a time")? * factor;
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "nanoseconds")]
@@ -150,7 +150,7 @@ fn exported_files() -> Result<()> {
     ensure!(shown.stdout.contains("1 slower") && shown.stdout.contains("a0.json"), "{shown:?}");
     let read: Value = serde_json::from_str(&std::fs::read_to_string(&export)?)?;
     ensure!(read["cases"][0]["verdict"] == "slower" && read["summary"]["slower"] == 1, "{read}");
-    let ratio = read["cases"][0]["speed_ratio"]["estimate"].as_f64().context("a ratio")?;
+    let ratio = read["cases"][0]["speed_ratio"]["value"].as_f64().context("a ratio")?;
     ensure!(ratio < 0.2, "{ratio}");
     ensure!(writebench_testkit::entries(program.home()) == [export], "no database");
     Ok(())
@@ -262,7 +262,7 @@ fn refusals() -> Result<()> {
     newer["schema"] = 7.into();
     refused(&program, &["compare", "1", text(&file(&program, "newer.json", &newer)?)?], 2, "schema 7")?;
     let mut other = altered(&document, 1.0)?;
-    other["cases"][0]["id"] = "mmap".into();
+    other["cases"][0]["name"] = "mmap".into();
     refused(&program, &["compare", "1", text(&file(&program, "other.json", &other)?)?], 2, "no common case")
 }
 

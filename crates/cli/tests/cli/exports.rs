@@ -49,17 +49,17 @@ import csv, json, sys
 home = sys.argv[1]
 case = "write,size=1MiB"
 samples = [row for row in csv.DictReader(open(home + "/s.csv")) if row["case"] == case and row["outcome"] == "ok"]
-calm = [int(row["total_ns"]) for row in samples if not row["disturbed"]] or [int(row["total_ns"]) for row in samples]
+calm = [int(row["total_ns"]) for row in samples if not row["disturbed_by"]] or [int(row["total_ns"]) for row in samples]
 document = json.load(open(home + "/d.json"))
-found = [row for row in document["cases"] if row["id"] == case]
+found = [row for row in document["cases"] if row["name"] == case]
 lines = [json.loads(line) for line in open(home + "/l.jsonl")]
 streamed = [line["sample"] for line in lines if line.get("sample", {}).get("case") == case]
 assert len(samples) == len(streamed) == len(found[0]["samples"]), (samples, streamed)
 assert found[0]["estimate"]["samples"] == len(calm), (found, calm)
-turns = sorted((int(row["turn"]), row["case"]) for row in csv.DictReader(open(home + "/s.csv")))
-assert [turn for turn, _ in turns] == list(range(len(turns))), turns
-everything = sorted((sample["turn"], row["id"]) for row in document["cases"] for sample in row["samples"])
-assert turns == everything, (turns, everything)
+order = sorted((int(row["order"]), row["case"]) for row in csv.DictReader(open(home + "/s.csv")))
+assert [place for place, _ in order] == list(range(len(order))), order
+everything = sorted((sample["order"], row["name"]) for row in document["cases"] for sample in row["samples"])
+assert order == everything, (order, everything)
 unsupported = [row for row in document["cases"] if row["outcome"] == "unsupported"]
 assert len(unsupported) == 1 and "page cache" in unsupported[0]["reason"], unsupported
 "#;

@@ -161,7 +161,7 @@ fn holds(kind: &str) -> Result<()> {
     let document = made.run(&[&["--on", kind], &READ_BACK[..], &by_case(METHODS)].concat(), 0)?;
     all_read_back(&document)?;
     let target = &document["targets"][0];
-    ensure!(target["name"] == kind && target["making"]["kind"] == kind, "{target}");
+    ensure!(target["name"] == kind && target["made_filesystem"]["kind"] == kind, "{target}");
     Ok(())
 }
 
@@ -200,7 +200,7 @@ fn all_read_back(document: &Value) -> Result<()> {
             // Features that some filesystems lack.
             "unsupported" => {
                 let known = ["prepare=fallocate", "cache=direct", "copy-file-range", "splice"];
-                let id = case["id"].as_str().context("id")?;
+                let id = case["name"].as_str().context("id")?;
                 ensure!(known.iter().any(|axis| id.contains(axis)), "{case}");
             }
             other => bail!("{other}: {case}"),
@@ -246,7 +246,7 @@ fn keeps(kind: &str) -> Result<()> {
     let document: Value = serde_json::from_str(&std::fs::read_to_string(export)?)?;
     let mut kept = 0;
     for (case, calls) in promises {
-        let row = document["cases"].as_array().into_iter().flatten().find(|row| row["id"] == *case);
+        let row = document["cases"].as_array().into_iter().flatten().find(|row| row["name"] == *case);
         if row.context("a row")?["outcome"] != "ok" {
             continue;
         }
@@ -279,9 +279,9 @@ fn too_small() -> Result<()> {
     let large = ["--case", "write,size=320MiB", "--samples", "1", "--no-limits"];
     let small = ["--on", "ext4,xfs", "--mkfs-options", "xfs=-d size=310m"];
     let document = made.run(&[&small[..], &large[..]].concat(), 0)?;
-    let missing = &document["missing"][0];
-    ensure!(missing["name"] == "xfs", "{}", document["missing"]);
-    ensure!(missing["why"].as_str().is_some_and(|why| why.contains("not enough free space")), "{missing}");
+    let missing = &document["missing_targets"][0];
+    ensure!(missing["name"] == "xfs", "{}", document["missing_targets"]);
+    ensure!(missing["reason"].as_str().is_some_and(|why| why.contains("not enough free space")), "{missing}");
     ensure!(document["targets"][0]["name"] == "ext4" && document["cases"][0]["outcome"] == "ok", "{document}");
     Ok(())
 }
@@ -295,17 +295,17 @@ fn options() -> Result<()> {
     ensure!(ext4["environment"]["filesystem"]["block_size_bytes"] == 1024, "{ext4}");
     let mounted = ext4["environment"]["filesystem"]["mount_options"].as_str().context("options")?;
     ensure!(mounted.contains("noatime") && mounted.contains("data=writeback"), "{mounted}");
-    let making = &ext4["making"];
+    let making = &ext4["made_filesystem"];
     ensure!(making["mkfs_options"] == serde_json::json!(["-b", "1024", "-L", "a label"]), "{making}");
     ensure!(making["mount_options"] == "noatime,data=writeback", "{making}");
     ensure!(making["commands"][0].as_str().is_some_and(|command| command.contains("-b 1024")), "{making}");
-    ensure!(xfs["making"]["mount_options"].is_null(), "{xfs}");
+    ensure!(xfs["made_filesystem"]["mount_options"].is_null(), "{xfs}");
     let bad = made.run(&[&["--on", "ext4,xfs", "--mkfs-options", "ext4=-b 77"], &SMALL[..]].concat(), 0)?;
-    ensure!(bad["missing"][0]["name"] == "ext4", "{}", bad["missing"]);
+    ensure!(bad["missing_targets"][0]["name"] == "ext4", "{}", bad["missing_targets"]);
     ensure!(
-        bad["missing"][0]["why"].as_str().is_some_and(|why| why.contains("mkfs.ext4")),
+        bad["missing_targets"][0]["reason"].as_str().is_some_and(|why| why.contains("mkfs.ext4")),
         "{}",
-        bad["missing"]
+        bad["missing_targets"]
     );
     Ok(())
 }
@@ -334,13 +334,13 @@ fn images() -> Result<()> {
     let ended = program.call(&[&words[..], &SMALL[..]].concat())?;
     ensure!(ended.code == Some(0), "{ended:#?}");
     let document: Value = serde_json::from_str(&std::fs::read_to_string(export)?)?;
-    let images = document["targets"][0]["making"]["images"].as_array().context("images")?;
+    let images = document["targets"][0]["made_filesystem"]["images"].as_array().context("images")?;
     ensure!(images.len() == 2, "two devices");
     for image in images {
         ensure!(image["direct_io"] == true && image["direct_io_refused"].is_null(), "{image}");
         ensure!(image["directory"] == directory && image["directory_filesystem"] == "ext4", "{image}");
     }
-    ensure!(document["targets"][1]["making"]["images"] == serde_json::json!([]), "in memory");
+    ensure!(document["targets"][1]["made_filesystem"]["images"] == serde_json::json!([]), "in memory");
     Ok(())
 }
 

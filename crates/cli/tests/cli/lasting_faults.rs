@@ -127,10 +127,10 @@ fn lost_at_write_back() -> Result<()> {
     let few = ["--no-limits", "--samples", "1", "--verify", "never", "--bytes", "64KiB"];
     let document = program.run(faulty.path(), &[&few[..], &["--command", careless]].concat(), 0)?;
     for sample in document["cases"][0]["samples"].as_array().context("samples")? {
-        let found = &sample["write_back"];
+        let found = &sample["write_back_failure"];
         ensure!((&found["errno"], &found["phase"]) == (&5.into(), &"clean".into()), "{sample:#}");
         ensure!(sample["outcome"] == "ok", "{sample:#}");
-        ensure!(sample["disturbed"].as_str().is_some_and(|why| why.contains("(5)")), "{sample:#}");
+        ensure!(sample["disturbed_by"].as_str().is_some_and(|why| why.contains("(5)")), "{sample:#}");
     }
     let shown = program.call(&["show"])?.stdout;
     ensure!(shown.contains("lost at write-back") && shown.contains("Input/output error (5)"), "{shown}");

@@ -12,7 +12,7 @@ pub(crate) fn add(trials: &mut Trials) {
         on_a_slow_device("burst", Some(DEVICE_BYTES_PER_S / 8))
     });
     trials.add("a write at the speed of its device is steady", &throttled, || on_a_slow_device("steady", None));
-    trials.add("short writes and single calls have no timeline", &[], no_course);
+    trials.add("short writes and single calls have no timeline", &[], no_stability);
     trials.add("percentages refer to limits of the same run", &[Need::Filesystem(Kind::Tmpfs)], shares);
     trials.add(
         "a target in memory reports why it has no device limit",
@@ -22,7 +22,7 @@ pub(crate) fn add(trials: &mut Trials) {
             let case = "write,size=4MiB,sync=fsync";
             let document = program.run(target.path(), &["--case", case, "--samples", "1"], 0)?;
             let limit = only(&document, "device-write")?;
-            ensure!(limit["bytes_per_s"].is_null() && limit["how"] != "", "{limit}");
+            ensure!(limit["bytes_per_s"].is_null() && limit["description"] != "", "{limit}");
             ensure!(document["cases"][0]["estimate"]["limit"].is_null());
             Ok(())
         },
@@ -52,7 +52,7 @@ pub(crate) fn add(trials: &mut Trials) {
         ];
         let document = program.run(target.path(), &arguments, 0)?;
         let limit = only(&document, "device-write")?;
-        ensure!(limit["how"].as_str().is_some_and(|how| how.contains("--max-bytes")), "{limit}");
+        ensure!(limit["description"].as_str().is_some_and(|how| how.contains("--max-bytes")), "{limit}");
         ensure!(document["run"]["status"] == "complete", "{}", document["run"]);
         Ok(())
     });
@@ -77,17 +77,17 @@ pub(crate) fn add(trials: &mut Trials) {
 
 /// Direct writes to a throttled device, whose rate may change halfway. One of three steady samples must be steady,
 /// because the device below varies.
-fn on_a_slow_device(course: &str, then_bytes_per_s: Option<u64>) -> Result<()> {
+fn on_a_slow_device(stability: &str, later_bytes_per_s: Option<u64>) -> Result<()> {
     const CASE: &str = "pwrite,size=240MiB,chunk=64KiB,cache=direct";
     let (program, device) = (program()?, LoopDevice::attach(512 << 20)?);
     let mounted = device.format_and_mount(device.path(), "ext4")?;
     let throttle = Throttle::hold(device.path(), DEVICE_BYTES_PER_S)?;
     let (before, path) = (throttle.written_bytes(), mounted.path().to_str().context("UTF-8")?);
-    let samples = if then_bytes_per_s.is_some() { "1" } else { "3" };
+    let samples = if later_bytes_per_s.is_some() { "1" } else { "3" };
     let run = program.start(&["run", path, "--case", CASE, "--samples", samples, "--no-limits", "--yes"])?;
-    if let Some(then_bytes_per_s) = then_bytes_per_s {
+    if let Some(later_bytes_per_s) = later_bytes_per_s {
         wait_for("most of the file", || (throttle.written_bytes() > before + (200 << 20)).then_some(()))?;
-        throttle.set(then_bytes_per_s)?;
+        throttle.set(later_bytes_per_s)?;
     }
     let ended = run.wait_with_output()?;
     ensure!(ended.status.success(), "{ended:?}");
@@ -102,10 +102,14 @@ fn on_a_slow_device(course: &str, then_bytes_per_s: Option<u64>) -> Result<()> {
         csv.lines().map(|line| line.rsplit(',').take(4).map(str::to_owned).collect::<Vec<String>>());
     let headings = lines.next().context("headings")?;
     let rows: Vec<Vec<String>> = lines.collect();
-    let cells = rows.iter().find(|cells| cells[3] == course).with_context(|| format!("{rows:?}: {sample}"))?;
-    ensure!(headings == ["then_bytes_per_s", "burst_ns", "burst_bytes_per_s", "over_time"], "{headings:?}");
+    let cells =
+        rows.iter().find(|cells| cells[3] == stability).with_context(|| format!("{rows:?}: {sample}"))?;
+    ensure!(
+        headings == ["sustained_bytes_per_s", "burst_duration_ns", "burst_bytes_per_s", "stability"],
+        "{headings:?}"
+    );
     let number = |index: usize| cells[index].parse::<f64>();
-    if then_bytes_per_s.is_some() {
+    if later_bytes_per_s.is_some() {
         ensure!(number(0)? < number(2)? / 2.0 && number(1)? > 1e9, "{cells:?}: {sample}");
     } else {
         ensure!(cells[..3].iter().all(String::is_empty), "{cells:?}");
@@ -113,7 +117,7 @@ fn on_a_slow_device(course: &str, then_bytes_per_s: Option<u64>) -> Result<()> {
     Ok(())
 }
 
-fn no_course() -> Result<()> {
+fn no_stability() -> Result<()> {
     let (program, target) = (program()?, tempfile::tempdir()?);
     let arguments = ["--case", "write,size=8MiB,chunk=whole", "--case", "write,size=8MiB", "--samples", "1"];
     let document = program.run(target.path(), &arguments, 0)?;

@@ -77,7 +77,7 @@ pub(crate) fn run(
 
 pub(crate) fn case<'d>(document: &'d Value, name: &str) -> Result<&'d Value> {
     let cases = document["cases"].as_array().context("cases")?;
-    cases.iter().find(|case| case["id"] == name).with_context(|| format!("no {name} in {document}"))
+    cases.iter().find(|case| case["name"] == name).with_context(|| format!("no {name} in {document}"))
 }
 
 pub(crate) fn samples(case: &Value) -> Result<&Vec<Value>> {

@@ -143,7 +143,7 @@ fn cut() -> Result<()> {
 
 pub(crate) fn case<'d>(document: &'d Value, id: &str) -> Result<&'d Value> {
     let cases = document["cases"].as_array().context("cases")?;
-    cases.iter().find(|case| case["id"] == id).with_context(|| format!("{id} in {cases:?}"))
+    cases.iter().find(|case| case["name"] == id).with_context(|| format!("{id} in {cases:?}"))
 }
 
 /// A mistake of the benchmark that suite `create` is based on.
@@ -329,7 +329,7 @@ fn overrun() -> Result<()> {
         let cases = document["cases"].as_array().context("cases")?;
         let samples = cases.iter().flat_map(|case| case["samples"].as_array().into_iter().flatten());
         let mut samples: Vec<&Value> = samples.collect();
-        samples.sort_by_key(|sample| sample["turn"].as_u64());
+        samples.sort_by_key(|sample| sample["order"].as_u64());
         samples.pop().context("a sample")?;
         let times_ns = samples.iter().map(|sample| sample["total_ns"].as_u64().unwrap_or(0));
         let taken_ms = times_ns.sum::<u64>() / 1_000_000;

@@ -208,7 +208,7 @@ fn with_foreign_run() -> Result<(Program, PathBuf)> {
     document["targets"][0]["environment"]["filesystem"]["mount_options"] = FOREIGN.into();
     document["cases"][0]["section"] = FOREIGN.into();
     document["cases"][0]["label"] = FOREIGN.into();
-    document["cases"][0]["samples"][0]["disturbed"] = FOREIGN.into();
+    document["cases"][0]["samples"][0]["disturbed_by"] = FOREIGN.into();
     let file = program.home().join("their\u{202e}s.json");
     std::fs::write(&file, document.to_string())?;
     let ended = program.call(&["import", text(&file)?])?;

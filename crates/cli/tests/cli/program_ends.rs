@@ -81,7 +81,7 @@ fn leaves_behind(writer: &Writer) -> Result<()> {
     let on = directory_on(Kind::Tmpfs);
     let document = program()?.run(on.path(), &[&FEW[..], &["--command", &writer.command("")?]].concat(), 4)?;
     let sample = &document["cases"][0]["samples"][0];
-    let disturbed = sample["disturbed"].as_str().unwrap_or_default();
+    let disturbed = sample["disturbed_by"].as_str().unwrap_or_default();
     ensure!(sample["outcome"] == "ok" && disturbed.contains("which were killed"), "{sample:#}");
     writer.is_gone().context("the writer is still there")
 }

@@ -44,7 +44,7 @@ fn beside() -> Result<()> {
     let document = run(&program()?, &place, &words, 0)?;
     let (own, theirs) = (case(&document, 0), case(&document, 1));
     ensure!(own["contract"] == theirs["contract"], "{own:#}\n{theirs:#}");
-    ensure!(theirs["label"] == COPY && theirs["id"] == "program,size=64KiB", "{theirs:#}");
+    ensure!(theirs["label"] == COPY && theirs["name"] == "program,size=64KiB", "{theirs:#}");
     for sample in samples(theirs)? {
         ensure!(sample["read_back"]["extent"] == "whole" && sample["bytes"] == 65536, "{sample:#}");
         let (startup, total) = (sample["startup_ns"].as_u64(), sample["total_ns"].as_u64());
@@ -151,7 +151,7 @@ fn contracts() -> Result<()> {
     let copies = ["--case", "read-write,size=64KiB", "--command", "cp {source} {file}", "--copies"];
     let document = run(&program()?, on.path(), &copies, 0)?;
     ensure!(case(&document, 0)["contract"] == case(&document, 1)["contract"], "{document:#}");
-    ensure!(case(&document, 1)["id"] == "copy-program,size=64KiB", "{document:#}");
+    ensure!(case(&document, 1)["name"] == "copy-program,size=64KiB", "{document:#}");
     Ok(())
 }
 

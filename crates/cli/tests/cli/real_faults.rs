@@ -74,7 +74,7 @@ impl Running {
 impl Over {
     pub(crate) fn case(&self, id: &str) -> Result<&Value> {
         let cases = self.document["cases"].as_array().context("cases")?;
-        cases.iter().find(|case| case["id"] == id).with_context(|| format!("{id} in {cases:?}"))
+        cases.iter().find(|case| case["name"] == id).with_context(|| format!("{id} in {cases:?}"))
     }
 
     /// Only the last sample is a fault, with its cause.

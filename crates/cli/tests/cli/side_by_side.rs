@@ -64,7 +64,7 @@ fn same_rounds() -> Result<()> {
         // Disturbed samples are repeated in the same round.
         let mut of_case: Vec<u64> = samples.iter().filter_map(|sample| sample["round"].as_u64()).collect();
         of_case.dedup();
-        let key = (case["id"].as_str().context("id")?, case["target"].as_str().context("target")?);
+        let key = (case["name"].as_str().context("id")?, case["target"].as_str().context("target")?);
         rounds.insert(key, of_case);
     }
     for target in [two.a.path(), two.b.path()] {

@@ -240,7 +240,7 @@ fn resumed() -> Result<()> {
     ensure!(document["run"]["status"] == "complete" && document["run"]["number"] == 1, "{}", document["run"]);
     for case in document["cases"].as_array().context("cases")? {
         let samples = case["samples"].as_array().context("samples")?;
-        let good = samples.iter().filter(|sample| sample["disturbed"].is_null()).count();
+        let good = samples.iter().filter(|sample| sample["disturbed_by"].is_null()).count();
         ensure!(good == 40 || samples.len() == 80, "{good} of {}", samples.len());
     }
     let after = csv_rows(&program)?;

@@ -56,7 +56,7 @@ fn long_names() -> Result<()> {
     let program = program()?;
     let (whole, file) = (document(&program)?, program.home().join("document.json"));
     let long = "x".repeat(70_000);
-    for pointer in ["/run/label", "/run/version", "/cases/0/label", "/cases/0/section", "/cases/0/id"] {
+    for pointer in ["/run/label", "/run/version", "/cases/0/label", "/cases/0/section", "/cases/0/name"] {
         let mut document = whole.clone();
         // Only suites have named sections.
         document["cases"][0]["layout"] = "phases".into();

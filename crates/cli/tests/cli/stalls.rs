@@ -87,7 +87,7 @@ fn signal(process: u32, name: &str) -> Result<()> {
 /// Another sample replaces the disturbed first one.
 fn held_up(samples: &[Value], reason: &str) -> Result<()> {
     let first = samples.first().context("a sample")?;
-    let disturbed = first["disturbed"].as_str().with_context(|| format!("not disturbed: {first}"))?;
+    let disturbed = first["disturbed_by"].as_str().with_context(|| format!("not disturbed: {first}"))?;
     ensure!(first["outcome"] == "ok" && disturbed.contains(reason), "{first}");
     ensure!(samples.len() > 1, "it is taken again");
     Ok(())
@@ -165,9 +165,9 @@ fn limited() -> Result<()> {
     let samples = run.samples()?;
     // The first sample may have begun before.
     let under_limit = samples.last().context("a sample")?;
-    let disturbed = under_limit["disturbed"].as_str().with_context(|| format!("{samples:#?}"))?;
+    let disturbed = under_limit["disturbed_by"].as_str().with_context(|| format!("{samples:#?}"))?;
     ensure!(disturbed.contains("by its group's CPU limit"), "{disturbed}");
-    ensure!(under_limit["watch"]["throttled_ns"].as_u64() > Some(0), "{under_limit}");
+    ensure!(under_limit["system_state"]["throttled_ns"].as_u64() > Some(0), "{under_limit}");
     Ok(())
 }
 

@@ -221,7 +221,7 @@ fn imported() -> Result<()> {
     let mut document = program.run(target.path(), &[&arguments[..], &["--max-bytes", "5000"]].concat(), 0)?;
     ensure!(document["run"]["status"] == "limited", "{}", document["run"]);
     document["run"]["id"] = "another".into();
-    document["run"]["settings"]["copy_to"] = text(&victim)?.into();
+    document["run"]["settings"]["to"] = text(&victim)?.into();
     std::fs::write(&file, document.to_string())?;
     ensure!(program.call(&["import", text(&file)?])?.code == Some(0));
     let resume = ["run", "--max-bytes", "1GiB", "--to", text(&victim)?];

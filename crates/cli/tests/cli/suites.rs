@@ -32,7 +32,7 @@ fn runs_on_image(kind: &str) -> Result<()> {
             document["targets"][0]["environment"]
         );
         for case in document["cases"].as_array().context("cases")? {
-            check_case(case).with_context(|| case["id"].to_string())?;
+            check_case(case).with_context(|| case["name"].to_string())?;
         }
     }
     ensure!(
@@ -66,7 +66,7 @@ fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
         _ => rows,
     };
     ensure!(cases.len() == rows, "{} cases", cases.len());
-    let different: HashSet<&str> = cases.iter().filter_map(|case| case["id"].as_str()).collect();
+    let different: HashSet<&str> = cases.iter().filter_map(|case| case["name"].as_str()).collect();
     let is_whole = !matches!(suite, "create" | "direct");
     ensure!(!is_whole || listed.lines().count() == different.len(), "{listed}");
     for case in cases {
@@ -77,7 +77,7 @@ fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
             ensure!(case["outcome"] == "unsupported" && case["estimate"].is_null(), "{case}");
             continue;
         }
-        check_case(case).with_context(|| case["id"].to_string())?;
+        check_case(case).with_context(|| case["name"].to_string())?;
     }
     ensure!(entries(target.path()).is_empty(), "something was left behind");
     Ok(())

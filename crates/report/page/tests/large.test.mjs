@@ -27,7 +27,7 @@ function manySamples(run, runs, samplesOfEach) {
         for (const phase of Object.keys(sample.phases_ns)) sample.phases_ns[phase] = Math.round(sample.phases_ns[phase] * noise);
         return { ...sample, round };
       });
-      return { ...model, id: model.id.replace(/size=\w+/, `size=${size}`), axes: { ...model.axes, size }, samples };
+      return { ...model, name: model.name.replace(/size=\w+/, `size=${size}`), axes: { ...model.axes, size }, samples };
     });
     return { ...copy, cases };
   });

@@ -256,7 +256,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
         await page.locator("#reset").click();
       }
       await page.locator("#words").fill("fwrite chunk=16KiB");
-      const words = run.cases.filter((entry) => entry.id.includes("fwrite") && entry.id.includes("chunk=16KiB")).length;
+      const words = run.cases.filter((entry) => entry.name.includes("fwrite") && entry.name.includes("chunk=16KiB")).length;
       assert.ok(words > 0);
       assert.match(await page.locator("#shown").textContent(), new RegExp(`^${words} of ${all} cases`));
     }));
@@ -269,7 +269,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       await table.locator(".copy").nth(2).click();
       const command = await clipboard();
       assert.match(await page.locator("#copied").textContent(), /^Copied: writebench run /);
-      assert.equal(command, `writebench run ${run.targets[0].path} --case ${run.cases[2].id}`);
+      assert.equal(command, `writebench run ${run.targets[0].path} --case ${run.cases[2].name}`);
       // writebench accepts it.
       workplace.writebench(...command.split(" ").slice(1), "--dry-run");
 
@@ -277,8 +277,8 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       const plot = await drawn(page, page.locator(`[data-chart="${ranked}"]`));
       const { bar, row: slowest } = await longestBar(plot);
       await bar.click(inBar);
-      await page.locator("#copied", { hasText: run.cases[slowest].id }).waitFor();
-      assert.equal(await clipboard(), `writebench run ${run.targets[0].path} --case ${run.cases[slowest].id}`);
+      await page.locator("#copied", { hasText: run.cases[slowest].name }).waitFor();
+      assert.equal(await clipboard(), `writebench run ${run.targets[0].path} --case ${run.cases[slowest].name}`);
     }));
 
   test("pointing at a value shows its samples and the case", () =>
@@ -448,7 +448,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
   test("cases with one sample are below cases with more", async () => {
     const once = copyOf(run, "once");
     const [first] = once.cases;
-    first.samples = [{ ...first.samples[0], disturbed: null }];
+    first.samples = [{ ...first.samples[0], disturbed_by: null }];
     for (const phase of Object.keys(first.samples[0].phases_ns)) first.samples[0].phases_ns[phase] = Math.ceil(first.samples[0].phases_ns[phase] / 100);
     workplace.imported("once.json", once);
     await withPage(workplace.page("once.html", workplace.file("once.json")), async (page) => {

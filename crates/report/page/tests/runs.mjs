@@ -81,7 +81,7 @@ export function timed(run, count) {
     entry.samples = Array.from({ length: count }, (_, round) => {
       const ns = Math.round(write * (1 + round / 50));
       const phases_ns = { prepare: 2000, open: 20_000, write: ns, sync: (entry.axes.sync ?? "none") === "none" ? 0 : 20 * ns, close: 1000 };
-      return { ...structuredClone(model), round, turn: number + 1, phases_ns, disturbed: null, user_cpu_ns: Math.round(0.2 * ns), system_cpu_ns: Math.round(0.7 * ns) };
+      return { ...structuredClone(model), round, order: number + 1, phases_ns, disturbed_by: null, user_cpu_ns: Math.round(0.2 * ns), system_cpu_ns: Math.round(0.7 * ns) };
     });
   }
   return run;
@@ -90,7 +90,7 @@ export function timed(run, count) {
 /** The cases as a stage of a search. */
 export function searched(run, baseline, stage = "final") {
   for (const entry of run.cases) {
-    Object.assign(entry, { suite: "advise", section: stage === "final" ? "Finals" : "Screening", stage, is_baseline: entry.id === baseline, label: null });
+    Object.assign(entry, { suite: "advise", section: stage === "final" ? "Finals" : "Screening", stage, is_baseline: entry.name === baseline, label: null });
   }
   return run;
 }

@@ -142,7 +142,7 @@ pub(crate) struct Point {
     pub x: f64,
     /// None with a reason in the chart's notes.
     pub figure: Option<Interval>,
-    pub only_disturbed: bool,
+    pub all_disturbed: bool,
     pub case: String,
     /// The case's index among the cases of all reports, from 0.
     pub row: usize,

@@ -12,7 +12,7 @@ const FEWEST_CALLS: u64 = 20;
 /// With the number of calls.
 fn curve<'r>(row: &ChartCase<'r>) -> Option<(ChartCase<'r>, u64, &'r LatencyCurve)> {
     let estimate = row.case.estimate.as_ref()?;
-    let count = estimate.latency_ns.filter(|latency| latency.count >= FEWEST_CALLS)?.count;
+    let count = estimate.latency.filter(|latency| latency.count >= FEWEST_CALLS)?.count;
     Some((*row, count, estimate.latency_curve.as_ref()?))
 }
 

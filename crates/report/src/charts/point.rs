@@ -13,7 +13,7 @@ pub(super) fn point(x: f64, row: &ChartCase<'_>, figure: Option<&Figure>, per: f
     Point {
         x,
         figure: figure.map(interval),
-        only_disturbed: row.case.estimate.as_ref().is_some_and(|estimate| estimate.only_disturbed),
+        all_disturbed: row.case.estimate.as_ref().is_some_and(|estimate| estimate.all_disturbed),
         case: row.case.record.case.to_string(),
         row: row.number,
         dots: Vec::new(),

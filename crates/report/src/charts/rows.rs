@@ -30,7 +30,7 @@ impl<'r> ChartCase<'r> {
 
     /// None for truncated cases, whose time is for less work.
     pub(super) fn whole_estimate(&self) -> Option<&'r Estimate> {
-        self.case.estimate.as_ref().filter(|estimate| estimate.cut == 0)
+        self.case.estimate.as_ref().filter(|estimate| estimate.truncated_samples == 0)
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
     let mut charts = of_rows(&rows.collect::<Vec<_>>());
     for (report, prefix) in reports.iter().zip(&prefixes) {
         let missing =
-            report.run.missing.iter().map(|target| format!("{prefix}{}: {}", target.name, target.why));
+            report.run.missing.iter().map(|target| format!("{prefix}{}: {}", target.name, target.reason));
         let missing: Vec<String> = missing.collect();
         charts.iter_mut().for_each(|chart| chart.chart.notes.extend_from_slice(&missing));
     }

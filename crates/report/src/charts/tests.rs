@@ -170,7 +170,7 @@ fn a_case_without_a_value_keeps_its_place_and_has_a_note() {
     let chart = chart_named(&charts, "buffer-elapsed-by-buffer-size");
     let figures: Vec<bool> = chart.points().map(|point| point.figure.is_some()).collect();
     assert_eq!(figures, [true, false, true, true, false, true, true, false]);
-    assert!(chart.series[0].points[2].only_disturbed);
+    assert!(chart.series[0].points[2].all_disturbed);
     assert_eq!(
         chart.notes,
         [

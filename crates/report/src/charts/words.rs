@@ -89,7 +89,9 @@ fn place(target: &str, rows: &[ChartCase<'_>]) -> String {
 
 /// Cases with limited time did less work than the other cases.
 pub(super) fn cut_short(rows: &[ChartCase<'_>]) -> Vec<String> {
-    let is_cut = |row: &&ChartCase<'_>| row.case.estimate.as_ref().is_some_and(|estimate| estimate.cut > 0);
+    let is_cut = |row: &&ChartCase<'_>| {
+        row.case.estimate.as_ref().is_some_and(|estimate| estimate.truncated_samples > 0)
+    };
     let cut: Vec<ChartCase<'_>> = rows.iter().filter(is_cut).copied().collect();
     let sentences = |(target, of_target): (&str, Vec<ChartCase<'_>>)| {
         let place = place(target, rows);

@@ -10,7 +10,7 @@ use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::terminal::{Detail, styled, table_text};
 use super::width::{display_width, padded};
 use crate::numbers::{CaseOn, ComparedRun, Comparison, Side};
-use crate::sentences::comparison::{NAMED_RUNS, counts, left_out, notes, side_line};
+use crate::sentences::comparison::{NAMED_RUNS, counts, excluded, notes, side_line};
 use crate::sentences::{Change, list, visible};
 use crate::tables::comparison::table;
 
@@ -45,7 +45,7 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
             text += &styled(Style::new(), &format!("Only in {side}: {}", list(&names, NAMED_RUNS)), width);
         }
     }
-    text.extend(left_out(comparison).iter().map(|line| styled(WARNING, line, width)));
+    text.extend(excluded(comparison).iter().map(|line| styled(WARNING, line, width)));
     let changes = comparison.changes();
     if !changes.is_empty() {
         text += &styled(WARNING, "Other changes, possible reasons:", None);
@@ -62,7 +62,7 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
 fn change_lines(change: &Change, width: usize) -> String {
     const NAME_WIDTH: usize = 16;
     let [a, b] = [&change.a, &change.b].map(|values| visible(&values.join(" and ")).into_owned());
-    let name = padded(&visible(&change.what), NAME_WIDTH);
+    let name = padded(&visible(&change.name), NAME_WIDTH);
     let one = format!("  {name} {a} → {b}");
     if display_width(&one) <= width {
         return one + "\n";
@@ -75,13 +75,13 @@ pub(crate) fn json(comparison: &Comparison) -> String {
     let names = |cases: &[CaseOn]| cases.iter().map(ToString::to_string).collect::<Vec<_>>();
     let document = json!({
         "comparison": SCHEMA,
-        "unit": comparison.unit,
+        "observation_unit": comparison.unit,
         "a": side(&comparison.a),
         "b": side(&comparison.b),
         "cases": comparison.cases,
         "only_in_a": names(&comparison.only_in_a),
         "only_in_b": names(&comparison.only_in_b),
-        "left_out": comparison.left_out,
+        "excluded": comparison.excluded,
         "changes": comparison.changes(),
         "summary": {
             "faster": comparison.count(Verdict::Faster),

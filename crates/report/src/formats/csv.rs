@@ -3,7 +3,7 @@
 use writebench_model::{Latency, Sample, TargetRecord};
 use writebench_stats::as_f64;
 
-use crate::numbers::{CaseReport, Fall, OverTime, Reached};
+use crate::numbers::{Burst, CaseReport, OverTime, Reached};
 use crate::sentences::Report;
 
 struct SampleRow<'r> {
@@ -29,7 +29,7 @@ const COLUMNS: &[Column] = &[
     ("content", |row| row.case.record.contract.content.to_string()),
     ("contract_bytes", |row| row.case.record.contract.bytes.to_string()),
     ("files", |row| row.case.record.contract.files.to_string()),
-    ("start", |row| row.case.record.contract.start.to_string()),
+    ("initial_state", |row| row.case.record.contract.start.to_string()),
     ("source", |row| row.case.record.contract.source.to_string()),
     ("memory", |row| row.case.record.contract.memory.to_string()),
     ("zero_percent", |row| row.case.record.contract.zero_percent.to_string()),
@@ -37,7 +37,7 @@ const COLUMNS: &[Column] = &[
     ("durability", |row| row.case.record.contract.durability.to_string()),
     ("durable_every_bytes", |row| text(row.case.record.contract.durable_every_bytes)),
     ("round", |row| row.sample.round.to_string()),
-    ("turn", |row| text(row.sample.turn)),
+    ("order", |row| text(row.sample.order)),
     ("outcome", |row| row.sample.outcome.name().to_owned()),
     ("reason", |row| text(row.sample.reason())),
     ("bytes", |row| row.sample.bytes.to_string()),
@@ -52,20 +52,20 @@ const COLUMNS: &[Column] = &[
     ("page_faults", |row| row.sample.page_faults.to_string()),
     ("context_switches", |row| row.sample.context_switches.to_string()),
     ("device_bytes", |row| text(row.sample.device_bytes)),
-    ("read_back", |row| text(row.sample.read_back.map(|found| found.extent))),
+    ("read_back_extent", |row| text(row.sample.read_back.map(|found| found.extent))),
     ("read_back_bytes", |row| text(row.sample.read_back.map(|found| found.bytes))),
     ("read_back_from", |row| text(row.sample.read_back.and_then(|found| found.from))),
     ("probe_before_ns", |row| row.sample.probe_ns[0].to_string()),
     ("probe_after_ns", |row| row.sample.probe_ns[1].to_string()),
     ("steal_ns", |row| row.sample.steal_ns.to_string()),
     ("settle_ns", |row| row.sample.settle_ns.to_string()),
-    ("available_memory_bytes", |row| text(row.sample.watch.available_memory_bytes)),
-    ("dirty_bytes", |row| text(row.sample.watch.dirty_bytes)),
-    ("writeback_bytes", |row| text(row.sample.watch.writeback_bytes)),
-    ("throttled_ns", |row| text(row.sample.watch.throttled_ns)),
-    ("thermal_throttles", |row| text(row.sample.watch.thermal_throttles)),
-    ("given_back_bytes", |row| text(row.sample.watch.given_back_bytes)),
-    ("disturbed", |row| text(row.sample.disturbed.as_ref())),
+    ("available_memory_bytes", |row| text(row.sample.system_state.available_memory_bytes)),
+    ("dirty_bytes", |row| text(row.sample.system_state.dirty_bytes)),
+    ("writeback_bytes", |row| text(row.sample.system_state.writeback_bytes)),
+    ("throttled_ns", |row| text(row.sample.system_state.throttled_ns)),
+    ("thermal_throttles", |row| text(row.sample.system_state.thermal_throttles)),
+    ("returned_memory_bytes", |row| text(row.sample.system_state.returned_memory_bytes)),
+    ("disturbed_by", |row| text(row.sample.disturbed.as_ref())),
     ("latency_p50_ns", |row| row.latency(|latency| latency.p50_ns)),
     ("latency_p90_ns", |row| row.latency(|latency| latency.p90_ns)),
     ("latency_p99_ns", |row| row.latency(|latency| latency.p99_ns)),
@@ -73,11 +73,11 @@ const COLUMNS: &[Column] = &[
     ("latency_max_ns", |row| row.latency(|latency| latency.max_ns)),
     ("limit_kind", |row| text(row.limit.map(|limit| limit.kind))),
     ("limit_bytes_per_s", |row| text(row.limit.map(|limit| limit.bytes_per_s))),
-    ("of_limit", |row| text(row.limit.map(|limit| limit.share))),
-    ("over_time", |row| text(row.over_time.map(|over_time| over_time.stability.name()))),
-    ("burst_bytes_per_s", |row| row.fall(|fall| fall.bytes_per_s)),
-    ("burst_ns", |row| row.fall(|fall| fall.until_ns)),
-    ("then_bytes_per_s", |row| row.fall(|fall| fall.then_bytes_per_s)),
+    ("limit_share", |row| text(row.limit.map(|limit| limit.share))),
+    ("stability", |row| text(row.over_time.map(|over_time| over_time.stability.name()))),
+    ("burst_bytes_per_s", |row| row.burst(|burst| burst.bytes_per_s)),
+    ("burst_duration_ns", |row| row.burst(|burst| burst.duration_ns)),
+    ("sustained_bytes_per_s", |row| row.burst(|burst| burst.sustained_bytes_per_s)),
 ];
 
 /// RFC 4180, with headings.
@@ -120,7 +120,7 @@ impl<'r> SampleRow<'r> {
         text(self.sample.latency.as_deref().map(value))
     }
 
-    fn fall(&self, value: fn(&Fall) -> f64) -> String {
-        text(self.over_time.and_then(|over_time| over_time.fall).map(|fall| format!("{:.0}", value(&fall))))
+    fn burst(&self, value: fn(&Burst) -> f64) -> String {
+        text(self.over_time.and_then(|over_time| over_time.burst).map(|burst| format!("{:.0}", value(&burst))))
     }
 }

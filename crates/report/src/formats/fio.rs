@@ -136,10 +136,10 @@ fn figures(case: &CaseReport) -> Vec<String> {
         format!("values from {samples}, with {interval} (GB = 10^9 bytes)"),
         format!("phases in ms: {}", phases.join(", ")),
     ];
-    if estimate.cut > 0 {
+    if estimate.truncated_samples > 0 {
         lines.push(format!("writebench's time was limited: at least {} bytes were written", estimate.bytes));
     }
-    if estimate.only_disturbed {
+    if estimate.all_disturbed {
         lines.push("all samples were disturbed".to_owned());
     }
     lines

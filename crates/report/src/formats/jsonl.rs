@@ -16,7 +16,7 @@ enum Line<'r> {
         #[serde(flatten)]
         run: json::Run<'r>,
         targets: &'r [TargetRecord],
-        missing: &'r [MissingTarget],
+        missing_targets: &'r [MissingTarget],
     },
     Sample {
         target: &'r str,
@@ -35,8 +35,8 @@ fn text(line: &Line<'_>) -> String {
 
 /// The first line, before any sample.
 pub fn begin(number: Option<i64>, run: &RunRecord) -> String {
-    let (targets, missing) = (run.targets.as_slice(), run.missing.as_slice());
-    text(&Line::Run { schema: SCHEMA, run: json::run_of(number, run), targets, missing })
+    let (targets, missing_targets) = (run.targets.as_slice(), run.missing.as_slice());
+    text(&Line::Run { schema: SCHEMA, run: json::run_of(number, run), targets, missing_targets })
 }
 
 /// None for steps that only the whole document has.

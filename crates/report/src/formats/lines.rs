@@ -170,9 +170,9 @@ fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Optio
     let rest = room - 1;
     lines[headings - 1] = format!("{}0{:>rest$}", padded(&lines[headings - 1], start), bars.full);
     for (line, of_row) in lines[headings..].iter_mut().zip(&bars.of_rows) {
-        let Some((share, only_disturbed)) = *of_row else { continue };
+        let Some((share, all_disturbed)) = *of_row else { continue };
         let drawn = bar(share, room);
-        let drawn = if only_disturbed { format!("{QUIET}{drawn}{QUIET:#}") } else { drawn };
+        let drawn = if all_disturbed { format!("{QUIET}{drawn}{QUIET:#}") } else { drawn };
         *line = padded(line, start) + &drawn;
     }
     Some(lines)

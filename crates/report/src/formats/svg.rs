@@ -129,7 +129,7 @@ fn marks(chart: &Chart) -> Vec<String> {
     if has_intervals && chart.points().any(is_beyond) {
         marks.push("Arrow: the interval ends outside the picture.".to_owned());
     }
-    if chart.points().any(|point| point.only_disturbed && point.figure.is_some()) {
+    if chart.points().any(|point| point.all_disturbed && point.figure.is_some()) {
         let sign = match chart.kind {
             ChartKind::Bars => "~ and dashed bar",
             ChartKind::Lines | ChartKind::Groups => "Dashed ring",

@@ -51,7 +51,7 @@ fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
     let table = report.findings_table(false).made_visible();
     let way = |finding: &Finding| {
         let target = finding.target.as_ref().map_or(String::new(), |target| format!("{target}: "));
-        visible(&(target + &finding.way)).into_owned()
+        visible(&(target + &finding.description)).into_owned()
     };
     let ways: Vec<String> = report.findings.iter().map(way).collect();
     Some(format!("\n{}\n", with_text_below(&table, &ways, width)?.join("\n")))

@@ -78,8 +78,12 @@ fn burst() -> Report {
     let mut durable = example_case("Long", "write,size=1GiB,sync=fsync", good([900, 910, 905, 901, 902, 903]));
     durable.contract.durability = writebench_model::Durability::Durable;
     let cases = vec![example_case("Long", "write,chunk=1MiB", long.collect()), steady, durable];
-    let limit =
-        |kind, bytes_per_s| Limit { kind, threads: 1, bytes_per_s, how: "O_DIRECT is refused".to_owned() };
+    let limit = |kind, bytes_per_s| Limit {
+        kind,
+        threads: 1,
+        bytes_per_s,
+        description: "O_DIRECT is refused".to_owned(),
+    };
     let limits = vec![
         limit(LimitKind::MemoryCopy, Some(5_200_000_000)),
         limit(LimitKind::MemoryCopyNonTemporal, Some(9_100_000_000)),
@@ -119,24 +123,27 @@ fn programs_get_limit_and_stability_of_samples_and_cases() {
     let cell = |row: usize, name: &str| {
         rows[row][headings.iter().position(|heading| heading == name).unwrap()].to_owned()
     };
-    assert_eq!((cell(0, "over_time"), cell(0, "burst_ns")), ("burst".to_owned(), "3100000000".to_owned()));
+    assert_eq!(
+        (cell(0, "stability"), cell(0, "burst_duration_ns")),
+        ("burst".to_owned(), "3100000000".to_owned())
+    );
     assert_eq!(
         (cell(0, "limit_kind"), cell(0, "limit_bytes_per_s")),
         ("memory-copy".to_owned(), "5200000000".to_owned())
     );
-    assert_eq!((cell(6, "over_time"), cell(7, "over_time")), ("steady".to_owned(), String::new()));
+    assert_eq!((cell(6, "stability"), cell(7, "stability")), ("steady".to_owned(), String::new()));
     assert_eq!(cell(12, "limit_kind"), "", "not measured");
     let document: serde_json::Value = serde_json::from_str(&super::json::render(&burst())).unwrap();
     let estimate = |index: usize| &document["cases"][index]["estimate"];
-    assert_eq!(estimate(0)["over_time"]["course"], "burst");
-    assert!((estimate(0)["over_time"]["fall"]["until_ns"].as_f64().unwrap() - 3.1e9).abs() < 1.0);
+    assert_eq!(estimate(0)["over_time"]["stability"], "burst");
+    assert!((estimate(0)["over_time"]["burst"]["duration_ns"].as_f64().unwrap() - 3.1e9).abs() < 1.0);
     assert_eq!(estimate(0)["limit"]["kind"], "memory-copy");
     assert_eq!(
-        (&estimate(1)["over_time"]["course"], &estimate(1)["over_time"]["of"]),
+        (&estimate(1)["over_time"]["stability"], &estimate(1)["over_time"]["timelines"]),
         (&"steady".into(), &1.into())
     );
     assert!(estimate(2)["limit"].is_null() && estimate(2)["over_time"].is_null());
-    assert_eq!(document["targets"][0]["limits"][2]["how"], "O_DIRECT is refused");
+    assert_eq!(document["targets"][0]["limits"][2]["description"], "O_DIRECT is refused");
 }
 
 pub(crate) fn plain(styled: &str) -> String {
@@ -193,11 +200,11 @@ fn a_spreadsheet_finds_no_formula_in_text_and_numbers_stay_numbers() {
 fn a_small_share_has_all_of_its_digits() {
     let mut report = report();
     let target = &mut report.run.targets[0];
-    let (kind, how) = (LimitKind::MemoryCopy, String::new());
-    target.limits = vec![Limit { kind, threads: 1, bytes_per_s: Some(u64::MAX / 4), how }];
+    let (kind, description) = (LimitKind::MemoryCopy, String::new());
+    target.limits = vec![Limit { kind, threads: 1, bytes_per_s: Some(u64::MAX / 4), description }];
     let text = super::csv::render(&report);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let at = reader.headers().unwrap().iter().position(|heading| heading == "of_limit").unwrap();
+    let at = reader.headers().unwrap().iter().position(|heading| heading == "limit_share").unwrap();
     let share: f64 = reader.records().next().unwrap().unwrap()[at].parse().unwrap();
     assert!(share > 0.0 && share < 1e-6, "{share}");
 }
@@ -217,7 +224,7 @@ fn a_terminal_sees_no_style_but_ours() {
     report.run.started = FOREIGN.to_owned();
     report.run.targets[0].path = FOREIGN.to_owned();
     report.run.targets[0].environment.filesystem.source = FOREIGN.to_owned();
-    report.findings[0].way = FOREIGN.to_owned();
+    report.findings[0].description = FOREIGN.to_owned();
     let text = super::terminal::report(&report, Detail::All, None) + &shown(&report, Some(80));
     assert!(text.contains("x\\u{1b}[8m\\r\\u{202e}y"), "{text:?}");
     let shown = plain(&text);
@@ -246,8 +253,8 @@ fn json_has_no_value_for_a_case_without_a_good_sample() {
     assert_eq!(cases[3]["outcome"], "failed");
     assert_eq!(cases[3]["reason"], "fallocate: No space left on device (28)");
     assert_eq!(cases[4]["outcome"], "not-run");
-    assert_eq!(cases[1]["estimate"]["disturbed"], 1);
-    assert_eq!(cases[1]["samples"][5]["disturbed"], "memory copy 2.0 times slower than usual");
+    assert_eq!(cases[1]["estimate"]["disturbed_samples"], 1);
+    assert_eq!(cases[1]["samples"][5]["disturbed_by"], "memory copy 2.0 times slower than usual");
     assert!(cases[0]["estimate"]["throughput_bytes_per_s"]["low"].is_f64());
     assert_eq!(cases[0]["samples"][0]["phases_ns"]["write"], 300_000_000);
 }
@@ -262,7 +269,8 @@ fn side_by_side() -> Report {
     };
     let cases = vec![on("ext4", "4KiB", 4), on("xfs", "4KiB", 8), on("ext4", "1MiB", 1), on("xfs", "1MiB", 1)];
     let targets = vec![writebench_testkit::example_target("ext4"), writebench_testkit::example_target("xfs")];
-    let missing = vec![MissingTarget { name: "jfs".to_owned(), why: "mkfs.jfs is not installed".to_owned() }];
+    let missing =
+        vec![MissingTarget { name: "jfs".to_owned(), reason: "mkfs.jfs is not installed".to_owned() }];
     Report::from_run(
         Some(5),
         RunRecord { cases, targets, missing, status: RunStatus::Complete, ..example_run() },
@@ -278,7 +286,7 @@ fn several_targets_are_compared_with_the_first_side_by_side() {
 fn programs_get_the_target_with_every_case() {
     let document: serde_json::Value = serde_json::from_str(&super::json::render(&side_by_side())).unwrap();
     assert_eq!(document["targets"][1]["name"], "xfs");
-    assert_eq!(document["missing"][0]["why"], "mkfs.jfs is not installed");
+    assert_eq!(document["missing_targets"][0]["reason"], "mkfs.jfs is not installed");
     assert_eq!(document["cases"][1]["target"], "xfs");
     let csv = super::csv::render(&side_by_side());
     let rows: Vec<csv::StringRecord> =

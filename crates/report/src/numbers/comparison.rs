@@ -24,7 +24,7 @@ pub struct ComparedRun {
 /// The target only if runs have several.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct CaseOn {
-    #[serde(rename = "id")]
+    #[serde(rename = "name")]
     pub case: String,
     /// None if every run has one target, whose name may differ.
     pub target: Option<String>,
@@ -84,10 +84,10 @@ pub struct ComparedCase {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub struct Excluded {
     pub case: String,
     pub run: String,
-    pub why: String,
+    pub reason: String,
 }
 
 #[derive(Debug, Clone)]
@@ -100,7 +100,7 @@ pub struct Comparison {
     pub only_in_a: Vec<CaseOn>,
     pub only_in_b: Vec<CaseOn>,
     /// Cases of single runs without a ranked value.
-    pub left_out: Vec<LeftOut>,
+    pub excluded: Vec<Excluded>,
 }
 
 impl Comparison {
@@ -122,14 +122,14 @@ impl Comparison {
             _ => ObservationUnit::Run,
         };
         let (cases_of_a, cases_of_b) = (take_cases(&mut a, with_target), take_cases(&mut b, with_target));
-        let mut left_out = Vec::new();
+        let mut excluded = Vec::new();
         let mut cases = Vec::new();
         for case in common {
-            let of_a = with_rank(&cases_of_a, &case, &mut left_out);
-            let of_b = with_rank(&cases_of_b, &case, &mut left_out);
+            let of_a = with_rank(&cases_of_a, &case, &mut excluded);
+            let of_b = with_rank(&cases_of_b, &case, &mut excluded);
             cases.extend(compared(case, unit, &of_a, &of_b));
         }
-        Ok(Self { a, b, unit, cases, only_in_a, only_in_b, left_out })
+        Ok(Self { a, b, unit, cases, only_in_a, only_in_b, excluded })
     }
 
     /// Drift between two runs looks like a difference.
@@ -158,9 +158,9 @@ impl Comparison {
     /// A's cases without a value on both sides.
     pub fn undecided_cases(&self) -> usize {
         let is_compared = |case: &str| self.cases.iter().any(|other| other.case.to_string() == case);
-        let left_out = distinct(self.left_out.iter().map(|left| left.case.as_str()), |case| *case);
-        let without_figures = left_out.into_iter().filter(|case| !is_compared(case)).count();
-        self.only_in_a.len() + without_figures + self.too_few()
+        let excluded = distinct(self.excluded.iter().map(|excluded| excluded.case.as_str()), |case| *case);
+        let undecided = excluded.into_iter().filter(|case| !is_compared(case)).count();
+        self.only_in_a.len() + undecided + self.too_few()
     }
 
     /// The whole interval is slower by more than that share: noise adds no cases.
@@ -248,12 +248,12 @@ fn take_cases(side: &mut Side, with_target: bool) -> Cases {
     side.runs.iter_mut().map(of_run).collect()
 }
 
-fn with_rank<'r>(runs: &'r Cases, case: &CaseOn, left_out: &mut Vec<LeftOut>) -> Vec<&'r CaseReport> {
+fn with_rank<'r>(runs: &'r Cases, case: &CaseOn, excluded: &mut Vec<Excluded>) -> Vec<&'r CaseReport> {
     let mut ranked = Vec::new();
     for (run, cases) in runs {
         let report = cases.get(case);
-        match report.map_or(Some("not in the run".to_owned()), why_left_out) {
-            Some(why) => left_out.push(LeftOut { case: case.to_string(), run: run.clone(), why }),
+        match report.map_or(Some("not in the run".to_owned()), why_excluded) {
+            Some(reason) => excluded.push(Excluded { case: case.to_string(), run: run.clone(), reason }),
             None => ranked.extend(report),
         }
     }
@@ -294,7 +294,7 @@ fn verdict(speed_ratio: &Interval, margin: f64) -> Verdict {
 }
 
 /// None with a rank.
-fn why_left_out(case: &CaseReport) -> Option<String> {
+fn why_excluded(case: &CaseReport) -> Option<String> {
     if case.is_ranked() {
         return None;
     }

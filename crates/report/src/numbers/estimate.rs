@@ -29,18 +29,16 @@ pub struct Estimate {
     pub write_alone_bytes_per_s: Figure,
     pub total_ns: Figure,
     pub phases_ns: PhasesNs,
-    pub user_cpu_ns: u64,
-    pub system_cpu_ns: u64,
-    pub user_cpu_figure_ns: Figure,
-    pub system_cpu_figure_ns: Figure,
+    pub user_cpu_ns: Figure,
+    pub system_cpu_ns: Figure,
     /// Fewer than the case's size if the time was limited.
     pub bytes: u64,
     /// Samples with limited time, compared by rate.
-    pub cut: usize,
+    pub truncated_samples: usize,
     /// None if a chunk is as large as the file.
     pub records_per_s: Option<Figure>,
     /// Over all samples together.
-    pub latency_ns: Option<LatencyEstimate>,
+    pub latency: Option<LatencyEstimate>,
     /// For charts.
     #[serde(skip)]
     pub(crate) latency_curve: Option<LatencyCurve>,
@@ -50,9 +48,9 @@ pub struct Estimate {
     pub limit: Option<Reached>,
     pub confidence: f64,
     pub samples: usize,
-    pub disturbed: usize,
+    pub disturbed_samples: usize,
     /// Values use disturbed samples.
-    pub only_disturbed: bool,
+    pub all_disturbed: bool,
     /// Included in all values.
     pub outliers: usize,
 }
@@ -81,9 +79,9 @@ impl Estimate {
     /// Uses the model's time for the whole work.
     pub(crate) fn adjust(&mut self, case: &CaseRecord, value_ns: f64) {
         let per_s = |number: u64| as_f64(number) * 1e9 / value_ns;
-        let bytes = if self.cut == 0 { self.bytes } else { case.contract.bytes };
+        let bytes = if self.truncated_samples == 0 { self.bytes } else { case.contract.bytes };
         self.throughput_bytes_per_s.set(per_s(bytes));
-        if self.cut == 0 {
+        if self.truncated_samples == 0 {
             self.total_ns.set(value_ns);
         }
         if let (Some(figure), Some(record_bytes)) = (&mut self.records_per_s, record_bytes(case)) {
@@ -104,7 +102,7 @@ impl Estimate {
         let per_s = |number: u64, ns: u64| as_f64(number) * 1e9 / as_f64(ns.max(1));
         let total_ns = values(&|sample| as_f64(sample.phases_ns.total()));
         let latency = latency(&usable);
-        let disturbed =
+        let disturbed_samples =
             case.samples.iter().filter(|sample| sample.outcome.is_ok() && sample.disturbed.is_some()).count();
         let throughput_bytes_per_s = figure(&|sample| per_s(sample.bytes, sample.phases_ns.total()))?;
         Some(Self {
@@ -118,23 +116,21 @@ impl Estimate {
                 sync: median(|sample| sample.phases_ns.sync)?,
                 close: median(|sample| sample.phases_ns.close)?,
             },
-            user_cpu_ns: median(|sample| sample.user_cpu_ns)?,
-            system_cpu_ns: median(|sample| sample.system_cpu_ns)?,
-            user_cpu_figure_ns: figure(&|sample| as_f64(sample.user_cpu_ns))?,
-            system_cpu_figure_ns: figure(&|sample| as_f64(sample.system_cpu_ns))?,
+            user_cpu_ns: figure(&|sample| as_f64(sample.user_cpu_ns))?,
+            system_cpu_ns: figure(&|sample| as_f64(sample.system_cpu_ns))?,
             bytes: usable.iter().map(|sample| sample.bytes).min()?,
-            cut: usable.iter().filter(|sample| sample.bytes < case.contract.bytes).count(),
+            truncated_samples: usable.iter().filter(|sample| sample.bytes < case.contract.bytes).count(),
             records_per_s: record_bytes(case).and_then(|bytes| {
                 figure(&|sample| per_s(records(sample.bytes, bytes), sample.phases_ns.total()))
             }),
-            latency_ns: latency.as_ref().map(|(estimate, _)| *estimate),
+            latency: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
             over_time: OverTime::from_samples(&usable),
             limit: None,
             confidence: writebench_stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
             samples: usable.len(),
-            disturbed,
-            only_disturbed: usable.iter().all(|sample| sample.disturbed.is_some()),
+            disturbed_samples,
+            all_disturbed: usable.iter().all(|sample| sample.disturbed.is_some()),
             outliers: writebench_stats::count_outliers(&total_ns),
         })
     }
@@ -224,11 +220,11 @@ mod tests {
     #[test]
     fn disturbed_samples_count_only_without_others() {
         let estimate = estimated("write", vec![sample(90, false), sample(900, true)]).unwrap();
-        assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (1, 1, 90));
-        assert!(!estimate.only_disturbed);
+        assert_eq!((estimate.samples, estimate.disturbed_samples, estimate.phases_ns.write), (1, 1, 90));
+        assert!(!estimate.all_disturbed);
         let estimate = estimated("write", vec![sample(900, true), sample(900, true)]).unwrap();
-        assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (2, 2, 900));
-        assert!(estimate.only_disturbed);
+        assert_eq!((estimate.samples, estimate.disturbed_samples, estimate.phases_ns.write), (2, 2, 900));
+        assert!(estimate.all_disturbed);
     }
 
     #[test]

@@ -10,15 +10,14 @@ use serde::Serialize;
 use writebench_model::{Latency, Sample};
 use writebench_stats::as_f64;
 
-/// In nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LatencyEstimate {
     pub count: u64,
-    pub p50: u64,
-    pub p90: u64,
-    pub p99: u64,
-    pub p99_9: u64,
-    pub max: u64,
+    pub p50_ns: u64,
+    pub p90_ns: u64,
+    pub p99_ns: u64,
+    pub p99_9_ns: u64,
+    pub max_ns: u64,
 }
 
 /// Without the median and the longest.
@@ -49,8 +48,14 @@ pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCu
     let all = Durations::together(&each)?;
     let at = |quantile: f64| all.longest_of(quantile);
     let count = all.count();
-    let estimate =
-        LatencyEstimate { count, p50: at(0.5), p90: at(0.9), p99: at(0.99), p99_9: at(0.999), max: at(1.0) };
+    let estimate = LatencyEstimate {
+        count,
+        p50_ns: at(0.5),
+        p90_ns: at(0.9),
+        p99_ns: at(0.99),
+        p99_9_ns: at(0.999),
+        max_ns: at(1.0),
+    };
     let place = |quantile: f64, looked_up: f64| {
         let of_each = || each.iter().map(|durations| durations.longest_of(looked_up));
         Some((quantile, [of_each().min()?, at(looked_up), of_each().max()?]))
@@ -189,8 +194,11 @@ mod tests {
         let samples: Vec<Sample> = all.chunks(300).map(sample).collect();
         let (estimate, curve) = latency(&samples.iter().collect::<Vec<_>>()).unwrap();
         let at = |quantile| histogram.value_at_quantile(quantile);
-        assert_eq!((estimate.count, estimate.max), (2000, histogram.max()));
-        assert_eq!([estimate.p50, estimate.p90, estimate.p99, estimate.p99_9], [0.5, 0.9, 0.99, 0.999].map(at));
+        assert_eq!((estimate.count, estimate.max_ns), (2000, histogram.max()));
+        assert_eq!(
+            [estimate.p50_ns, estimate.p90_ns, estimate.p99_ns, estimate.p99_9_ns],
+            [0.5, 0.9, 0.99, 0.999].map(at)
+        );
         for &(quantile, [low, of_all, high]) in &curve[1..curve.len() - 1] {
             assert_eq!(of_all, at(quantile), "{quantile}");
             assert!(low <= of_all && of_all <= high, "{low} {of_all} {high}");
@@ -201,7 +209,7 @@ mod tests {
     fn a_sample_without_durations_hides_no_others() {
         let samples = [sample(&[]), sample(&[5])];
         let (estimate, curve) = latency(&samples.iter().collect::<Vec<_>>()).unwrap();
-        assert_eq!((estimate.count, estimate.p50, estimate.max), (1, 5, 5));
+        assert_eq!((estimate.count, estimate.p50_ns, estimate.max_ns), (1, 5, 5));
         assert!(curve.iter().all(|(_, ns)| *ns == [5; 3]), "{curve:?}");
         assert_eq!(latency(&[]), None);
     }

@@ -17,7 +17,7 @@ pub(crate) use self::comparison::{CaseOn, CompareError, ComparedCase};
 pub use self::comparison::{ComparedRun, Comparison, ObservationUnit, Side};
 pub(crate) use self::estimate::{Estimate, Figure, PHASES, PhaseNs, least_and_most};
 pub(crate) use self::latency::{LatencyCurve, LatencyEstimate};
-pub(crate) use self::over_time::{Fall, OverTime, rates};
+pub(crate) use self::over_time::{Burst, OverTime, rates};
 pub(crate) use self::reached::{Reached, limit_kind};
 pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, total};
 pub(crate) use writebench_stats::{distinct, grouped};

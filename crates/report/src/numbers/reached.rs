@@ -80,7 +80,7 @@ mod tests {
             kind: LimitKind::MemoryCopy,
             threads,
             bytes_per_s,
-            how: String::new(),
+            description: String::new(),
         };
         let limits = [limit(1, Some(1000)), limit(4, Some(4000)), limit(8, None)];
         let share = |threads| {

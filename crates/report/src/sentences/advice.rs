@@ -23,22 +23,21 @@ const COPIED: &str =
 
 /// None of fewer than six rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Gain {
-    pub times: f64,
+pub struct SpeedRatio {
+    pub value: f64,
     /// Of the 95% interval.
     pub low: f64,
     pub high: f64,
     pub rounds: usize,
-    /// The interval lies above 1.
-    pub is_proven: bool,
+    /// Of the case.
+    pub verdict: Verdict,
 }
 
-impl Gain {
+impl SpeedRatio {
     fn over(baseline: &CaseReport, case: &CaseReport) -> Option<Self> {
         let ratio = baseline.ratio_to(case).filter(Interval::is_sure)?;
-        let is_proven = ratio.verdict() == Verdict::Slower;
-        let Interval { estimate: times, low, high, count: rounds, .. } = ratio;
-        Some(Self { times, low, high, rounds, is_proven })
+        let Interval { estimate: value, low, high, count: rounds, .. } = ratio;
+        Some(Self { value, low, high, rounds, verdict: ratio.inverse().verdict() })
     }
 }
 
@@ -49,20 +48,20 @@ pub struct Advice {
     /// Otherwise the baseline.
     pub recommended: String,
     /// None for the baseline, or if it failed.
-    pub gain: Option<Gain>,
+    pub speed_ratio: Option<SpeedRatio>,
     pub baseline: String,
     /// The largest gain in the finals, without the baseline.
     pub fastest: String,
-    pub fastest_gain: Option<Gain>,
+    pub fastest_speed_ratio: Option<SpeedRatio>,
     /// Finalists that are as fast as the recommended case, or not distinguishable from it.
-    pub as_fast: Vec<String>,
+    pub same_or_inconclusive: Vec<String>,
     /// The fastest copy that shares blocks with the source, as cp's may.
-    pub clone: Option<String>,
-    pub clone_gain: Option<Gain>,
-    /// Candidates with a sample.
-    pub tried: usize,
-    /// Failed or unsupported candidates.
-    pub failed: usize,
+    pub shared_copy: Option<String>,
+    pub shared_copy_speed_ratio: Option<SpeedRatio>,
+    /// With a sample.
+    pub candidates: usize,
+    /// Or unsupported.
+    pub failed_candidates: usize,
 }
 
 impl Advice {
@@ -97,10 +96,10 @@ impl<'c> Search<'c> {
         let (ways, clone) = (ranked(ways), ranked(clones).first().copied());
         // A finalist without a rival has not won.
         let fastest = *ways.first().filter(|_| ways.len() + usize::from(measured.is_some()) > 1)?;
-        let gain = |case: &CaseReport| Gain::over(measured?, case);
+        let speed_ratio = |case: &CaseReport| SpeedRatio::over(measured?, case);
         let ranked: Vec<&CaseReport> = ways.iter().copied().chain(measured).collect();
         let recommended = recommended(&ranked, is_baseline)?;
-        let as_fast = ranked.into_iter().filter(|case| is_near(case, recommended));
+        let near = ranked.into_iter().filter(|case| is_near(case, recommended));
         let name = |case: &CaseReport| case.record.case.to_string();
         // Files have several sizes, a candidate has one label.
         let mut tried: HashMap<&str, bool> = HashMap::new();
@@ -110,15 +109,15 @@ impl<'c> Search<'c> {
         }
         let advice = Advice {
             recommended: name(recommended),
-            gain: gain(recommended).filter(|_| !is_baseline(recommended)),
+            speed_ratio: speed_ratio(recommended).filter(|_| !is_baseline(recommended)),
             baseline: baseline.map(name).unwrap_or_default(),
             fastest: name(fastest),
-            fastest_gain: gain(fastest),
-            as_fast: as_fast.map(name).collect(),
-            clone: clone.map(name),
-            clone_gain: clone.and_then(gain),
-            tried: tried.len(),
-            failed: tried.values().filter(|failed| **failed).count(),
+            fastest_speed_ratio: speed_ratio(fastest),
+            same_or_inconclusive: near.map(name).collect(),
+            shared_copy: clone.map(name),
+            shared_copy_speed_ratio: clone.and_then(speed_ratio),
+            candidates: tried.len(),
+            failed_candidates: tried.values().filter(|failed| **failed).count(),
         };
         Some(Self { advice, finals, baseline, recommended, fastest, clone })
     }
@@ -133,13 +132,16 @@ impl<'c> Search<'c> {
             let simpler = self.baseline.map_or(Vec::new(), |plain| simpler(case, plain, &self.finals));
             ranked(simpler.into_iter().filter(|case| has_rounds(case)).collect())
         };
-        let line =
-            |goal: &str, way: Option<String>, case: &CaseReport, other: Option<&CaseReport>, how: &str| {
-                let ratio = other.and_then(|other| other.ratio_to(case));
-                let compared = or_nothing(ratio, |ratio| compared(&ratio).replacen(" ×", how, 1));
-                let finding = Finding::for_case(case, case.estimate.as_ref()?, compared);
-                Some(Finding { goal: goal.to_owned(), way: way.unwrap_or(finding.way), ..finding })
-            };
+        let line = |goal: &str,
+                    way: Option<String>,
+                    case: &CaseReport,
+                    other: Option<&CaseReport>,
+                    how: &str| {
+            let ratio = other.and_then(|other| other.ratio_to(case));
+            let compared = or_nothing(ratio, |ratio| compared(&ratio).replacen(" ×", how, 1));
+            let finding = Finding::for_case(case, case.estimate.as_ref()?, compared);
+            Some(Finding { goal: goal.to_owned(), description: way.unwrap_or(finding.description), ..finding })
+        };
         let beyond = |case, other| {
             known(case).zip(known(other)).map_or(String::new(), |(case, other)| case.words_beyond(other))
         };
@@ -184,11 +186,11 @@ impl<'c> Search<'c> {
 
     /// The recommendation first.
     pub(crate) fn sentences(&self, run: &RunRecord) -> Vec<String> {
-        let Advice { recommended, baseline, fastest, as_fast, .. } = &self.advice;
+        let Advice { recommended, baseline, fastest, same_or_inconclusive, .. } = &self.advice;
         let mut sentences: Vec<String> = self.sharing().into_iter().collect();
         sentences.push(self.recommendation());
-        if self.is_another_way() && !as_fast.is_empty() {
-            sentences.push(format!("Same or inconclusive: {}.", list(as_fast, NAMED)));
+        if self.is_another_way() && !same_or_inconclusive.is_empty() {
+            sentences.push(format!("Same or inconclusive: {}.", list(same_or_inconclusive, NAMED)));
         }
         sentences.extend(self.needs());
         sentences.extend(self.smaller(&run.settings));
@@ -234,7 +236,8 @@ impl<'c> Search<'c> {
     fn sharing(&self) -> Option<String> {
         let clone = self.clone?;
         let time = MILLISECONDS.text(clone.estimate.as_ref()?.total_ns.value);
-        let gain = self.advice.clone_gain.map(|gain| format!(", {} times as fast", TIMES.text(gain.times)));
+        let ratio = self.advice.shared_copy_speed_ratio;
+        let gain = ratio.map(|ratio| format!(", {} times as fast", TIMES.text(ratio.value)));
         Some(format!(
             "Copy with shared blocks, as by cp: {}, {time} ms{}. Copy of the bytes:",
             clone.record.case,
@@ -243,15 +246,15 @@ impl<'c> Search<'c> {
     }
 
     fn recommendation(&self) -> String {
-        let Advice { recommended, gain, baseline, fastest, fastest_gain, tried, failed, .. } = &self.advice;
+        let Advice { recommended, baseline, fastest, candidates, failed_candidates: failed, .. } = &self.advice;
         let plain = self.baseline.map_or("plain write", plain);
-        let interval = |gain: &Gain| TIMES.between(gain.low, gain.high);
-        let (way, why) = match (gain, fastest_gain) {
+        let interval = |gain: &SpeedRatio| TIMES.between(gain.low, gain.high);
+        let (way, why) = match (self.advice.speed_ratio, self.advice.fastest_speed_ratio) {
             (Some(gain), _) if self.is_another_way() => {
-                let (times, rounds) = (TIMES.text(gain.times), counted(gain.rounds, "round"));
+                let (times, rounds) = (TIMES.text(gain.value), counted(gain.rounds, "round"));
                 let why = format!(
                     "{times} times as fast as {plain} ({baseline}), 95% CI {}, {rounds}",
-                    interval(gain)
+                    interval(&gain)
                 );
                 (recommended.clone(), format!(", {why}"))
             }
@@ -262,17 +265,19 @@ impl<'c> Search<'c> {
             (_, gain) => {
                 let why = match gain {
                     None => format!("No method is proven faster: 95 % needs {ROUNDS} common rounds"),
-                    Some(gain) if gain.is_proven => "No method was more than 3 % faster here".to_owned(),
+                    Some(gain) if gain.verdict == Verdict::Faster => {
+                        "No method was more than 3 % faster here".to_owned()
+                    }
                     Some(_) => "No method was measurably faster here".to_owned(),
                 };
                 let failed =
                     if *failed == 0 { String::new() } else { format!(", {failed} failed or unsupported") };
-                let gain = gain.as_ref().map_or(String::new(), |gain| {
-                    let (times, rounds) = (TIMES.text(gain.times), counted(gain.rounds, "round"));
-                    format!(", {times} × ({}) in {rounds}", interval(gain))
+                let gain = gain.map_or(String::new(), |gain| {
+                    let (times, rounds) = (TIMES.text(gain.value), counted(gain.rounds, "round"));
+                    format!(", {times} × ({}) in {rounds}", interval(&gain))
                 });
-                let tried = counted(*tried, "candidate");
-                let why = format!(". {why} (tried {tried}{failed}, fastest: {fastest}{gain})");
+                let candidates = counted(*candidates, "candidate");
+                let why = format!(". {why} (tried {candidates}{failed}, fastest: {fastest}{gain})");
                 (format!("{plain}, {baseline}"), why)
             }
         };

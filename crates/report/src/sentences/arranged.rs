@@ -1,7 +1,5 @@
 use std::cmp::Ordering;
 
-use writebench_stats::as_f64;
-
 use crate::numbers::{CaseReport, Estimate, across_targets};
 use crate::sentences::report::Report;
 use crate::sentences::words::counted;
@@ -21,7 +19,7 @@ impl Sort {
         Self { name: "write-alone", key: Some(|estimate| -estimate.write_alone_bytes_per_s.value) },
         // Another order than throughput if sizes differ.
         Self { name: "elapsed", key: Some(|estimate| estimate.total_ns.value) },
-        Self { name: "cpu", key: Some(|estimate| as_f64(estimate.user_cpu_ns + estimate.system_cpu_ns)) },
+        Self { name: "cpu", key: Some(|estimate| estimate.user_cpu_ns.value + estimate.system_cpu_ns.value) },
         Self {
             name: "precision",
             key: Some(|estimate| estimate.total_ns.half_width().unwrap_or(f64::INFINITY)),

@@ -8,7 +8,7 @@ use crate::sentences::machine::device_line;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
-    pub what: String,
+    pub name: String,
     /// Several values if its runs differ.
     pub a: Vec<String>,
     pub b: Vec<String>,
@@ -22,12 +22,12 @@ impl Comparison {
         let names = distinct(facts.map(|(name, _)| name), |name| *name);
         let change = |name: &String| {
             let (a, b) = (values(&facts_of_a, name), values(&facts_of_b, name));
-            (a != b || a.len() > 1).then(|| Change { what: name.clone(), a, b })
+            (a != b || a.len() > 1).then(|| Change { name: name.clone(), a, b })
         };
         let mut changes: Vec<Change> = names.into_iter().filter_map(change).collect();
         // Another device has other settings: its name is enough.
-        if changes.iter().any(|change| change.what == "device" || change.what.ends_with(": device")) {
-            changes.retain(|change| !change.what.starts_with("sys/"));
+        if changes.iter().any(|change| change.name == "device" || change.name.ends_with(": device")) {
+            changes.retain(|change| !change.name.starts_with("sys/"));
         }
         changes
     }
@@ -107,7 +107,7 @@ fn making_facts(making: &FilesystemSpec, filesystem: &Filesystem) -> Facts {
 
 fn target_facts(target: &TargetRecord) -> Facts {
     let Environment { filesystem, device, .. } = &target.environment;
-    if let Some(making) = &target.making {
+    if let Some(making) = &target.made_filesystem {
         return making_facts(making, filesystem);
     }
     vec![

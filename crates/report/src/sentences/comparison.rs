@@ -17,15 +17,15 @@ pub(crate) fn side_line(side: &Side) -> String {
 }
 
 /// One line for the same runs and reason.
-pub(crate) fn left_out(comparison: &Comparison) -> Vec<String> {
-    let of_cases = grouped(&comparison.left_out, |left| (&left.case, &left.why)).into_iter();
+pub(crate) fn excluded(comparison: &Comparison) -> Vec<String> {
+    let of_cases = grouped(&comparison.excluded, |excluded| (&excluded.case, &excluded.reason)).into_iter();
     let of_cases = of_cases.map(|((case, why), all)| {
-        let runs: Vec<&str> = all.iter().map(|left| left.run.as_str()).collect();
+        let runs: Vec<&str> = all.iter().map(|excluded| excluded.run.as_str()).collect();
         (case, why, runs)
     });
     let line = |((runs, why), cases): ((Vec<&str>, &String), Vec<(&String, _, _)>)| {
         let cases: Vec<&str> = cases.iter().map(|(case, ..)| case.as_str()).collect();
-        format!("Left out of {}: {}: {why}", list(&runs, NAMED_RUNS), list(&cases, NAMED_RUNS))
+        format!("Excluded from {}: {}: {why}", list(&runs, NAMED_RUNS), list(&cases, NAMED_RUNS))
     };
     grouped(of_cases, |(_, why, runs)| (runs.clone(), *why)).into_iter().map(line).collect()
 }

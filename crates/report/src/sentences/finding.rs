@@ -12,40 +12,40 @@ pub struct Finding {
     /// `durable new file`.
     pub goal: String,
     /// In a programmer's words, or the reason for a missing answer.
-    pub way: String,
+    pub description: String,
     pub case: Option<String>,
     /// With several targets.
     pub target: Option<String>,
-    /// Empty without a value.
-    pub figure: String,
+    /// Empty if there is none.
+    pub value: String,
     pub unit: &'static str,
     /// 95% interval, or the range of fewer than six samples.
     pub interval: String,
     /// Undisturbed samples behind the value.
     pub samples: usize,
     /// Vs. plain write, or with several targets vs. the same case on the first.
-    pub compared: String,
+    pub speed_ratio: String,
     /// Share of the hardware's limit.
-    pub limit: String,
+    pub limit_share: String,
 }
 
 impl Finding {
     pub(crate) fn none(why: &str) -> Self {
-        Self { way: why.to_owned(), compared: NOTHING.to_owned(), ..Self::default() }
+        Self { description: why.to_owned(), speed_ratio: NOTHING.to_owned(), ..Self::default() }
     }
 
     /// Without a goal and target.
-    pub(crate) fn for_case(case: &CaseReport, estimate: &Estimate, compared: String) -> Self {
+    pub(crate) fn for_case(case: &CaseReport, estimate: &Estimate, speed_ratio: String) -> Self {
         let metric = Metric::for_case(&case.record, estimate);
         Self {
-            way: words(&case.record),
+            description: words(&case.record),
             case: Some(case.record.case.to_string()),
-            figure: metric.value(estimate),
+            value: metric.value(estimate),
             unit: metric.unit,
             interval: metric.interval(estimate),
             samples: estimate.samples,
-            compared,
-            limit: or_nothing(estimate.limit, |limit| share(limit.share)),
+            speed_ratio,
+            limit_share: or_nothing(estimate.limit, |limit| share(limit.share)),
             ..Self::default()
         }
     }

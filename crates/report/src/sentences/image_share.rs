@@ -20,7 +20,7 @@ pub(crate) fn sentences(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
 
 /// With mkfs's defaults: other differences would hide the image's share.
 fn plain_image(made: &TargetRecord) -> Option<&Image> {
-    let making = made.making.as_ref()?;
+    let making = made.made_filesystem.as_ref()?;
     let is_plain = making.kind == made.environment.filesystem.kind
         && making.mkfs_options.is_empty()
         && making.mount_options.is_none();
@@ -29,7 +29,7 @@ fn plain_image(made: &TargetRecord) -> Option<&Image> {
 
 fn is_below(plain: &TargetRecord, made: &TargetRecord, image: &Image) -> bool {
     let environment = &plain.environment;
-    plain.making.is_none()
+    plain.made_filesystem.is_none()
         && environment.filesystem.kind == made.environment.filesystem.kind
         && environment.device.as_ref().is_some_and(|device| device.number == image.directory_device)
 }
@@ -92,7 +92,7 @@ mod tests {
             logical_sector_bytes: 512,
         };
         let mut made = example_target("ext4");
-        made.making = Some(FilesystemSpec {
+        made.made_filesystem = Some(FilesystemSpec {
             kind: "ext4".to_owned(),
             images: vec![image],
             commands: Vec::new(),
@@ -111,9 +111,9 @@ mod tests {
             report.conclusions.into_iter().find(|line| line.contains("image"))
         };
         let mut elsewhere = made.clone();
-        elsewhere.making.as_mut().unwrap().images[0].directory_device = "0:25".to_owned();
+        elsewhere.made_filesystem.as_mut().unwrap().images[0].directory_device = "0:25".to_owned();
         let mut journaled = made.clone();
-        journaled.making.as_mut().unwrap().mount_options = Some("data=journal".to_owned());
+        journaled.made_filesystem.as_mut().unwrap().mount_options = Some("data=journal".to_owned());
         assert_eq!((sentence(&elsewhere), sentence(&journaled)), (None, None), "more than the image differs");
         assert_eq!(
             sentence(&made).unwrap(),

@@ -64,7 +64,7 @@ pub(crate) fn run_lines(run: &RunRecord) -> Lines {
 
 pub(crate) fn missing(run: &RunRecord) -> Option<String> {
     let all: Vec<String> =
-        run.missing.iter().map(|target| format!("{}: {}", target.name, target.why)).collect();
+        run.missing.iter().map(|target| format!("{}: {}", target.name, target.reason)).collect();
     (!all.is_empty()).then(|| all.join(", "))
 }
 
@@ -72,12 +72,12 @@ pub(crate) fn missing(run: &RunRecord) -> Option<String> {
 fn target_line(target: &TargetRecord) -> String {
     let Environment { filesystem, device, .. } = &target.environment;
     // The image describes our loop device.
-    let device = device.as_ref().filter(|_| target.making.is_none());
+    let device = device.as_ref().filter(|_| target.made_filesystem.is_none());
     let device = device.map_or(String::new(), |device| format!(" · {}", device_line(device)));
     let Filesystem { kind, source, mount_options, .. } = filesystem;
     let free = format!("{} free of {}", size(filesystem.available_bytes), size(filesystem.total_bytes));
     format!("{}: {kind} on {source} ({mount_options}), {free}{device}", target.name)
-        + &target.making.as_ref().map_or(String::new(), making_text)
+        + &target.made_filesystem.as_ref().map_or(String::new(), making_text)
 }
 
 /// ` · an image of 520 MiB in /data (ext4), direct I/O · mkfs -b 1024`.

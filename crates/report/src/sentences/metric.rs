@@ -35,12 +35,8 @@ pub(crate) const ELAPSED: Metric = TIMES[0];
 /// Of layout `cpu-time`.
 pub(crate) const TIMES: [Metric; 3] = [
     time("total elapsed time", |estimate| Some(&estimate.total_ns), total),
-    time("user CPU time", |estimate| Some(&estimate.user_cpu_figure_ns), |sample| as_f64(sample.user_cpu_ns)),
-    time(
-        "system CPU time",
-        |estimate| Some(&estimate.system_cpu_figure_ns),
-        |sample| as_f64(sample.system_cpu_ns),
-    ),
+    time("user CPU time", |estimate| Some(&estimate.user_cpu_ns), |sample| as_f64(sample.user_cpu_ns)),
+    time("system CPU time", |estimate| Some(&estimate.system_cpu_ns), |sample| as_f64(sample.system_cpu_ns)),
 ];
 
 const fn time(title: &'static str, figure: FigureOf, of_sample: fn(&Sample) -> f64) -> Metric {

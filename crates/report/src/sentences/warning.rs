@@ -25,7 +25,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
             counted(lowest.samples, "sample"),
         ));
     }
-    let disturbed: usize = estimates().map(|estimate| estimate.disturbed).sum();
+    let disturbed: usize = estimates().map(|estimate| estimate.disturbed_samples).sum();
     if disturbed > 0 {
         let all = cases.iter().map(|case| case.good_samples().count()).sum();
         let were = if disturbed == 1 { "was" } else { "were" };
@@ -35,10 +35,10 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
         let count = estimates().filter(is_one).count();
         (count > 0).then(|| format!("{} {what}", counted(count, "case")))
     };
-    let only_disturbed = "with only disturbed samples, marked ~ and not ranked.";
-    warnings.extend(those(|estimate| estimate.only_disturbed, only_disturbed));
+    let all_disturbed = "with only disturbed samples, marked ~ and not ranked.";
+    warnings.extend(those(|estimate| estimate.all_disturbed, all_disturbed));
     let cut = "cut short by the budget, compared by rate, with the written bytes in brackets.";
-    warnings.extend(those(|estimate| estimate.cut > 0, cut));
+    warnings.extend(those(|estimate| estimate.truncated_samples > 0, cut));
     warnings.extend(ranks::warnings(run.cluster.as_ref(), &cases));
     warnings.extend(imprecise(run, &cases));
     warnings.extend(busy_cpus(run, &cases));
@@ -69,7 +69,7 @@ pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
 
 fn lost_at_write_back(cases: &[&CaseReport]) -> Option<String> {
     let samples = cases.iter().flat_map(|case| &case.record.samples);
-    let failures: Vec<_> = samples.filter_map(|sample| sample.write_back.as_ref()).collect();
+    let failures: Vec<_> = samples.filter_map(|sample| sample.write_back_failure.as_ref()).collect();
     let first = failures.first()?;
     let found = counted(failures.len(), "sample");
     Some(format!("Unsynced data was lost at write-back during {found}: {first}."))

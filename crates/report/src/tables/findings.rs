@@ -14,15 +14,15 @@ impl Report {
         let findings = &self.findings;
         let units = self.units();
         let unit = if let [one] = units.as_slice() { *one } else { "" };
-        let number = |finding: &Finding| match finding.figure.as_str() {
+        let number = |finding: &Finding| match finding.value.as_str() {
             "" => NOTHING.to_owned(),
-            figure if unit.is_empty() => format!("{figure} {}", finding.unit),
-            figure => figure.to_owned(),
+            value if unit.is_empty() => format!("{value} {}", finding.unit),
+            value => value.to_owned(),
         };
         let (found, beside) = self.headings();
         let mut columns = vec![Cells::words("", |finding| finding.goal.clone())];
         if names {
-            columns.push(Cells::words(found, |finding| finding.way.clone()));
+            columns.push(Cells::words(found, |finding| finding.description.clone()));
         }
         if names && self.run.is_side_by_side() {
             columns.push(Cells::text("on", 0, |finding| finding.target.clone().unwrap_or_default()));
@@ -33,8 +33,8 @@ impl Report {
             Cells::figure("", table::SAMPLES, u8::from(!names), |finding| {
                 or_nothing(Some(finding.samples).filter(|&samples| samples > 0), |samples| samples.to_string())
             }),
-            Cells::words(&beside, |finding| finding.compared.clone()),
-            Cells::figure("of", "limit", 2, |finding| finding.limit.clone()).if_any(),
+            Cells::words(&beside, |finding| finding.speed_ratio.clone()),
+            Cells::figure("of", "limit", 2, |finding| finding.limit_share.clone()).if_any(),
             Cells::text(table::CASE, 3, |finding| finding.case.clone().unwrap_or_default()),
         ]);
         Table::with("", findings, columns)

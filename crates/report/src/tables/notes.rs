@@ -4,11 +4,11 @@ use writebench_stats::{Stability, as_f64};
 use crate::numbers::{CaseReport, limit_kind};
 use crate::sentences::{GIGABYTES_PER_S, counted, counted_range, seconds_short, share};
 
-/// Limits behind the shares, and falls of throughput.
+/// Limits behind the shares, and bursts.
 pub(super) fn notes(cases: &[&CaseReport], limits: &[Limit]) -> Vec<String> {
     let mut notes: Vec<String> =
         LimitKind::ALL.iter().filter_map(|&kind| limit_note(kind, cases, limits)).collect();
-    notes.extend(cases.iter().copied().filter_map(fall_note));
+    notes.extend(cases.iter().copied().filter_map(burst_note));
     notes
 }
 
@@ -32,7 +32,7 @@ fn limit_note(kind: LimitKind, cases: &[&CaseReport], limits: &[Limit]) -> Optio
     if figures.is_empty() {
         return Some(match used.iter().find_map(figure) {
             Some((_, per_s)) => format!("no share of a limit: a case was faster than {what}, {per_s} GB/s"),
-            None => format!("no limit known for {what}: {}", used.first()?.how),
+            None => format!("no limit known for {what}: {}", used.first()?.description),
         });
     }
     if kind == LimitKind::DeviceWrite {
@@ -73,13 +73,14 @@ pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
 }
 
 /// `write: burst: 4.60 GB/s for the first 3.1 s, then 0.500 GB/s (5 of 6 samples)`.
-fn fall_note(case: &CaseReport) -> Option<String> {
+fn burst_note(case: &CaseReport) -> Option<String> {
     let over_time =
         case.estimate.as_ref()?.over_time.filter(|over_time| over_time.stability == Stability::Burst)?;
-    let fall = over_time.fall?;
-    let (before, after) = (GIGABYTES_PER_S.text(fall.bytes_per_s), GIGABYTES_PER_S.text(fall.then_bytes_per_s));
-    let until = seconds_short(fall.until_ns);
-    let samples = match over_time.of {
+    let burst = over_time.burst?;
+    let (before, after) =
+        (GIGABYTES_PER_S.text(burst.bytes_per_s), GIGABYTES_PER_S.text(burst.sustained_bytes_per_s));
+    let until = seconds_short(burst.duration_ns);
+    let samples = match over_time.timelines {
         1 => String::new(),
         all => format!(" ({} of {all} samples)", over_time.samples),
     };

@@ -3,8 +3,8 @@ use writebench_model::{Axis, Durability};
 use crate::numbers::{CaseReport, Estimate, LatencyEstimate, PHASES, PhaseNs, by_rank};
 use crate::sentences::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT, TIMES};
 use crate::sentences::{
-    GIGABYTES_PER_S, NUMBER, microseconds, milliseconds, or_nothing, range, shared_values, verdict_mark,
-    without_values,
+    GIGABYTES_PER_S, MILLISECONDS, NUMBER, microseconds, milliseconds, or_nothing, range, shared_values,
+    verdict_mark, without_values,
 };
 use crate::tables::table::{self, Bars, CASE, INTERVAL, Table, limit_cell};
 
@@ -42,8 +42,8 @@ fn phases_and_cpu<'c>(rank: u8) -> Vec<Cells<'c>> {
 
 fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
     [
-        figures("CPU ms:", "user", rank, |estimate| milliseconds(estimate.user_cpu_ns)),
-        figures("", "system", rank, |estimate| milliseconds(estimate.system_cpu_ns)),
+        figures("CPU ms:", "user", rank, |estimate| MILLISECONDS.text(estimate.user_cpu_ns.value)),
+        figures("", "system", rank, |estimate| MILLISECONDS.text(estimate.system_cpu_ns.value)),
         samples(),
     ]
 }
@@ -82,7 +82,7 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
 pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
     fn latency<'c>(group: &str, name: &str, value: fn(&LatencyEstimate) -> u64) -> Cells<'c> {
         figures(group, name, 2, move |estimate| {
-            or_nothing(estimate.latency_ns.as_ref(), |latency| microseconds(value(latency)))
+            or_nothing(estimate.latency.as_ref(), |latency| microseconds(value(latency)))
         })
     }
     let mut columns = vec![
@@ -91,11 +91,11 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
         value(&ELAPSED, ""),
         limit(3),
         stability(5),
-        latency("µs/call:", "p50", |latency| latency.p50),
-        latency("", "p90", |latency| latency.p90),
-        latency("", "p99", |latency| latency.p99),
-        latency("", "p99.9", |latency| latency.p99_9),
-        latency("", "max", |latency| latency.max),
+        latency("µs/call:", "p50", |latency| latency.p50_ns),
+        latency("", "p90", |latency| latency.p90_ns),
+        latency("", "p99", |latency| latency.p99_ns),
+        latency("", "p99.9", |latency| latency.p99_9_ns),
+        latency("", "max", |latency| latency.max_ns),
     ];
     columns.extend(phases_and_cpu(5));
     table(title, cases, columns, (1, &RECORDS))

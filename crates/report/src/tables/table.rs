@@ -122,11 +122,12 @@ pub(crate) struct Bars {
 impl Bars {
     /// None if fewer than two rows are comparable.
     pub(super) fn for_rows(rows: &[(&CaseReport, &Estimate)], rank: u8, metric: &Metric) -> Option<Self> {
-        let is_comparable = |estimate: &Estimate| estimate.cut == 0 || metric.unit != ELAPSED.unit;
+        let is_comparable =
+            |estimate: &Estimate| estimate.truncated_samples == 0 || metric.unit != ELAPSED.unit;
         let value =
             |estimate: &Estimate| Some((metric.figure)(estimate).filter(|_| is_comparable(estimate))?.value);
         let full = rows.iter().filter_map(|(_, estimate)| value(estimate)).fold(0.0, f64::max);
-        let bar = |(_, estimate): &(_, &Estimate)| Some((value(estimate)? / full, estimate.only_disturbed));
+        let bar = |(_, estimate): &(_, &Estimate)| Some((value(estimate)? / full, estimate.all_disturbed));
         let of_rows: Vec<_> = rows.iter().map(bar).collect();
         let is_comparison = full > 0.0 && of_rows.iter().flatten().count() > 1;
         is_comparison.then(|| Self { full: metric.text.text(full), of_rows, rank })

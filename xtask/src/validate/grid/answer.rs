@@ -182,11 +182,11 @@ impl Options {
 fn recommended(export: &Value, goal: Goal) -> Result<Option<Case>> {
     let title = Space::for_goal(goal, &[])?.title;
     let cases = export["cases"].as_array().context("an export without cases")?;
-    let is_of_goal = |id: &Value| cases.iter().any(|case| case["id"] == *id && case["section"] == *title);
+    let is_of_goal = |name: &Value| cases.iter().any(|case| case["name"] == *name && case["section"] == *title);
     let findings = export["findings"].as_array().context("an export without findings")?;
-    let finding = findings.iter().map(|finding| &finding["case"]).find(|id| is_of_goal(id));
-    let id = export["advice"]["recommended"].as_str().or_else(|| finding?.as_str());
-    Ok(id.map(Case::parse).transpose()?)
+    let finding = findings.iter().map(|finding| &finding["case"]).find(|name| is_of_goal(name));
+    let name = export["advice"]["recommended"].as_str().or_else(|| finding?.as_str());
+    Ok(name.map(Case::parse).transpose()?)
 }
 
 /// The mean over both halves of the rounds.

@@ -4,7 +4,7 @@ use crate::sentences::quoted;
 
 /// Without the case, such as `writebench run /data`. The user must add the permission to destroy a device.
 pub(super) fn again(run: &RunRecord, target: &TargetRecord) -> String {
-    let mut command = match &target.making {
+    let mut command = match &target.made_filesystem {
         Some(making) => make(making),
         None => format!("writebench run {}", quoted(&target.path)),
     };
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn a_filesystem_that_was_made_is_made_again() {
         let mut run = example_run();
-        run.targets[0].making = Some(FilesystemSpec {
+        run.targets[0].made_filesystem = Some(FilesystemSpec {
             kind: "ext4".to_owned(),
             images: Vec::new(),
             commands: Vec::new(),

@@ -163,7 +163,7 @@ fn run_data(run: &RunRecord, name: &str) -> Value {
         let mounted = &target.environment.filesystem.kind;
         json!({
             "name": target.name,
-            "filesystem": target.making.as_ref().map_or(mounted, |making| &making.kind),
+            "filesystem": target.made_filesystem.as_ref().map_or(mounted, |making| &making.kind),
             // Without the case.
             "command": again(run, target),
         })
@@ -201,17 +201,17 @@ fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
         "elapsed": Short(estimate.total_ns.value),
         // Medians, in nanoseconds.
         "phases": PHASES.map(|(_, ns)| short(ns(&estimate.phases_ns))),
-        "user": short(estimate.user_cpu_ns),
-        "system": short(estimate.system_cpu_ns),
+        "user": Short(estimate.user_cpu_ns.value),
+        "system": Short(estimate.system_cpu_ns.value),
         "records": estimate.records_per_s.as_ref().filter(|_| has_records).map(|per_s| Short(per_s.value)),
-        "latency": estimate.latency_ns.map(|latency| [latency.p50, latency.p90, latency.p99, latency.p99_9, latency.max].map(short)),
+        "latency": estimate.latency.map(|latency| [latency.p50_ns, latency.p90_ns, latency.p99_ns, latency.p99_9_ns, latency.max_ns].map(short)),
         "share": estimate.limit.map(|limit| Short(limit.share)),
         "confidence": Short(estimate.confidence),
         "samples": estimate.samples,
-        "disturbed": some(estimate.disturbed),
-        "only_disturbed": Some(true).filter(|_| estimate.only_disturbed),
+        "disturbed": some(estimate.disturbed_samples),
+        "all_disturbed": Some(true).filter(|_| estimate.all_disturbed),
         "outliers": some(estimate.outliers),
-        "cut": some(estimate.cut),
+        "cut": some(estimate.truncated_samples),
     }))
 }
 

@@ -49,7 +49,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
             let Some(figure) = &point.figure else { continue };
             parts.push(bar(chart, index, point, figure, &rows, y));
             let end = rows.x(figure.value).max(rows.x(figure.high));
-            parts.push(rows.value(end, point.x, figure.value, point.only_disturbed));
+            parts.push(rows.value(end, point.x, figure.value, point.all_disturbed));
         }
     }
     rows.finish(parts)
@@ -63,10 +63,10 @@ pub(super) fn draw_stacked(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     for (at, whole) in stacked(chart) {
         let y = rows.y(at);
         let mut begin = 0.0;
-        let (mut is_empty, mut only_disturbed) = (true, false);
+        let (mut is_empty, mut all_disturbed) = (true, false);
         for (index, series) in chart.series.iter().enumerate() {
             for point in series.points.iter().filter(|point| point.x.total_cmp(&at).is_eq()) {
-                only_disturbed |= point.only_disturbed;
+                all_disturbed |= point.all_disturbed;
                 let Some(figure) = &point.figure else { continue };
                 let (from, to) = (rows.x(begin), rows.x(begin + figure.value));
                 (begin, is_empty) = (begin + figure.value, false);
@@ -78,7 +78,7 @@ pub(super) fn draw_stacked(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
         }
         parts.push(match is_empty {
             true => text(rows.left + 7.0, y + 4.5, SIZE, QUIET, "no result", &[]),
-            false => rows.value(rows.x(whole), at, whole, only_disturbed),
+            false => rows.value(rows.x(whole), at, whole, all_disturbed),
         });
     }
     rows.finish(parts)
@@ -142,7 +142,7 @@ fn bar(chart: &Chart, index: usize, point: &Point, figure: &Interval, rows: &Row
     let [end, low, high] = [figure.value, figure.low, figure.high].map(|value| rows.x(value));
     let mut group =
         titled(series_group(chart, index), &format!("{}: {}", point.case, figure_text(chart, figure)));
-    let style = match point.only_disturbed {
+    let style = match point.all_disturbed {
         true => [("fill-opacity", "0.12"), ("stroke-dasharray", "3 2")],
         false => [("fill-opacity", "0.45"), ("stroke-width", "1")],
     };
@@ -211,8 +211,8 @@ impl<'c> Rows<'c> {
     }
 
     /// After its bar.
-    fn value(&self, end: f64, at: f64, value: f64, only_disturbed: bool) -> Element {
-        let tilde = if only_disturbed { "~" } else { "" };
+    fn value(&self, end: f64, at: f64, value: f64, all_disturbed: bool) -> Element {
+        let tilde = if all_disturbed { "~" } else { "" };
         let words = format!("{tilde}{}", value_text(value, self.chart.y.unit));
         text(end + 7.0, self.y(at) + 4.5, SIZE, STRONG, &words, &[])
     }

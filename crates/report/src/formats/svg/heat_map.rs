@@ -127,7 +127,7 @@ impl<'c> HeatMap<'c> {
 /// Three digits and a prefix: all cells have the same unit.
 fn figure(chart: &Chart, point: &Point) -> String {
     let Some(figure) = &point.figure else { return String::new() };
-    let tilde = if point.only_disturbed { "~" } else { "" };
+    let tilde = if point.all_disturbed { "~" } else { "" };
     format!("{tilde}{}", prefixed(figure.value, chart.y.unit).trim_end())
 }
 

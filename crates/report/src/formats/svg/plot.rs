@@ -277,7 +277,7 @@ impl Plot<'_> {
         group = titled(group, &format!("{name}, {}{words}", point.case));
         let place = (x, self.y(figure.value));
         group.append(marker(index, place, radius));
-        if point.only_disturbed {
+        if point.all_disturbed {
             group.append(ring(place));
         }
         group

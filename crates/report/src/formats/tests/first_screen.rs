@@ -133,7 +133,7 @@ fn a_case_beyond_a_limit_leaves_no_share_of_it() {
         kind: writebench_model::LimitKind::MemoryCopy,
         threads: 1,
         bytes_per_s: Some(4_500_000_000),
-        how: String::new(),
+        description: String::new(),
     };
     let mut run = RunRecord { cases: vec![case("write", 33), case("mmap", 27)], ..example_run() };
     run.targets[0].limits = vec![limit];

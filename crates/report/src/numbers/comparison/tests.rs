@@ -133,7 +133,7 @@ fn cases_of_one_side_are_listed_and_missing_values_have_a_reason() {
         (vec!["old".to_owned()], vec!["new".to_owned()])
     );
     assert!(compared.cases.is_empty());
-    let why: Vec<&str> = compared.left_out.iter().map(|left| left.why.as_str()).collect();
+    let why: Vec<&str> = compared.excluded.iter().map(|excluded| excluded.reason.as_str()).collect();
     assert_eq!(why, ["every sample was disturbed", "not measured: the run ended before its turn"]);
     let nothing = two(vec![case("old", &FAST)], vec![case("new", &FAST)]).unwrap_err();
     assert_eq!(nothing, CompareError::NothingInCommon { a: "A".to_owned(), b: "B".to_owned() });
@@ -152,7 +152,7 @@ fn other_changes_are_listed_old_and_new() {
     let old = run(1, vec![case("write", &FAST)]);
     let compared = Comparison::from_sides(side("A", vec![old]), side("B", vec![new])).unwrap();
     let changes = compared.changes();
-    let what: Vec<&str> = changes.iter().map(|change| change.what.as_str()).collect();
+    let what: Vec<&str> = changes.iter().map(|change| change.name.as_str()).collect();
     assert_eq!(what, ["kernel", "mount options", "device", "proc/sys/vm/dirty_ratio"]);
     assert_eq!(changes[1].a, ["rw,relatime"]);
     assert_eq!(changes[1].b, ["rw,noatime"]);
@@ -198,12 +198,12 @@ fn a_name_as_wide_as_the_terminal_is_above_its_values() {
 }
 
 #[test]
-fn cases_left_out_for_one_reason_share_a_line() {
+fn cases_excluded_for_one_reason_share_a_line() {
     let cases = |samples: &[u64]| vec![case("write", &FAST), case("mmap", samples), case("pwrite", samples)];
     let compared = two(cases(&[]), cases(&[])).unwrap();
     let text = terminal(&compared, None);
-    let line = "Left out of run 1, run 2: mmap, pwrite: not measured: the run ended before its turn";
-    assert!(text.contains(line) && text.matches("Left out").count() == 1, "{text}");
+    let line = "Excluded from run 1, run 2: mmap, pwrite: not measured: the run ended before its turn";
+    assert!(text.contains(line) && text.matches("Excluded").count() == 1, "{text}");
 }
 
 #[test]
@@ -228,12 +228,12 @@ fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
 fn json_has_the_same_comparison() {
     let text = crate::formats::comparison::json(&shown());
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((&document["comparison"], &document["unit"]), (&3.into(), &"run".into()));
+    assert_eq!((&document["comparison"], &document["observation_unit"]), (&3.into(), &"run".into()));
     assert_eq!(document["cases"][0]["verdict"], "inconclusive");
-    let estimate = document["cases"][0]["speed_ratio"]["estimate"].as_f64().unwrap();
+    let estimate = document["cases"][0]["speed_ratio"]["value"].as_f64().unwrap();
     assert!((estimate - 0.5).abs() < 1e-9, "{estimate}");
-    assert_eq!(document["changes"][0]["what"], "kernel");
-    assert_eq!(document["left_out"][0]["why"], "not measured: the run ended before its turn");
+    assert_eq!(document["changes"][0]["name"], "kernel");
+    assert_eq!(document["excluded"][0]["reason"], "not measured: the run ended before its turn");
     assert_eq!(document["only_in_b"][0], "new");
     let summary = serde_json::json!({"faster": 0, "slower": 0, "same": 0, "inconclusive": 2});
     assert_eq!(document["summary"], summary);

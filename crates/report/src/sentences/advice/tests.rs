@@ -61,7 +61,8 @@ fn each_measured_step_to_the_recommended_method_has_a_line() {
         case(Final, "pwrite,chunk=4MiB,threads=2,prepare=fallocate,cache=dontcache", None, &times(AS_FAST, 2)),
     ];
     let report = crate::Report::from_run(None, RunRecord { cases, ..example_run() });
-    let lines = report.findings.iter().map(|line| format!("{}: {}: {}", line.goal, line.way, line.compared));
+    let lines =
+        report.findings.iter().map(|line| format!("{}: {}: {}", line.goal, line.description, line.speed_ratio));
     assert_eq!(
         lines.collect::<Vec<_>>(),
         [

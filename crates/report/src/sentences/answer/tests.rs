@@ -30,7 +30,7 @@ fn on_data(cases: Vec<CaseRecord>) -> Report {
         kind: LimitKind::MemoryCopy,
         threads,
         bytes_per_s: Some(6_000_000_000),
-        how: String::new(),
+        description: String::new(),
     };
     targets[0].limits = vec![limit(1), limit(2)];
     let cases = cases.into_iter().map(|case| CaseRecord { target: "/data".to_owned(), ..case });
@@ -82,7 +82,7 @@ fn plain_write_may_be_the_fastest_or_as_fast_or_not_there() {
 
 #[test]
 fn plain_write_is_the_fastest_only_if_proven() {
-    let compared = |other: &[u64]| answer(vec![case("write", &FAST), case("mmap", other)]).finding.compared;
+    let compared = |other: &[u64]| answer(vec![case("write", &FAST), case("mmap", other)]).finding.speed_ratio;
     assert_eq!(compared(&SLOW), "fastest");
     assert_eq!(compared(&AS_FAST), "none faster");
     let scattered = [180, 300, 170, 320, 190, 310];
@@ -91,7 +91,7 @@ fn plain_write_is_the_fastest_only_if_proven() {
     let mut elsewhere = case("pwrite", &SLOW);
     elsewhere.samples.iter_mut().for_each(|sample| sample.round += 100);
     let cases = vec![case("write", &FAST), case("mmap", &SLOW), elsewhere];
-    assert_eq!(answer(cases).finding.compared, "inconclusive");
+    assert_eq!(answer(cases).finding.speed_ratio, "inconclusive");
 }
 
 #[test]
