@@ -104,7 +104,7 @@ impl Comparison<'_> {
                         is_good &= !judged.any(|(_, ratio)| ratio.as_ref().is_some_and(is_too_slow));
                     }
                     // Not every filesystem shares blocks or drops pages.
-                    Err(why) => println!("| `{name}` | – |{} {why:#}", " – |".repeat(columns.len())),
+                    Err(why) => println!("| `{name}` | – |{} {why:#} |", " – |".repeat(columns.len() - 1)),
                 }
             }
         }

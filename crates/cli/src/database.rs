@@ -9,6 +9,7 @@ use writebench_report::quoted;
 use writebench_store::Store;
 
 use crate::exit::usage;
+use crate::output::Output;
 use crate::run_name::{RunName, RunSelector};
 
 pub(crate) const VARIABLE: &str = "WRITEBENCH_DB";
@@ -54,7 +55,7 @@ fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> any
 
 pub(crate) fn open_existing(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
-    let none = || usage!("no runs yet: {} does not exist. `writebench run` makes it", path.display());
+    let none = || usage!("no runs yet: {} does not exist. `writebench run` creates it", path.display());
     open_if_there(&path)?.ok_or_else(none)
 }
 
@@ -65,21 +66,19 @@ pub(crate) fn open_if_there(path: &Path) -> Result<Option<Store>> {
     Ok(is_there.then(|| Store::open_to_read(path)).transpose()?)
 }
 
-pub(crate) fn next_commands(store: &Store, number: i64, target: Option<&str>) -> String {
+pub(crate) fn note_next_commands(output: &Output, store: &Store, number: i64, target: Option<&str>) {
     let run = target.map_or(number.to_string(), |target| quoted(&format!("{number}@{target}")));
     let database = match default_path() {
         Ok(path) if path == store.path() => String::new(),
         _ => format!(" --db {}", quoted(&store.path().to_string_lossy())),
     };
-    format!(
-        "More: writebench{database} show {run} --all · a page: writebench{database} report {run} -o report.html"
-    )
+    output.note(&format!("All cases: writebench{database} show {run} --all"));
+    output.note(&format!("A page: writebench{database} report {run}"));
 }
 
 pub(crate) fn newest(store: &Store) -> Result<RunSelector> {
-    let none = || usage!("no runs in {}. `writebench run` makes one", store.path().display());
-    let number = store.newest_run()?.ok_or_else(none)?;
-    Ok(RunSelector { run: RunName::Number(number), target: None })
+    let none = || usage!("no runs in {}. `writebench run` adds one", store.path().display());
+    Ok(RunSelector { run: RunName::Number(store.newest_run()?.ok_or_else(none)?), target: None })
 }
 
 fn default_path() -> Result<PathBuf> {

@@ -50,11 +50,8 @@ fn help() -> String {
 
 fn force_help() -> String {
     let directories = FORMATS.iter().filter(|format| matches!(format.render, Render::Directory(_)));
-    let directories: Vec<String> = directories.map(|format| format!("{}=DIR", format.name)).collect();
-    format!(
-        "Replace all files in the directory of {}, also those that writebench did not make",
-        directories.join(" or ")
-    )
+    let names = directories.map(|format| format!("{}=DIR", format.name)).collect::<Vec<_>>().join(" or ");
+    format!("Replace all files in the directory of {names}, even those that writebench did not make")
 }
 
 fn comparison_help() -> String {

@@ -1,4 +1,4 @@
-//! `writebench`: finds, and proves, the fastest way to write a file on a given storage target.
+//! `writebench` finds the fastest way to write or copy a file on a disk, and proves it.
 
 mod arguments;
 mod commands;
@@ -41,7 +41,7 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::ranks::LaunchedRank;
 
-/// Finds, and proves, the fastest way to write a file on a given storage target.
+/// Finds the fastest way to write or copy a file on your disk, and proves it.
 #[derive(Parser)]
 #[command(version = VERSION_TEXT.as_str(), after_help = EXIT_CODES, next_help_heading = "Global options",
     disable_help_flag = true, disable_version_flag = true)]
@@ -73,7 +73,7 @@ static VERSION_TEXT: LazyLock<String> = LazyLock::new(|| {
 });
 
 const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused as unsafe, 4 some cases failed, \
-    5 slower than --fail-if-slower allows, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB), except in kB, MB and GB. \
+    5 slower than --fail-if-slower allows, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless you write kB, MB or GB. \
     Rates are in decimal GB/s.";
 
 fn main() -> ExitCode {

@@ -9,6 +9,7 @@ use anstream::AutoStream;
 use anyhow::{Result, anyhow};
 use clap::ColorChoice;
 use writebench_model::Failure;
+use writebench_report::formats::folded;
 use writebench_report::formats::terminal::STYLES;
 use writebench_report::{visible, visible_lines};
 
@@ -68,7 +69,7 @@ impl Output {
 
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(io::stderr(), "{}", visible(text));
+            to_stderr(text);
         }
     }
 
@@ -111,8 +112,13 @@ pub(crate) fn after_tidying<T>(result: Result<T>, tidied: Result<()>) -> Result<
 }
 
 pub(crate) fn print_error(error: &anyhow::Error) {
-    // If this fails, the exit code still shows the error.
-    let _ = writeln!(io::stderr(), "writebench: {}", visible(&format!("{error:#}")));
+    to_stderr(&format!("writebench: {error:#}"));
+}
+
+/// Prints a line, which a terminal would break inside words. If that fails, the exit code still shows an error.
+fn to_stderr(line: &str) {
+    let columns = terminal_size::terminal_size_of(io::stderr()).map_or(usize::MAX, |(width, _)| width.0.into());
+    let _ = write!(io::stderr(), "{}", folded(&visible(line), columns, 0));
 }
 
 /// Waits until a pipe is empty. A launcher reads both outputs in blocks, and would print a note inside a row.

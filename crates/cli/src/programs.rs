@@ -10,7 +10,8 @@ use crate::exit::usage;
 #[command(next_help_heading = "Your own programs")]
 pub(crate) struct ProgramArguments {
     /// Measure your program, started without a shell. {file} is the path to write to, {source} is a file with
-    /// the data. It is timed from start to end, or reports its own time (docs/how-to/measure-your-program.md). May be repeated
+    /// the data. The program is timed from start to end, or reports its own times (docs/how-to/measure-your-program.md).
+    /// May be repeated
     #[arg(long, value_name = "COMMAND")]
     command: Vec<String>,
     /// Expect this many bytes from each --command [default: the size of the first case, or 1GiB]

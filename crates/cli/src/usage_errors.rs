@@ -29,7 +29,7 @@ fn cause(error: &clap::Error) -> String {
         ErrorKind::ArgumentConflict if prior != argument => {
             format!("the argument '{argument}' cannot be used with '{prior}'")
         }
-        ErrorKind::MissingRequiredArgument => format!("required and missing: {argument}"),
+        ErrorKind::MissingRequiredArgument => format!("missing: {argument}"),
         ErrorKind::NoEquals => format!("an equal sign is missing between '{argument}' and its value"),
         ErrorKind::MissingSubcommand => "a command is missing".to_owned(),
         _ => {

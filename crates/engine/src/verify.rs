@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use fiemap::{Fiemap, FiemapExtentFlags};
-use writebench_model::{Cache, Case, Content, Data, Failure, Files, Method, Prepare, SyncCall};
+use writebench_model::{Bytes, Cache, Case, Content, Data, Failure, Files, Method, Prepare, SyncCall};
 
 use crate::call::{CallError, Result, retry};
 use crate::file::{self, Target};
@@ -132,8 +132,8 @@ impl Written<'_, '_> {
             let there = map.resident_bytes()?;
             // Other readers may have cached a few.
             if there > bytes / 2 + few {
-                let there = there.min(bytes);
-                let message = format!("{accepted} {there} of {bytes} bytes are in the page cache");
+                let [there, bytes] = [there.min(bytes), bytes].map(|bytes| Bytes(bytes).approximate());
+                let message = format!("{accepted} {there} of {bytes} are in the page cache");
                 return Err(CallError::unsupported(value, message));
             }
         }

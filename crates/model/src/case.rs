@@ -167,6 +167,9 @@ impl Case {
                 Phrase::Silent => {}
                 Phrase::First(before) => first += &format!("{before}, then "),
                 Phrase::Instead(other) => call = other,
+                Phrase::How(more) if how.contains(" with ") => {
+                    how += &format!(" {}", more.replacen("with", "and", 1))
+                }
                 Phrase::How(manner) => how += &format!(" {manner}"),
                 Phrase::Beside(circumstance) => beside += &format!(", {circumstance}"),
                 Phrase::Last(after) => last += &format!(", then {after}"),

@@ -118,10 +118,7 @@ impl Contract {
             (Durability::Device, _) => "handed to the device".to_owned(),
             (Durability::Durable, None) => "durable".to_owned(),
             (Durability::Durable, Some(1)) => "durable every byte".to_owned(),
-            (Durability::Durable, Some(bytes)) if !bytes.is_multiple_of(1024) => {
-                format!("durable every {}", Bytes(bytes).in_words())
-            }
-            (Durability::Durable, Some(bytes)) => format!("durable every {}", Bytes(bytes)),
+            (Durability::Durable, Some(bytes)) => format!("durable every {}", Bytes(bytes).in_words()),
         }
     }
 }
@@ -145,8 +142,8 @@ impl fmt::Display for Contract {
         let start = self.start;
         let files = counted(self.files.into(), &format!("{start} file"));
         let checksums = self.checksums.words().map_or(String::new(), |words| format!(" {words}"));
-        let zeros = self.zeros_in_words();
-        write!(f, "{} {content}{zeros}{memory} in {files}{checksums}, {}", Bytes(self.bytes), self.kept())
+        let (bytes, zeros, kept) = (Bytes(self.bytes).in_words(), self.zeros_in_words(), self.kept());
+        write!(f, "{bytes} {content}{zeros}{memory} in {files}{checksums}, {kept}")
     }
 }
 

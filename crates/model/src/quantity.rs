@@ -30,7 +30,7 @@ fn unit_bytes(unit: &str) -> Result<u64, &'static str> {
     match unit {
         "" | "b" | "B" => Ok(1),
         "kB" => Ok(1_000),
-        _ if is_unit("kB") => Err("the unit is ambiguous: write 4KiB for 4096 or 4kB for 4000"),
+        _ if is_unit("kB") => Err("the unit is ambiguous. Write 4KiB for 4096 bytes, or 4kB for 4000"),
         _ => binary.or_else(decimal).map(|(_, bytes)| *bytes).ok_or(EXPECTED),
     }
 }

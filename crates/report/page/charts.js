@@ -117,7 +117,7 @@ function categoryAxis(categories, width) {
   const text = categoryTexts(categories, width);
   return axis("", {
     tickvals: text.map((_, index) => index), ticktext: text, autorange: false,
-    range: [text.length - 0.4, -0.6], gridcolor: "rgba(0,0,0,0)",
+    range: [text.length - 0.4, -0.6], gridcolor: "rgba(0,0,0,0)", zeroline: false,
   });
 }
 

@@ -82,7 +82,7 @@ function figureCell(entry) {
 }
 
 function wayButton(entry, isPlain) {
-  const button = element("button", { type: "button", class: "copy", title: `Copy: ${entry.command}` }, entry.way);
+  const button = element("button", { type: "button", class: "copy", title: `Copy: ${entry.command}` }, entry.way.replace(/(\d) (?=[KMG]iB)/g, "$1\u00a0"));
   button.addEventListener("click", () => copyCommand(entry));
   return isPlain ? [button, element("span", { class: "quiet" }, " (plain write)")] : [button];
 }

@@ -57,7 +57,7 @@ pub enum StoreError {
     Gone { path: PathBuf },
     #[error("the run is too large for a database: {error}")]
     TooLarge { error: writebench_model::TooMuch },
-    #[error("database {path}: has no run {run}. `writebench runs` lists all", path = path.display())]
+    #[error("database {path} has no run {run}. `writebench runs` lists all", path = path.display())]
     NoRun { path: PathBuf, run: i64 },
     #[error("database {path}: run {run} is still in progress: end it first, or wait for its end", path = path.display())]
     UnderWay { path: PathBuf, run: i64 },

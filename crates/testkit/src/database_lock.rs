@@ -11,7 +11,7 @@ impl DatabaseLock {
     pub fn on(database: &Path) -> Result<Self> {
         let script = "import sqlite3, sys\n\
             c = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)\n\
-            c.execute('begin immediate'); print('locked', flush=True); sys.stdin.read()";
+            c.execute('begin immediate')\nprint('locked', flush=True)\nsys.stdin.read()";
         let mut command = Command::new("python3");
         command.args(["-c", script]).arg(database).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::piped()).spawn()?;

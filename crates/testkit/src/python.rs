@@ -16,7 +16,7 @@ pub fn python_with(module: &str) -> Option<PathBuf> {
 pub(crate) fn system_python() -> &'static Path {
     static PYTHON: OnceLock<PathBuf> = OnceLock::new();
     PYTHON.get_or_init(|| {
-        let output = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+        let output = Command::new("python3").args(["-c", "import sys\nprint(sys.executable)"]).output();
         let path = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
         path.map(|path| path.trim().into()).filter(|path: &PathBuf| path.is_file()).unwrap_or("python3".into())
     })

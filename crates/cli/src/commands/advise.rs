@@ -53,7 +53,7 @@ pub(crate) struct AdviseCommand {
     /// pages), or producer (your code refills one chunk)
     #[arg(long, value_name = "MEMORY", default_value = "any", value_parser = data_from, help_heading = WHAT)]
     data_from: (Axis, &'static str),
-    /// Give every case this value, also plain write. May be repeated
+    /// Give every case this value, including plain write. May be repeated
     #[arg(long, value_name = "AXIS=VALUE", value_parser = selection::assignment, help_heading = WHAT)]
     set: Vec<(Axis, Vec<String>)>,
     /// Stop the search after this time [default: 60s, or 45s for several goals]
@@ -72,7 +72,7 @@ pub(crate) struct AdviseCommand {
     /// Let the default of --max-bytes exceed 64 GiB
     #[arg(long, short, help_heading = HOW_CAREFUL)]
     yes: bool,
-    /// Print the candidates and the bytes to be written at most, and write nothing
+    /// Print the candidates and the most bytes to be written, and write nothing
     #[arg(long, help_heading = HOW_CAREFUL)]
     dry_run: bool,
     #[command(flatten)]
@@ -80,10 +80,10 @@ pub(crate) struct AdviseCommand {
 }
 
 const ADVISE_EXAMPLES: &str = "Examples:
-  writebench advise /data                                        the fastest method for each goal
-  writebench advise /data --for stream --size 1GiB               how to write a file of 1 GiB
-  writebench advise /data --for records --record 512             how to append to a log
-  writebench advise /data --for durable-stream --budget 20s      quicker, with less certainty";
+  writebench advise /data                                    each goal
+  writebench advise /data --for stream --size 1GiB           a file of 1 GiB
+  writebench advise /data --for records --record 512         an append-only log
+  writebench advise /data --for durable-stream --budget 20s  quick, less certain";
 
 const SEARCH_BUDGET: Duration = Duration::from_secs(60);
 /// The screening writes at most this many times the file's size.

@@ -15,12 +15,12 @@ use crate::meant;
 #[derive(Args)]
 #[command(after_help = CODE_EXAMPLES)]
 pub(crate) struct CodeCommand {
-    /// Name of a case, from a table or `writebench list cases` [default: the recommendation of the newest search]
+    /// Name of a case, as in a table or in `writebench list cases` [default: the recommendation of the newest search]
     case: Option<String>,
     /// Print code in this language
     #[arg(long = "lang", value_name = "LANGUAGE", value_parser = named_values(Language::ALL, Language::name))]
     language: Language,
-    /// Print a complete program, PROGRAM SOURCE TARGET, which writes the content of one file to another
+    /// Print a complete program, called as PROGRAM SOURCE TARGET, which writes the content of SOURCE to TARGET
     #[arg(long)]
     main: bool,
     /// Replace the file atomically: a temporary name, the case's sync, rename(2), and fsync(2) of the directory if the
@@ -33,7 +33,7 @@ pub(crate) struct CodeCommand {
 }
 
 const CODE_EXAMPLES: &str = "Examples:
-  writebench code --lang rust                              the recommendation of the newest search
+  writebench code --lang rust  the recommendation of the newest search
   writebench code pwrite,prepare=fallocate,threads=2 --lang c --main > writer.c
   writebench code write,sync=fsync --lang python --atomic";
 

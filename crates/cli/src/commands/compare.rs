@@ -24,8 +24,8 @@ pub(crate) struct CompareCommand {
     /// The other side, in the same format
     #[arg(value_name = "B", value_parser = run_names)]
     b: Box<[RunSelector]>,
-    /// End with exit code 5 if a case is slower by more than this with its whole interval (for 5%: below 0.95). Needs
-    /// four runs per side, or two targets of one run
+    /// Exit with code 5 if the whole interval of a case is slower by more than this (for 5%, below 0.95). Needs four runs
+    /// per side, or two targets of one run
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_if_slower: Option<f64>,
     /// Call a case the same if the interval of its ratio is within this distance of 1 [default: 5%]
@@ -39,11 +39,11 @@ pub(crate) struct CompareCommand {
 }
 
 const COMPARE_EXAMPLES: &str = "Examples:
-  writebench compare 3 4                      one run with another
-  writebench compare before after             all runs labelled 'before' with all labelled 'after'
-  writebench compare base.json 7,9,11         an exported run with three of the database
+  writebench compare 3 4               one run with another
+  writebench compare before after      all runs with these labels
+  writebench compare base.json 7,9,11  an exported run with three runs
+  writebench compare 5@ext4 5@xfs      two targets of one run
   writebench compare before after --fail-if-slower 5%
-  writebench compare 5@ext4 5@xfs             two targets of one run
 
 Conditions drift between two single runs, so their comparison is always inconclusive. Take four runs of each side in \
     turns: run --label before, run --label after, and again.";
@@ -60,8 +60,8 @@ impl CompareCommand {
                  and --label after, then `writebench compare before after`"
             ));
         }
-        let margin = self.as_fast.map_or(Verdict::MARGIN, |percent| percent / 100.0);
-        let comparison = comparison.with_margin(margin);
+        let comparison =
+            comparison.with_margin(self.as_fast.map_or(Verdict::MARGIN, |percent| percent / 100.0));
         export::write_comparison(&exports, &comparison, output)?;
         if !exports.iter().any(Export::is_to_stdout) {
             let detail = if self.all { Detail::All } else { Detail::Usual };
@@ -88,8 +88,7 @@ fn side(names: &[RunSelector], db: Option<&Path>) -> Result<Side> {
         RunName::Number(_) => format!("run {name}"),
         _ => name.to_string(),
     };
-    let name = names.iter().map(name).collect::<Vec<_>>().join(",");
-    Ok(Side { name, runs })
+    Ok(Side { name: names.iter().map(name).collect::<Vec<_>>().join(","), runs })
 }
 
 fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit> {

@@ -32,7 +32,7 @@ use crate::signals::{is_stopped, stop_on_signals};
 #[derive(Args)]
 #[command(after_help = FS_EXAMPLES)]
 pub(crate) struct FsCommand {
-    /// Existing directories to measure also, before the new filesystems
+    /// Existing directories to measure as well, before the new filesystems
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Vec<PathBuf>,
     /// Make these filesystems, and compare all with the first: ext4, ext4-no-journal, ext3, ext2, xfs, btrfs,
@@ -60,11 +60,11 @@ pub(crate) struct FsCommand {
 }
 
 const FS_EXAMPLES: &str = "Examples:
-  writebench fs                                             all goals on twelve filesystems, in images in memory: 32 MiB each
-  writebench fs --on ext4,xfs,btrfs --suite buffer          elapsed and CPU time by buffer size and filesystem
-  writebench fs /data --on ext4 --images /data              the cost of the loop device
-  writebench fs --on ext4,overlay,fuse --suite write        the cost of overlay and FUSE
-  writebench fs --on ext4 --mount-options ext4=data=journal --case write,sync=fsync
+  writebench fs                                       all goals, all filesystems
+  writebench fs --on ext4,xfs,btrfs --suite buffer    time by size of the buffer
+  writebench fs /data --on ext4 --images /data        cost of the loop device
+  writebench fs --on ext4,overlay,fuse --suite write  cost of overlay and FUSE
+  writebench fs --on ext4 --mount-options ext4=data=journal --suite durable
 
 Needs root. Mounts are in a private namespace: however the run ends, no mount, loop device or image remains.";
 

@@ -10,7 +10,7 @@ use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::named_runs::exported;
 
-/// Import exported runs into the database, also from other machines
+/// Import runs exported on this or another machine into the database
 #[derive(Args)]
 pub(crate) struct ImportCommand {
     /// JSON exports (`--export json=FILE`). A run already in the database is refused

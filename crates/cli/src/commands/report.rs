@@ -26,10 +26,10 @@ pub(crate) struct ReportCommand {
 }
 
 const REPORT_EXAMPLES: &str = "Examples:
-  writebench report                             the newest run, in report.html
-  writebench report 3 4 -o before-after.html    two runs side by side, with ratios
-  writebench report here.json there.json        two machines, from their exports (--export json=here.json)
-  writebench report 5@ext4 5@xfs                two targets of one run";
+  writebench report                           the newest run, in report.html
+  writebench report 3 4 -o before-after.html  two runs compared
+  writebench report here.json there.json      two machines, from their exports
+  writebench report 5@ext4 5@xfs              two targets of one run";
 
 impl ReportCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {

@@ -57,15 +57,15 @@ pub(crate) struct RunCommand {
 }
 
 const RUN_EXAMPLES: &str = "Examples:
-  writebench run /data                                      the fastest method for each goal
-  writebench run /data --suite write,parallel --size 4GiB   two suites, with larger files
-  writebench run --case write,chunk=64KiB --case mmap       two cases, in the current directory
-  writebench run --case write --command './mine {file}'     your own program vs. write(2)
-  writebench run /data /scratch --suite buffer              two directories compared
-  writebench run /data --suite mmap --dry-run               how much would be written?
-  writebench run --suite copy <X >Y                         twenty methods of copying X to Y
-  writebench run /data --suite durable --record 512         the price of durable records
-  writebench run /dev/sdX --suite direct --destroy /dev/sdX everything on sdX is lost";
+  writebench run /data                                       each goal
+  writebench run /data --suite write,parallel --size 4GiB    two suites, 4 GiB
+  writebench run --case write,chunk=64KiB --case mmap        two cases, here
+  writebench run --case write --command './mine {file}'      your own program
+  writebench run /data /scratch --suite buffer               two directories
+  writebench run /data --suite mmap --dry-run                bytes to be written
+  writebench run --suite copy <X >Y                          how to copy X to Y
+  writebench run /data --suite durable --record 512          durable records
+  writebench run /dev/sdX --suite direct --destroy /dev/sdX  destroys sdX";
 
 /// Limits of a run of all goals.
 const GOALS_BUDGET: Duration = Duration::from_secs(45);
@@ -140,7 +140,7 @@ impl RunCommand {
         let mut store = database::open(db)?;
         let number = store.begin_run(&run)?;
         if answers_goals && !keeps_data {
-            output.note("Left out the durable goals: memory does not survive power loss.");
+            output.note("Left out the durable goals: data in memory does not survive a loss of power.");
         }
         output.note(&line);
         let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };

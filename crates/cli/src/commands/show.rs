@@ -15,7 +15,7 @@ use clap::Args;
 /// Show or export a run
 #[derive(Args)]
 pub(crate) struct ShowCommand {
-    /// Number of the run, or label of its newest one. RUN@TARGET is the part of a run on one target, in full [default: the
+    /// Number of a run, or a label for its newest run. RUN@TARGET is the part of a run on one target, in full [default: the
     /// newest run]
     run: Option<RunSelector>,
     /// Sort the rows of each printed table, by the first of several targets. Rows without a result are last [default: the
@@ -50,7 +50,7 @@ impl ShowCommand {
             output.results(&formats::terminal::report(&report, detail, output.width()))?;
             // The note is for a person at a terminal.
             if output.width().is_some() {
-                output.note(&database::next_commands(&store, number, name.target.as_deref()));
+                database::note_next_commands(output, &store, number, name.target.as_deref());
             }
         }
         Ok(Exit::Ok)

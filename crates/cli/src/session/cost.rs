@@ -50,7 +50,7 @@ impl Cost<'_> {
         if self.is_sized {
             text += "Files may be smaller: the largest for which six rounds fit into the limits.\n";
         }
-        text += &format!("It takes {}. Disturbed samples are repeated, up to as many more.\n", self.time());
+        text += &format!("It takes {}. Disturbed samples are repeated, which may double that.\n", self.time());
         for (up_to, bytes, what) in self.extra()? {
             if bytes > 0 {
                 text += &format!("{up_to}{} more {what}.\n", Bytes(bytes).approximate());
@@ -136,11 +136,11 @@ impl Cost<'_> {
         let limited = if self.limits { self.cases } else { &[] };
         let limits = Hardware::for_cases(limited, self.settings, &spaces)?.bytes();
         Ok([
-            ("Up to ", copied, "are sources of copies"),
-            ("Up to ", direct, "show whether O_DIRECT bypasses the page cache"),
-            ("", self.copy_bytes.unwrap_or(0), "are the final copy"),
-            ("", self.image_bytes, "are images, written once"),
-            ("Up to ", limits, "show the limits of the device, without --no-limits"),
+            ("Up to ", copied, "for the sources of copies"),
+            ("Up to ", direct, "to check whether O_DIRECT bypasses the page cache"),
+            ("", self.copy_bytes.unwrap_or(0), "for the final copy"),
+            ("", self.image_bytes, "for images, written once"),
+            ("Up to ", limits, "to measure the limits of the device, unless --no-limits"),
         ])
     }
 
@@ -152,7 +152,7 @@ impl Cost<'_> {
         sizes.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// `4 s on a fast disk, 34 s on a slow one, stops after 20 s`.
+    /// `4 s on a fast disk, 34 s on a slow one, stops after 20s`.
     fn time(&self) -> String {
         let samples = u64::from(self.settings.samples).saturating_mul(self.spaces.len() as u64);
         let [quick, slow] = PACES.map(|pace| {
@@ -163,10 +163,10 @@ impl Cost<'_> {
         format!("{quick} on a fast disk, {slow} on a slow one{}", self.limits_text())
     }
 
-    /// `, stops after 45 s, stops before 20 GiB are written`.
+    /// `, stops after 45s, stops before 20 GiB are written`.
     fn limits_text(&self) -> String {
         let Settings { budget_ns, max_bytes, .. } = self.settings;
-        let time = budget_ns.map(|budget| format!(", stops after {}", rounded(budget as f64 / 1e9)));
+        let time = budget_ns.map(|budget| format!(", stops after {:?}", Duration::from_nanos(budget)));
         let before = |most| format!(", stops before {} are written", Bytes(most).approximate());
         time.into_iter().chain(max_bytes.map(before)).collect()
     }
@@ -183,9 +183,10 @@ pub(crate) fn least_free_bytes(spaces: impl IntoIterator<Item = Option<Space>>) 
     sized.map(|space| space.available_bytes).min()
 }
 
-fn rounded(seconds: f64) -> String {
+/// `18 s`, `3 min`.
+pub(super) fn rounded(seconds: f64) -> String {
     match seconds {
-        ..1.0 => "1 s".to_owned(),
+        ..1.0 => "under 1 s".to_owned(),
         ..100.0 => format!("{seconds:.0} s"),
         ..6000.0 => format!("{:.0} min", seconds / 60.0),
         _ => format!("{:.0} h", seconds / 3600.0),

@@ -10,6 +10,7 @@ use writebench_runner::{
     Coordinator, End, Hardware, LostWorkers, Plan, PlannedCase, SampleSummary, WorkerCommand, Workers, Written,
 };
 
+use super::cost::rounded;
 use super::progress;
 use super::recorder::Recorder;
 use super::scheduled::ScheduledCases;
@@ -105,9 +106,9 @@ impl<'s> Session<'s> {
             Err(error) => return self.interrupted(error),
         }
         recorded?;
-        let (took, wrote) = (duration(began.elapsed()), Bytes(self.written.bytes()).approximate());
-        let next = database::next_commands(store, number, None);
-        output.note(&format!("Run {number} took {took} and wrote {wrote}. {next}"));
+        let (took, wrote) = (rounded(began.elapsed().as_secs_f64()), Bytes(self.written.bytes()).approximate());
+        output.note(&format!("Run {number} took {took} and wrote {wrote}."));
+        database::note_next_commands(output, store, number, None);
         let is_search = report.run.is_search();
         if end == End::MaxBytes && !is_search && !report.is_brief() && !report.run.has_made_filesystems() {
             output
@@ -253,18 +254,7 @@ fn size_line(rows: &[CaseRecord], settings: &Settings, written: u64) -> String {
     let round = distinct_rows(rows).map(|row| row.case.known().map_or(0, Case::bytes_written)).sum::<u64>();
     let all = round.saturating_mul(settings.samples.into()).saturating_add(written);
     let ([size, all], rounds) = ([size, all].map(|bytes| Bytes(bytes).approximate()), settings.samples);
-    format!(
-        "Files of {size}, the largest for which {rounds} rounds fit into the limits. About {all} to write in all."
-    )
-}
-
-/// `18 s`, `3 min 20 s`.
-fn duration(elapsed: Duration) -> String {
-    match elapsed.as_secs() {
-        0 => format!("{} ms", elapsed.as_millis()),
-        seconds @ ..120 => format!("{seconds} s"),
-        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
-    }
+    format!("Files of {size}, the largest for which {rounds} rounds fit into the limits. About {all} to write.")
 }
 
 fn exit_for(report: &Report, end: End) -> Exit {

@@ -18,8 +18,8 @@ pub(crate) struct MeasuringArguments {
     /// Take this many undisturbed samples of each case [default: 6, the least for a 95 % interval, and 11 for suite copy]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = HOW_LONG)]
     pub samples: Option<u32>,
-    /// Take more samples until half the interval is within this share of the median, such as 2%: at most 20 times
-    /// --samples
+    /// Take more samples, up to 20 times --samples, until half the interval is within this share of the median, such as
+    /// 2%
     #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm, help_heading = HOW_LONG)]
     pub precision: Option<u32>,
     /// Stop after this time, and cut loops over durable records to their share of it [default: none, 45s for all goals,
@@ -29,11 +29,11 @@ pub(crate) struct MeasuringArguments {
     /// Stop before more than this is written
     #[arg(long, value_name = "BYTES", help_heading = HOW_LONG)]
     pub max_bytes: Option<Bytes>,
-    /// Give up on a sample, a target's answer or a limit after this time [default: at least a minute, more for large
+    /// Give up on a sample, a limit of the hardware or an answer of the target after this time [default: at least a minute, more for large
     /// samples, and 30s for an answer]
     #[arg(long, value_name = "TIME", value_parser = positive_duration, help_heading = HOW_LONG)]
     pub timeout: Option<Duration>,
-    /// Leave this share of a target's bytes and inodes free, or this size. Holds for images also
+    /// Leave this share of a target's bytes and inodes free, or this size. Applies to images as well
     #[arg(long, value_name = "SHARE|SIZE", default_value_t, help_heading = HOW_CAREFUL)]
     pub reserve: Reserve,
     /// Read files back and compare them: sampled (all of a case's first sample and a part of each later one), first, every

@@ -124,7 +124,7 @@ impl<'s> Workspaces<'s> {
                 // An unmounted disk may still have the directory.
                 Ok(Leftover::InUse | Leftover::Away) => continue,
                 Ok(Leftover::Held(process)) => {
-                    &format!("process {process} has it open. The next run after that process removes it.")
+                    &format!("process {process} has it open. A later run removes it.")
                 }
                 Ok(Leftover::KeepsFiles) => {
                     "its filesystem keeps files that were open when they were removed. A later run removes it."

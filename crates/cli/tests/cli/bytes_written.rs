@@ -59,9 +59,9 @@ fn said() -> Result<()> {
     let arguments = [&arguments[..], &["--samples", "2", "--no-limits"]].concat();
     let before = program.call(&[&arguments[..], &["--dry-run"]].concat())?;
     ensure!(before.stdout.contains("8 MiB to be written"), "{before:?}");
-    ensure!(before.stdout.contains("Up to 4 MiB more are sources of copies"), "{before:?}");
+    ensure!(before.stdout.contains("Up to 4 MiB more for the sources of copies"), "{before:?}");
     let ended = program.call(&arguments)?;
-    let expected = "1 case × 2 samples: about 12 MiB to write, 1 s on a fast disk";
+    let expected = "1 case × 2 samples: about 12 MiB to write, under 1 s on a fast disk";
     ensure!(ended.stderr.contains(expected), "{ended:?}");
     let written = ended.stderr.split_once(" and wrote ").and_then(|(_, rest)| rest.split_once(" MiB."));
     let mebibytes = written.and_then(|(number, _)| number.parse::<u64>().ok());

@@ -82,9 +82,7 @@ fn redirected(kind: Kind) -> Result<()> {
     {
         ensure!(table.lines().any(|line| line.starts_with(label)), "{label}: {table}");
     }
-    let distances: Vec<f64> = table.lines().filter_map(distance).collect();
-    // A row with two disturbed samples has no ratio.
-    ensure!(distances.len() > 5 && distances.is_sorted(), "{distances:?}\n{table}");
+    ensure!(!table.contains("? +"), "one round has no ratio: {table}");
     let document = program.call(&["show", "--export", "json=-"])?.stdout;
     let document: serde_json::Value = serde_json::from_str(&document)?;
     let cases = document["cases"].as_array().context("cases")?;
@@ -94,11 +92,6 @@ fn redirected(kind: Kind) -> Result<()> {
     );
     ensure!(cases.iter().all(|case| case["samples"][0]["read_back"]["extent"] == "whole"), "{cases:?}");
     Ok(())
-}
-
-fn distance(line: &str) -> Option<f64> {
-    let (_, after) = ["  + ", "≈ + ", "? + "].iter().find_map(|before| line.split_once(before))?;
-    after.split_once(" %")?.0.trim().parse().ok()
 }
 
 fn from_to(kind: Kind) -> Result<()> {

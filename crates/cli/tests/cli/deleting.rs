@@ -40,7 +40,7 @@ fn refusal(ended: &Ended, texts: &[&str]) -> Result<()> {
 fn deleted() -> Result<()> {
     let program = measured(&["old", "new", "old"])?;
     let ended = program.call(&["runs", "delete", "old"])?;
-    refusal(&ended, &["2 runs would be deleted", "1 (old, ", "3 (old, ", "1 sample", "--yes"])?;
+    refusal(&ended, &["2 runs would be deleted", "1 (old, ", "3 (old, ", " sample", "--yes"])?;
     ensure!(!ended.stderr.contains("2 (new") && listed(&program)? == ["1", "2", "3"], "{ended:?}");
     ensure!(program.call(&["runs", "delete", "3", "old", "--yes"])?.code == Some(0));
     ensure!(listed(&program)? == ["2"]);

@@ -147,15 +147,21 @@ fn imported() -> Result<()> {
 
 fn arranged() -> Result<()> {
     let program = measured()?;
-    let rows = |arguments: &[&str]| -> Result<Vec<String>> {
+    // Names with their GB/s.
+    let rows = |arguments: &[&str]| -> Result<Vec<(String, f64)>> {
         let shown = call(&program, &[&["show"], arguments].concat(), 0)?.stdout;
         let is_row = |line: &&str| line.starts_with("write,size=") && !line.contains(':');
-        Ok(shown.lines().filter(is_row).filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())
+        let row = |line: &str| -> Result<(String, f64)> {
+            let (name, values) = line.split_once(' ').context("a name")?;
+            Ok((name.to_owned(), values.split_whitespace().next().context("a value")?.parse()?))
+        };
+        shown.lines().filter(is_row).map(row).collect()
     };
-    let (whole, synced) = ("write,size=1MiB", "write,size=64KiB,chunk=4KiB,sync=fdatasync/1");
-    ensure!(rows(&["--sort", "case"])? == [whole, synced], "by name");
-    ensure!(rows(&["--sort", "throughput"])? == [whole, synced], "the fastest first");
-    ensure!(rows(&["--top", "1"])? == [whole], "the first only");
+    let names: Vec<_> = rows(&["--sort", "case"])?.into_iter().map(|(name, _)| name).collect();
+    ensure!(names == ["write,size=1MiB", "write,size=64KiB,chunk=4KiB,sync=fdatasync/1"], "{names:?}");
+    let fastest_first = rows(&["--sort", "throughput"])?;
+    ensure!(fastest_first.is_sorted_by(|(_, a), (_, b)| a >= b), "{fastest_first:?}");
+    ensure!(rows(&["--top", "1"])? == fastest_first[..1], "the first only");
     let all = call(&program, &["show", "--export", "csv=-"], 0)?.stdout;
     let top = call(&program, &["show", "--top", "1", "--export", "csv=-"], 0)?.stdout;
     ensure!(all == top, "an export is whole");

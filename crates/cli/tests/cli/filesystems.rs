@@ -352,7 +352,7 @@ fn dry_run() -> Result<()> {
     }
     let line =
         "1 case × 6 samples into ext4 and tmpfs and overlay:ext4 and overlay:tmpfs: 24 MiB to be written";
-    ensure!(shown.contains(line) && shown.contains("more are images, written once"), "{shown}");
+    ensure!(shown.contains(line) && shown.contains("more for images, written once"), "{shown}");
     Ok(())
 }
 

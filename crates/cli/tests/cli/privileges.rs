@@ -22,10 +22,10 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a worker keeps only the rights that it needs", &[Need::Root], kept_rights);
 }
 
-/// Debian's nobody and nogroup.
+/// Debian's `nobody` and `nogroup`.
 const NOBODY: u32 = 65534;
 
-/// A copy of the program that nobody can run, with nobody's home and target.
+/// A copy of the program for the user `nobody`, with that user's home and target.
 struct Nobody {
     folder: TempDir,
 }

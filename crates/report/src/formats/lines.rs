@@ -201,7 +201,7 @@ fn lines<'t>(table: &'t Table, shown: &[usize]) -> Vec<String> {
 }
 
 /// Breaks lines at spaces, and indents all but the first.
-pub(super) fn folded(line: &str, width: usize, indent: usize) -> String {
+pub fn folded(line: &str, width: usize, indent: usize) -> String {
     let (mut text, mut column) = (String::new(), 0);
     for (index, word) in line.split(' ').enumerate() {
         let length = display_width(word);

@@ -16,6 +16,7 @@ mod width;
 
 use std::path::Path;
 
+pub use self::lines::folded;
 pub use self::width::{display_width, padded};
 use crate::numbers::Comparison;
 use crate::sentences::Report;

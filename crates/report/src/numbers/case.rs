@@ -23,7 +23,7 @@ pub struct CaseReport {
     /// In the model of its contract. None if every sample was disturbed.
     modelled: Option<Modelled>,
     place: Option<usize>,
-    /// The case promises durability on a target that loses data at a power loss.
+    /// The case promises durability on a target that loses its data in a power loss.
     pub breaks_its_promise: bool,
 }
 

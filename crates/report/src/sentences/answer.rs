@@ -250,7 +250,7 @@ pub(crate) const NOT_DURABLE: &str = "not durable on this filesystem";
 fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
     match &case.reason {
         _ if case.breaks_its_promise => {
-            format!("it is {NOT_DURABLE}: memory loses data at a power loss")
+            format!("it is {NOT_DURABLE}: memory loses its data in a power loss")
         }
         Some(reason) => format!("it {} later: {reason}", case.outcome_name()),
         None if estimate.bytes == 0 => "the budget ended before its first record".to_owned(),

@@ -11,11 +11,11 @@ pub(crate) fn sentence(case: &Case) -> Option<String> {
     let codes = codes(case);
     let ((first, text), others) = codes.split_first()?;
     let signature = first_line(text)?;
-    let others: Vec<&str> = others.iter().map(|(language, _)| language.name()).collect();
-    let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
+    let more: Vec<&str> = others.iter().map(|(language, _)| language.name()).collect();
+    let more = if more.is_empty() { String::new() } else { format!(" (or {})", more.join(", ")) };
     // The function writes the given data.
     let name = RecordedCase::from(case.clone()).name_without(&[Axis::Size]);
-    Some(format!("As code, `{signature}`: writebench code {name} --lang {}{others}", first.name()))
+    Some(format!("As code, `{signature}`: writebench code {name} --lang {}{more}", first.name()))
 }
 
 fn first_line(text: &str) -> Option<&str> {

@@ -64,7 +64,8 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     let told = comparison.count(Verdict::Faster) + comparison.count(Verdict::Slower);
     if told > 0 && comparison.cases.len() > 1 {
         notes.push(
-            "Each verdict is at 95 %: one in 20 unchanged cases is faster or slower by chance.".to_owned(),
+            "Each verdict is at 95 %: one in 20 unchanged cases is called faster or slower by chance."
+                .to_owned(),
         );
     }
     notes

@@ -1,5 +1,5 @@
 use serde::Serialize;
-use writebench_model::{CaseRecord, Content, Contract, DataSource, Durability, Start, TargetRecord};
+use writebench_model::{CaseRecord, Content, Contract, DataSource, Durability, TargetRecord};
 use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::{CaseReport, Estimate};
@@ -76,15 +76,12 @@ pub(crate) const IN_PAGE_CACHE: &str = ", in the page cache";
 
 pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String {
     let is_device = target.is_some_and(|target| target.environment.filesystem.is_block_device());
+    let is_durable = contract.durability == Durability::Durable && contract.durable_every_bytes.is_none();
+    let durable = if is_durable { "durable " } else { "" };
     let file = match (contract.files, contract.start) {
-        _ if is_device => "device".to_owned(),
-        (1, Start::New) => "new file".to_owned(),
-        (1, Start::Existing) => "existing file".to_owned(),
-        (files, start) => format!("{files} {start} files"),
-    };
-    let durable = match (contract.durability, contract.durable_every_bytes) {
-        (Durability::Durable, None) => "durable ",
-        _ => "",
+        _ if is_device => format!("{durable}device"),
+        (1, start) => format!("{durable}{start} file"),
+        (files, start) => format!("{files} {durable}{start} files"),
     };
     let content = match contract.content {
         Content::Random => &contract.zeros_in_words(),
@@ -109,5 +106,5 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
         (Durability::Durable, Some(_)) => format!(", {}", contract.kept()),
     };
     let checksums = contract.checksums.words().map_or(String::new(), |words| format!(" {words}"));
-    format!("{durable}{file}{content}{source}{memory}{checksums}{kept}")
+    format!("{file}{content}{source}{memory}{checksums}{kept}")
 }

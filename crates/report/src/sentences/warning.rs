@@ -21,7 +21,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
         && !answers_goals
     {
         warnings.push(format!(
-            "As few as {} of a case: a 95% CI needs 6, `…` is the range of samples.",
+            "Some cases have only {}: a 95% CI needs 6, and `…` is the range of samples.",
             counted(lowest.samples, "sample"),
         ));
     }
@@ -144,7 +144,7 @@ fn durable_in_memory(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     }
     let mut filesystems = run.targets.iter().map(|target| &target.environment.filesystem);
     let kind = &filesystems.find(|filesystem| filesystem.is_in_memory())?.kind;
-    Some(format!("{kind} loses all data at a power loss: 'durable' means only synced."))
+    Some(format!("{kind} loses all data in a power loss, so 'durable' means only synced."))
 }
 
 fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {

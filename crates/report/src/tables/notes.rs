@@ -72,7 +72,7 @@ pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
     Some(format!("95% CI: median ± {middle}, widest ± {most} ({name}). All: `show --sort case`"))
 }
 
-/// `write: burst: 4.60 GB/s for the first 3.1 s, then 0.500 GB/s (5 of 6 samples)`.
+/// `write: a burst of 4.60 GB/s for the first 3.1 s, then 0.500 GB/s (5 of 6 samples)`.
 fn burst_note(case: &CaseReport) -> Option<String> {
     let over_time =
         case.estimate.as_ref()?.over_time.filter(|over_time| over_time.stability == Stability::Burst)?;
@@ -84,5 +84,5 @@ fn burst_note(case: &CaseReport) -> Option<String> {
         1 => String::new(),
         all => format!(" ({} of {all} samples)", over_time.samples),
     };
-    Some(format!("{}: burst: {before} GB/s for the first {until} s, then {after} GB/s{samples}", case.name))
+    Some(format!("{}: a burst of {before} GB/s for the first {until} s, then {after} GB/s{samples}", case.name))
 }

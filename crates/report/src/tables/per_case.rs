@@ -1,4 +1,5 @@
 use writebench_model::{Axis, Durability};
+use writebench_stats::Interval;
 
 use crate::numbers::{CaseReport, Estimate, LatencyEstimate, PHASES, PhaseNs, by_rank};
 use crate::sentences::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT, TIMES};
@@ -121,13 +122,14 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     table(title, &cases, columns, (1, &ELAPSED))
 }
 
-/// `+ 5.3 %`, with the mark of the verdict before it.
+/// `+ 5.3 %`, with the mark of the verdict before it. Too few rounds have no number.
 fn distance(best: &CaseReport, case: &CaseReport) -> String {
     if best.name == case.name {
         return String::new();
     }
+    let Some(ratio) = case.ratio_to(best).filter(Interval::is_sure) else { return "?".to_owned() };
     let percent = (case.time_ns() / best.time_ns() - 1.0) * 100.0;
-    format!("{}+ {percent:.1} %", verdict_mark(case.verdict_to(best)))
+    format!("{}+ {percent:.1} %", verdict_mark(ratio.verdict()))
 }
 
 /// Times by chunk size, without bars: times differ by decades, for which charts have logarithmic axes.

@@ -65,7 +65,7 @@ fn ranks_with_equal_sizes_are_an_axis() {
     assert_eq!(names(&chart), ["pwrite", "pwrite,files=per-rank"]);
     assert_eq!(tick_texts(&chart), ["1", "2", "4"]);
     let subtitle = &chart.subtitle;
-    assert!(subtitle.contains("32MiB of incompressible data"), "{subtitle}");
+    assert!(subtitle.contains("32 MiB of incompressible data"), "{subtitle}");
     let remarks = ", size per rank, one file or a file per rank";
     assert!(subtitle.contains(remarks), "{subtitle}");
     let throughput = |point: usize| chart.series[0].points[point].figure.as_ref().map(|figure| figure.value);

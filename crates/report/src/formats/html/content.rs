@@ -51,9 +51,17 @@ pub(super) fn extent(reports: &[Report]) -> String {
     let samples = cases().map(|case| case.record.samples.len()).sum();
     let counts = format!("{}, {}", counted(cases().count(), "case"), counted(samples, "sample"));
     match reports {
-        [one] => format!("{counts}, {}", one.run.started),
+        [one] => format!("{counts}, {}", one.run.started.replace('-', "\u{2011}")),
         several => format!("{} runs, {counts}", several.len()),
     }
+}
+
+/// Numbers keep their units in a narrow window, and names of cases break after commas.
+pub(super) fn prose(sentence: &str) -> String {
+    let Ok(html) = askama::filters::escape(sentence, askama::filters::Html);
+    let html =
+        html.to_string().replace(" – ", "\u{a0}–\u{2060}\u{a0}").replace(',', ",<wbr>").replace("<wbr> ", " ");
+    html.replace(" %", "\u{a0}%").replace(" GB/s", "\u{a0}GB/s")
 }
 
 pub(super) fn title(reports: &[Report], names: &[String]) -> String {

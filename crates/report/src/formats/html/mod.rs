@@ -66,7 +66,7 @@ pub fn render(reports: &[Report]) -> String {
     let comparisons: Vec<_> = (1..reports.len()).map(comparison).collect();
     let data =
         serde_json::to_string(&data(reports, &names, &charts, &comparisons)).expect("every key is a text");
-    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
+    let script = format!("\"use strict\"\n{{\n{}}}\n", SCRIPTS.concat());
     let page = Page {
         title: title(reports, &names),
         extent: extent(reports),
