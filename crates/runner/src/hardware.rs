@@ -99,11 +99,9 @@ impl Hardware {
         let needed = self.bytes().saturating_add(most_bytes * 2);
         if settings.max_bytes.is_some_and(|most| all.saturating_add(needed) > most) {
             let bytes = Bytes(most_bytes * 2).approximate();
-            let how = format!("not measured: --max-bytes does not leave {bytes} for it");
-            self.learn(
-                target,
-                Limit { kind: LimitKind::DeviceWrite, threads: 1, bytes_per_s: None, description: how },
-            );
+            let description = format!("not measured: --max-bytes does not leave {bytes} for it");
+            let kind = LimitKind::DeviceWrite;
+            self.learn(target, Limit { kind, threads: 1, bytes_per_s: None, description });
             return;
         }
         self.device_bytes += most_bytes;

@@ -48,14 +48,8 @@ pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCu
     let all = Durations::together(&each)?;
     let at = |quantile: f64| all.longest_of(quantile);
     let count = all.count();
-    let estimate = LatencyEstimate {
-        count,
-        p50_ns: at(0.5),
-        p90_ns: at(0.9),
-        p99_ns: at(0.99),
-        p99_9_ns: at(0.999),
-        max_ns: at(1.0),
-    };
+    let [p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns] = [0.5, 0.9, 0.99, 0.999, 1.0].map(at);
+    let estimate = LatencyEstimate { count, p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns };
     let place = |quantile: f64, looked_up: f64| {
         let of_each = || each.iter().map(|durations| durations.longest_of(looked_up));
         Some((quantile, [of_each().min()?, at(looked_up), of_each().max()?]))

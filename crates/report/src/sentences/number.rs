@@ -112,10 +112,9 @@ pub(crate) fn verdict_mark(verdict: Verdict) -> &'static str {
 /// Marks values of disturbed samples only, and adds the bytes of samples with limited time.
 pub(crate) fn mark(estimate: &Estimate, figure: String) -> String {
     let figure = if estimate.all_disturbed { format!("~{figure}") } else { figure };
-    if estimate.truncated_samples > 0 {
-        format!("{figure} ({})", Bytes(estimate.bytes).approximate())
-    } else {
-        figure
+    match estimate.truncated_samples {
+        0 => figure,
+        _ => format!("{figure} ({})", Bytes(estimate.bytes).approximate()),
     }
 }
 
