@@ -168,7 +168,7 @@ impl Case {
                 Phrase::First(before) => first += &format!("{before}, then "),
                 Phrase::Instead(other) => call = other,
                 Phrase::How(more) if how.contains(" with ") => {
-                    how += &format!(" {}", more.replacen("with", "and", 1))
+                    how += &format!(" {}", more.replacen("with", "and", 1));
                 }
                 Phrase::How(manner) => how += &format!(" {manner}"),
                 Phrase::Beside(circumstance) => beside += &format!(", {circumstance}"),
