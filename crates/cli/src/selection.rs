@@ -142,12 +142,13 @@ pub(crate) fn rows(
     Ok(Selection { rows, notes, samples })
 }
 
-/// Syncing every record takes long, so files of records are smaller by this factor.
-const RECORDS_PART: u64 = 64;
+/// The size of the large files. Other goals have a fixed share of it, because a small record or file takes longer.
+const USUAL_BYTES: u64 = 256 << 20;
 
 fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Vec<SelectedCase>> {
     let goals = if selection.goals.is_empty() { Goal::USUAL } else { &selection.goals };
     let mut rows = Vec::new();
+    let is_scaled = goals.iter().any(|&goal| usual_bytes(goal).is_ok_and(|bytes| bytes == USUAL_BYTES));
     for &goal in goals {
         // The other goals compare chunk sizes.
         let is_of_goal = |axis: Axis| axis != Axis::Chunk || goal == Goal::Records;
@@ -157,22 +158,28 @@ fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Ve
             values.push((Axis::Checksums, Checksums::ALL.iter().map(ToString::to_string).collect()));
         }
         for values in combinations(values.iter().map(|(axis, values)| (*axis, values.as_slice()))) {
-            rows.extend(rows_of_goal(goal, &values)?);
+            rows.extend(rows_of_goal(goal, &values, is_scaled)?);
         }
     }
     Ok(rows)
 }
 
+fn usual_bytes(goal: Goal) -> Result<u64> {
+    Ok(Space::for_goal(goal, &[])?.baseline.axes().size_bytes)
+}
+
 /// The baseline of a goal, then its portfolio.
-fn rows_of_goal(goal: Goal, values: &[Assignment<'_>]) -> Result<Vec<SelectedCase>> {
+fn rows_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Result<Vec<SelectedCase>> {
     let value = |wanted| values.iter().find(|(axis, _)| *axis == wanted).map(|(_, value)| *value);
     let mut fixed: Vec<_> = values.iter().map(|(axis, value)| (*axis, vec![(*value).to_owned()])).collect();
     let bytes = |text: &str| text.parse::<Bytes>().map(|bytes| bytes.0).map_err(|error| usage!("{error}"));
-    if goal == Goal::Records
-        && let Some((_, sizes)) = fixed.iter_mut().find(|(axis, _)| *axis == Axis::Size)
-    {
-        let record = value(Axis::Chunk).map_or(Ok(USUAL_BLOCK_BYTES), bytes)?.max(1);
-        let size = (bytes(&sizes[0])? / RECORDS_PART / record * record).max(record);
+    let plain = Space::for_goal(goal, &[])?.baseline;
+    if is_scaled && let Some((_, sizes)) = fixed.iter_mut().find(|(axis, _)| *axis == Axis::Size) {
+        let record = value(Axis::Chunk).filter(|_| goal == Goal::Records).map(bytes).transpose()?;
+        let unit = record.or(plain.unit_bytes()).unwrap_or(1).max(1);
+        let size =
+            u128::from(bytes(&sizes[0])?) * u128::from(plain.axes().size_bytes) / u128::from(USUAL_BYTES);
+        let size = (u64::try_from(size).unwrap_or(u64::MAX) / unit * unit).max(unit);
         *sizes = vec![Bytes(size).to_string()];
     }
     let space = Space::for_goal(goal, &fixed)?;

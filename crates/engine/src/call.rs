@@ -88,6 +88,13 @@ impl CallError {
         Self { path: self.path.or_else(|| Some(name.to_owned())), ..self }
     }
 
+    /// Of a path that has no directory yet.
+    pub(crate) fn in_directory(self, directory: Option<&str>) -> Self {
+        let Some(directory) = directory else { return self };
+        let path = self.path.map_or_else(|| directory.to_owned(), |path| format!("{directory}/{path}"));
+        Self { path: Some(path), ..self }
+    }
+
     /// Unless the failed call has already named one.
     pub(crate) fn at(self, offset: u64) -> Self {
         Self { offset: self.offset.or(Some(offset)), ..self }

@@ -4,13 +4,15 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use direct_io::{OpenOptions, WriteThrough};
-use rustix::fs::{AtFlags, IFlags};
+use rustix::fs::{AtFlags, IFlags, Mode};
 use rustix::io::{Errno, retry_on_intr};
+use writebench_model::protocol::SampleRequest;
 use writebench_model::{Cache, Case, Checksums, Cursor, Files, Opening, SyncCall};
 
 use crate::call::{Call, CallError, Result, hand_over, retry};
+use crate::read_back::selection_seed;
 use crate::region::to_usize;
-use crate::{pattern, sync};
+use crate::{file_tree, pattern, sync};
 
 #[derive(Clone, Copy)]
 pub enum Target<'t> {
@@ -19,6 +21,8 @@ pub enum Target<'t> {
     Device(BorrowedFd<'t>),
 }
 
+pub(crate) const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
+
 /// The engine's own source, and the user's in errors.
 pub(crate) const COPIED: &str = "copied";
 
@@ -26,12 +30,17 @@ pub(crate) const COPIED: &str = "copied";
 pub(crate) const OPEN_DIRECT: Call = Call { name: "open with O_DIRECT", lacks: &[Errno::INVAL], advice: &[] };
 
 /// The common name, one per thread, or the rank's own.
-pub(crate) fn names(stem: &str, case: &Case, rank: u32) -> Vec<String> {
+pub(crate) fn names(request: &SampleRequest, rank: u32) -> Vec<String> {
+    let (stem, case) = (&request.file_stem, &request.case);
+    if case.method().writes_set() {
+        // Each sample has its own, because filesystems place files by the directory.
+        return vec![format!("{stem}-{:016x}", selection_seed(request))];
+    }
     let threads = case.axes().threads;
     let numbers = match case.axes().files {
         Files::PerThread if case.thread_count() > 1 => rank * threads..(rank + 1) * threads,
         Files::PerRank => rank..rank + 1,
-        Files::Shared | Files::PerThread => return vec![stem.to_owned()],
+        Files::Shared | Files::PerThread => return vec![stem.clone()],
     };
     numbers.map(|number| format!("{stem}-{number}")).collect()
 }
@@ -126,11 +135,15 @@ pub(crate) fn read_exact(
 /// A missing file is not an error.
 pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<()> {
     let Target::Directory(directory) = target else { return Ok(()) };
-    retry("unlink", || match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
-        Err(Errno::NOENT) => Ok(()),
-        other => other,
-    })
-    .map_err(|error| error.with_path(name))
+    let removed = retry("unlink", || match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+        Err(Errno::NOENT) => Ok(true),
+        Err(Errno::ISDIR) => Ok(false),
+        other => other.map(|()| true),
+    });
+    match removed.map_err(|error| error.with_path(name))? {
+        true => Ok(()),
+        false => file_tree::remove(directory, name),
+    }
 }
 
 /// Reports late errors: see close(2) on NFS and quotas. After EINTR Linux has closed the descriptor.

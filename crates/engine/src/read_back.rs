@@ -53,11 +53,14 @@ pub(crate) fn read_back(
         let compared = reader.compare_region(region, bytes, selection);
         origins.push(compared.map_err(|error| error.with_path(name))?);
     }
-    // From the least certain on.
-    let from = [None, Some(ReadFrom::PageCache), Some(ReadFrom::Device)];
-    let from = from.into_iter().find(|from| origins.contains(from)).flatten();
+    let from = least_certain(&origins);
     let extent = if selection.is_some() { Extent::Part } else { Extent::Whole };
     Ok(ReadBack { extent, bytes: reader.compared_bytes, from })
+}
+
+pub(crate) fn least_certain(origins: &[Option<ReadFrom>]) -> Option<ReadFrom> {
+    let from = [None, Some(ReadFrom::PageCache), Some(ReadFrom::Device)];
+    from.into_iter().find(|from| origins.contains(from)).flatten()
 }
 
 fn block_bytes(written: &Written<'_, '_>, bytes: u64) -> u64 {
@@ -71,7 +74,8 @@ fn device_block_bytes(bytes: u64) -> u64 {
     block_bytes.next_power_of_two().clamp(PAGE_BYTES, MOST_BLOCK_BYTES)
 }
 
-fn selection_seed(request: &SampleRequest) -> u64 {
+/// Different for each case and round.
+pub(crate) fn selection_seed(request: &SampleRequest) -> u64 {
     let seed = pattern::word(request.data_seed, u64::from(request.round));
     request.case.to_string().bytes().fold(seed, |seed, byte| pattern::word(seed, u64::from(byte)))
 }

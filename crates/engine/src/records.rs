@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use writebench_model::{Latency, Sync, nanoseconds};
+use writebench_model::{Case, Latency, nanoseconds};
 
 use crate::call::{CallError, Result};
 use crate::region::Region;
@@ -32,15 +32,15 @@ pub(crate) type Stop = Option<CallError>;
 
 impl Records {
     /// `limit` ends the loop if records are on.
-    pub(crate) fn new(sync: Sync, chunk_bytes: u64, limit: Option<Duration>) -> Self {
+    pub(crate) fn new(case: &Case, chunk_bytes: u64, limit: Option<Duration>) -> Self {
         const LONGEST_NS: u64 = 3_600_000_000_000;
         const DIGITS: u8 = 3;
-        let now = Instant::now();
+        let (now, sync) = (Instant::now(), case.axes().sync);
+        let has_latencies = sync.is_on_the_way() || case.method().writes_set();
         Self {
             every: sync.every.map(u64::from),
             limit,
-            latencies: sync
-                .is_on_the_way()
+            latencies: has_latencies
                 .then(|| Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are right")),
             since_sync: 0,
             handed_over_bytes: 0,
@@ -149,6 +149,14 @@ impl Records {
     pub(crate) fn begin(&mut self) {
         self.start = Instant::now();
         self.last = self.start;
+    }
+
+    pub(crate) fn wrote_file(&mut self, bytes: u64) {
+        self.handed_over_bytes += bytes;
+        self.sampler.reached(self.handed_over_bytes);
+        let now = Instant::now();
+        self.record_latency(now - self.last);
+        self.last = now;
     }
 
     pub(crate) fn is_past_limit(&self) -> bool {

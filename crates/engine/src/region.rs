@@ -72,6 +72,16 @@ impl<'a> Region<'a> {
         }
     }
 
+    /// The region of a file in a set.
+    pub(crate) fn file(&self, from: u64, length: u64) -> Self {
+        Self { file_offset: 0, file_length: length, ..self.piece(from, length) }
+    }
+
+    /// With the place of its file among the checked ones.
+    pub(crate) fn numbered(&self, index: usize) -> Self {
+        Self { index, ..*self }
+    }
+
     /// The bytes from `at` to the end of its window, to which `reached` moves. Windows begin at multiples of
     /// their size, because a short call may end anywhere.
     #[inline(always)]

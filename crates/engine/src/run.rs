@@ -1,14 +1,14 @@
 //! The order of the phases, and the only clock.
 
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::UsageWho;
 use writebench_model::protocol::{RankRole, RankSample, SampleRequest};
 use writebench_model::{
     Axes, Cache, Checksums, Descriptor, Failure, Files, MapSharing, Outcome, Phase, PhasesNs, Prepare, Sample,
-    SyncCall, nanoseconds,
+    SyncCall, SyncFiles, nanoseconds,
 };
 
 use crate::barrier::{RankBarrier, Ranks};
@@ -24,9 +24,10 @@ use crate::thread_state::{self, ThreadState};
 use crate::threads::{Shared, Threads};
 use crate::timeline::{self, ProgressCurve};
 use crate::verify::Written;
+use crate::verify_set::verify_set;
 use crate::warm_memory::WarmMemory;
 use crate::watch::Watcher;
-use crate::{direct_path, file, read_back, settle};
+use crate::{direct_path, file, file_tree, read_back, settle};
 
 /// Or the reason why it is unknown. This crate does not know the control groups.
 pub type AvailableMemory = fn() -> Result<u64, String>;
@@ -75,8 +76,7 @@ impl<'p> Engine<'p> {
         barrier: Option<&mut dyn RankBarrier>,
     ) -> RankSample {
         let mut ranks = Ranks::new(barrier);
-        let case = &request.case;
-        let names = file::names(&request.file_stem, case, role.rank);
+        let names = file::names(request, role.rank);
         let run = Run { target, names: &names, request, role };
         let mut result = run
             .through_all_phases(self, &mut ranks)
@@ -182,7 +182,11 @@ impl Run<'_> {
         } else {
             engine.source.make(case, self.role.rank, request.data_seed)?;
         }
-        if let (Target::Directory(directory), true) = (self.target, case.axes().prepare.needs_old_content()) {
+        if case.method().writes_set() {
+            self.make_set()?;
+        } else if let (Target::Directory(directory), true) =
+            (self.target, case.axes().prepare.needs_old_content())
+        {
             for (name, region) in self.own_names().iter().zip(region::split(case, self.role.rank, &[], None)) {
                 settle::old_content(directory, name, region.file_length, request.data_seed, case.axes())?;
             }
@@ -216,6 +220,21 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// The first rank makes the directory for all.
+    fn make_set(&self) -> Result<()> {
+        let (case, Target::Directory(directory)) = (&self.request.case, self.target) else { return Ok(()) };
+        for name in self.own_names() {
+            file_tree::make_set(directory, name)?;
+        }
+        if !case.axes().prepare.needs_old_content() {
+            return Ok(());
+        }
+        let set = file_tree::open_directory(directory, &self.names[0])?;
+        let directories: Vec<_> =
+            region::split(case, self.role.rank, &[], None).iter().flat_map(file_tree::directories).collect();
+        file_tree::fill_with_old_content(set.as_fd(), &directories, self.request.data_seed)
+    }
+
     /// Returns the records of all threads together, then each thread's curve and bytes. All threads close their
     /// files: otherwise the C library would flush an open stream at exit, into any file with the same number.
     fn timed_phases(
@@ -226,7 +245,7 @@ impl Run<'_> {
         ranks: &mut Ranks<'_>,
     ) -> Result<(Records, Vec<ProgressCurve>, Vec<u64>), PhaseError> {
         let attaches = states.iter().any(ThreadState::attaches);
-        let mut records = Records::new(self.request.case.axes().sync, 0, None);
+        let mut records = Records::new(&self.request.case, 0, None);
         let (mut curves, mut handed_over_bytes) = (Vec::new(), Vec::new());
         let states = Shared::new(states);
         std::thread::scope(|scope| {
@@ -294,8 +313,10 @@ impl Run<'_> {
         clock.ranks.wait(so_far)?;
         let write_began = Instant::now();
         clock.time(Phase::Write, || threads.together(ThreadState::write))?;
-        if axes.sync.is_at_end() {
-            let each = own_files || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
+        if axes.sync.is_at_end() || axes.sync_files != SyncFiles::None {
+            let each = own_files
+                || self.request.case.method().writes_set()
+                || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
             clock.time(Phase::Sync, || by(each, ThreadState::sync))?;
         }
         let each = own_files || own_descriptors || attaches;
@@ -308,6 +329,14 @@ impl Run<'_> {
     fn verify(&self, regions: &[Region<'_>], handed_over_bytes: Vec<u64>, sample: &mut Sample) -> Result<()> {
         let (case, request) = (&self.request.case, self.request);
         let (target, names) = (self.target, self.names);
+        if let (Target::Directory(directory), true) = (target, case.method().writes_set()) {
+            sample.bytes = handed_over_bytes.iter().sum();
+            let set = file_tree::open_directory(directory, &names[0])?;
+            let is_of_another_rank = self.role.verifies != self.role.rank;
+            let verified = region::split(case, self.role.verifies, &[], None);
+            sample.read_back = verify_set(set.as_fd(), request, &verified, is_of_another_rank)?;
+            return Ok(());
+        }
         let all = Written { target, names, case, regions, handed_over_bytes, is_of_another_rank: false };
         sample.bytes = all.check_sizes()?;
         sample.shares_blocks = all.shares_blocks()?;
@@ -321,7 +350,7 @@ impl Run<'_> {
             all
         } else {
             // On several nodes, another node sent the data to the filesystem.
-            names = file::names(&request.file_stem, case, self.role.verifies);
+            names = file::names(request, self.role.verifies);
             regions = region::split(case, self.role.verifies, &[], None);
             let handed_over_bytes = regions.iter().map(|region| region.range.length).collect();
             Written { names: &names, regions: &regions, handed_over_bytes, is_of_another_rank: true, ..all }

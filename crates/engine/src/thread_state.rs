@@ -6,6 +6,7 @@ use writebench_model::{Cache, Case, Cursor, Opening, Prepare};
 
 use crate::call::{CallError, Result, retry};
 use crate::file::{self, Target};
+use crate::file_tree;
 use crate::methods::allocate::{allocate, zero_fill};
 use crate::methods::{self, IoThread};
 use crate::records::Records;
@@ -31,7 +32,7 @@ pub(crate) fn thread_states<'a>(
     regions: &[Region<'a>],
     limit: Option<Duration>,
 ) -> Vec<ThreadState<'a>> {
-    let records = || Records::new(case.axes().sync, case.axes().chunk_size_bytes, limit);
+    let records = || Records::new(case, case.axes().chunk_size_bytes, limit);
     let threads = methods::io_threads(case.method(), regions);
     threads
         .into_iter()
@@ -57,7 +58,13 @@ impl ThreadState<'_> {
     }
 
     fn open_with(&mut self, opening: Opening) -> Result<()> {
-        self.file = Some(Arc::new(file::open(self.target, self.name, self.case, opening)?));
+        let file = match self.target {
+            Target::Directory(directory) if self.case.method().writes_set() => {
+                file_tree::open_directory(directory, self.name)?
+            }
+            target => file::open(target, self.name, self.case, opening)?,
+        };
+        self.file = Some(Arc::new(file));
         // Only for methods that write at the file's position.
         if self.case.method().card().cursor != Cursor::FilePosition || self.region.file_offset == 0 {
             return Ok(());

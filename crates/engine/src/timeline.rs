@@ -107,6 +107,9 @@ pub(crate) fn hand_overs(case: &Case, regions: &[Region<'_>]) -> u64 {
     if !case.method().writes_data() {
         return 0;
     }
+    if case.method().writes_set() {
+        return case.file_count().into();
+    }
     regions.iter().map(|region| region.range.length.div_ceil(each)).sum()
 }
 

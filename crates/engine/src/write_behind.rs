@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "rustix has no sync_file_range")]
 
 use std::ffi::c_uint;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use writebench_model::{Axes, Drop};
@@ -17,6 +17,20 @@ pub(crate) struct WriteBehind {
     drops: bool,
     started: u64,
     ended: u64,
+}
+
+/// Of a whole file, without waiting.
+pub(crate) fn start_write_back(file: BorrowedFd<'_>) -> Result<()> {
+    sync_range(file, 0, 0, libc::SYNC_FILE_RANGE_WRITE)
+}
+
+fn sync_range(file: BorrowedFd<'_>, at: u64, length: u64, flags: c_uint) -> Result<()> {
+    let offset = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    retry("sync_file_range", || {
+        // SAFETY: the call takes numbers, and an open descriptor.
+        libc_result(unsafe { libc::sync_file_range(file.as_raw_fd(), offset(at), offset(length), flags) })
+    })
+    .map_err(|error| error.at(at))
 }
 
 impl WriteBehind {
@@ -52,14 +66,6 @@ impl WriteBehind {
     }
 
     fn sync(&self, from: u64, to: u64, flags: c_uint) -> Result<()> {
-        let offset = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
-        let (at, length) = (self.file_offset + from, to - from);
-        retry("sync_file_range", || {
-            // SAFETY: the call takes numbers, and an open descriptor.
-            libc_result(unsafe {
-                libc::sync_file_range(self.file.as_raw_fd(), offset(at), offset(length), flags)
-            })
-        })
-        .map_err(|error| error.at(at))
+        sync_range(self.file.as_fd(), self.file_offset + from, to - from, flags)
     }
 }

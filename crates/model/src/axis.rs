@@ -1,13 +1,15 @@
 //! The axes of cases.
 
 use crate::data::Data;
+use crate::file_set::FileSize;
 use crate::form::{Chunk, Count, Distance, Form, Size, Window};
 use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
-    Advice, AllocateCall, Cache, Checksums, Collective, DataMemory, Descriptor, Drop, FileLayout, Files, Huge,
-    MapSharing, Origin, Populate, Prepare, Registered, Source, Store, named_values,
+    Advice, AllocateCall, Cache, Checksums, Collective, DataMemory, Descriptor, Directory, Drop, FileLayout,
+    Files, Huge, MapSharing, Naming, Origin, Populate, Prepare, Registered, Source, Store, SyncFiles,
+    named_values,
 };
 use crate::value_card::{InCode, Phrase, ValueCard};
 
@@ -156,6 +158,23 @@ axes! {
     Files = "files" {
         files: Files = Files::Shared,
         summary: "one file for all threads of all ranks, a file for each thread, or one for each rank",
+    }
+    FileSize = "file-size" {
+        file_size: FileSize = FileSize::Each(16 << 10),
+        summary: "bytes of each file in a set, log-uniform between two sizes, or one file with all bytes",
+        card: |_| ValueCard { code: InCode::LeftToCaller, ..ValueCard::new(Phrase::Silent) },
+    }
+    Directory = "directory" {
+        directory: Directory = Directory::One,
+        summary: "one directory for a set of files, one for each thread, or one for each 256 files",
+    }
+    Naming = "naming" {
+        naming: Naming = Naming::Direct,
+        summary: "the final name at once, or after the write by rename(2), RENAME_EXCHANGE, or linkat(2) of an O_TMPFILE",
+    }
+    SyncFiles = "sync-files" {
+        sync_files: SyncFiles = SyncFiles::None,
+        summary: "durability of a set: fsync(2) of each file, of all afterwards (maybe after early write-back), or one syncfs(2)",
     }
     Layout = "layout" {
         layout: FileLayout = FileLayout::Segmented,

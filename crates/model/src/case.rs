@@ -5,13 +5,14 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::axis::{Axes, Axis};
-use crate::contract::{Content, Contract, DataSource, Durability, Start};
+use crate::contract::{Content, Contract, DataSource, Durability, Start, Visibility};
 use crate::data::Data;
+use crate::file_set::FileSize;
 use crate::method::{Copying, Cursor, Method};
 use crate::quantity::{Bytes, Range, Stride, split};
 use crate::similar::unknown;
 use crate::sync::SyncCall;
-use crate::value::{Cache, FileLayout, Files, Origin, Prepare, Source};
+use crate::value::{Cache, Directory, FileLayout, Files, Naming, Origin, Prepare, Source, SyncFiles};
 use crate::value_card::Phrase;
 
 /// One fully specified experiment. [`Case::new`] refuses invalid combinations.
@@ -162,7 +163,9 @@ impl Case {
     pub fn words(&self) -> String {
         let (mut first, mut call) = (String::new(), self.method().card().words);
         let (mut how, mut beside, mut last) = (String::new(), String::new(), String::new());
-        for axis in self.chosen_axes() {
+        // A new file takes the name, so nothing is overwritten in place.
+        let is_said = |axis: &Axis| *axis != Axis::Prepare || self.axes.naming == Naming::Direct;
+        for axis in self.chosen_axes().filter(is_said) {
             match self.axes.card(axis).words {
                 Phrase::Silent => {}
                 Phrase::First(before) => first += &format!("{before}, then "),
@@ -201,6 +204,9 @@ impl Case {
 
     pub fn file_count(&self) -> u32 {
         match self.axes.files {
+            _ if self.method.writes_set() => {
+                u32::try_from(self.axes.file_size.count(self.axes.size_bytes)).unwrap_or(u32::MAX)
+            }
             Files::Shared => 1,
             Files::PerThread => self.thread_count(),
             Files::PerRank => self.axes.ranks,
@@ -234,11 +240,17 @@ impl Case {
             content,
             bytes: axes.size_bytes,
             files: self.file_count(),
+            file_size: self.method.writes_set().then_some(axes.file_size),
+            visibility: match axes.naming {
+                Naming::Direct => Visibility::Partial,
+                Naming::Rename | Naming::Exchange | Naming::Tmpfile => Visibility::Complete,
+            },
             start: if axes.prepare.needs_old_content() { Start::Existing } else { Start::New },
             source,
             memory: axes.memory,
             checksums: axes.checksums,
             durability: match (axes.sync.call, axes.cache) {
+                _ if axes.sync_files != SyncFiles::None => Durability::Durable,
                 (SyncCall::None, Cache::Direct) => Durability::Device,
                 (SyncCall::None, Cache::Buffered | Cache::Dontcache) => Durability::Cached,
                 _ => Durability::Durable,
@@ -268,17 +280,74 @@ impl Case {
         (bytes < axes.size_bytes.div_ceil(u64::from(self.thread_count()))).then_some(bytes)
     }
 
+    /// The bytes of a record, or of a file in a set. Smaller samples have whole ones.
+    pub fn unit_bytes(&self) -> Option<u64> {
+        match self.axes.file_size {
+            FileSize::Each(bytes) if self.method.writes_set() => Some(bytes),
+            _ => self.durable_every_bytes(),
+        }
+    }
+
     /// The range of each thread of each rank, with borders at chunks or windows. A strided range has the
     /// offset of its first block and the length of all its blocks.
     pub fn ranges(&self) -> Vec<Range> {
         let (threads, size_bytes) = (self.thread_count(), self.axes.size_bytes);
         match self.stride() {
+            _ if self.method.writes_set() => self.ranges_of_files(),
             Some(stride) => (0..threads).map(|thread| stride.range(size_bytes, u64::from(thread))).collect(),
             None => {
                 let chunk = if self.method.has_axis(Axis::Chunk) { self.axes.chunk_size_bytes } else { 0 };
                 split(size_bytes, threads, self.axes.prepared_window_bytes().unwrap_or(chunk))
             }
         }
+    }
+
+    /// Each thread has as many files as the others, or one more.
+    fn ranges_of_files(&self) -> Vec<Range> {
+        let size_bytes = self.axes.size_bytes;
+        let (threads, files) = (u64::from(self.thread_count()), u64::from(self.file_count()));
+        let mut ends = self.axes.file_size.files(size_bytes).map(|file| file.offset + file.length);
+        let (mut offset, mut passed) = (0, 0);
+        let mut range = |thread: u64| {
+            let border = files * (thread + 1) / threads;
+            let end = if border > passed {
+                ends.nth((border - passed - 1) as usize).unwrap_or(size_bytes)
+            } else {
+                offset
+            };
+            let range = Range { offset, length: end - offset };
+            (offset, passed) = (end, border);
+            range
+        };
+        (0..threads).map(|thread| range(thread)).collect()
+    }
+
+    /// The most space of one sample. Each file of a set takes whole blocks and an inode, and an old file
+    /// remains until it is replaced.
+    pub fn space_bytes(&self) -> u64 {
+        const EACH_FILE_BYTES: u64 = 8 << 10;
+        let size_bytes = self.axes.size_bytes;
+        if !self.method.writes_set() {
+            return size_bytes;
+        }
+        let copies = if self.replaces_files() { 2 } else { 1 };
+        self.most_inodes().saturating_mul(EACH_FILE_BYTES).saturating_add(size_bytes.saturating_mul(copies))
+    }
+
+    pub fn most_inodes(&self) -> u64 {
+        let files = u64::from(self.file_count());
+        let directories = match self.axes.directory {
+            _ if !self.method.writes_set() => return files,
+            Directory::One => 1,
+            Directory::PerThread => 1 + u64::from(self.thread_count()),
+            Directory::FanOut => 1 + u64::from(self.thread_count()) + files / Directory::FAN_OUT_FILES as u64,
+        };
+        files * if self.replaces_files() { 2 } else { 1 } + directories
+    }
+
+    /// Whether old and new files exist at the same time.
+    fn replaces_files(&self) -> bool {
+        self.axes.naming != Naming::Direct && self.axes.prepare.needs_old_content()
     }
 
     /// The distance between a thread's blocks in a strided file.

@@ -2,12 +2,13 @@
 
 use crate::axis::{Axes, Axis};
 use crate::case::{Case, CaseError};
+use crate::file_set::FileSize;
 use crate::method::{Cursor, Method};
 use crate::quantity::Bytes;
 use crate::sync::SyncCall;
 use crate::value::{
-    AllocateCall, Cache, Collective, DataMemory, Descriptor, Drop, FileLayout, Files, Huge, MapSharing,
-    Populate,
+    AllocateCall, Cache, Collective, DataMemory, Descriptor, Drop, FileLayout, Files, Huge, MapSharing, Naming,
+    Populate, Prepare,
 };
 
 type Contradiction = (Axis, String);
@@ -25,7 +26,7 @@ impl Case {
 
     pub(crate) fn check(&self) -> Result<(), CaseError> {
         let (method, axes) = (self.method(), self.axes());
-        let checks = [methods_own, sizes, layout, blocks, windows, memory, write_behind, direct];
+        let checks = [methods_own, sizes, layout, blocks, windows, memory, write_behind, direct, file_set];
         checks.into_iter().try_for_each(|check| check(self, method, axes)).map_err(|(axis, why)| {
             let value = axes.get(axis);
             CaseError::Contradiction(format!("{axis}={value} is not possible with {method}: {why}"))
@@ -204,4 +205,29 @@ fn direct(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
         return refuse(Axis::Threads, "direct I/O needs whole sectors for each thread");
     }
     Ok(())
+}
+
+fn file_set(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
+    if !method.writes_set() {
+        return Ok(());
+    }
+    if axes.size_bytes == 0 {
+        return refuse(Axis::Size, "a set of files needs at least one byte");
+    }
+    let files = axes.file_size.count(axes.size_bytes);
+    if files > FileSize::MOST_FILES {
+        return refuse(Axis::FileSize, format!("the set would have more than {} files", FileSize::MOST_FILES));
+    }
+    if files < u64::from(case.thread_count()) {
+        return refuse(Axis::Threads, format!("the set has fewer files ({files}) than threads"));
+    }
+    match (axes.naming, axes.prepare) {
+        (Naming::Exchange, Prepare::Create) => {
+            refuse(Axis::Naming, "an exchange needs old files. Set prepare=overwrite")
+        }
+        (Naming::Rename | Naming::Exchange | Naming::Tmpfile, Prepare::Truncate) => {
+            refuse(Axis::Prepare, "the old files are replaced. Set prepare=overwrite")
+        }
+        _ => Ok(()),
+    }
 }

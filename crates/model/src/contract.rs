@@ -2,6 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::file_set::FileSize;
 use crate::quantity::{Bytes, counted};
 use crate::value::{Checksums, DataMemory, named_values};
 
@@ -15,6 +16,11 @@ pub struct Contract {
     /// Over all files.
     pub bytes: u64,
     pub files: u32,
+    /// Of a set of files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_size: Option<FileSize>,
+    #[serde(default)]
+    pub visibility: Visibility,
     /// An existing file has its blocks, and perhaps its pages.
     #[serde(rename = "initial_state", alias = "start")]
     pub start: Start,
@@ -62,6 +68,14 @@ named_values! {
         Existing = "existing",
     }
 
+    /// What other programs and a crash may find under a file's name.
+    #[derive(Default)]
+    Visibility {
+        #[default]
+        Partial = "partial",
+        /// Nothing, the old content, or all of the new.
+        Complete = "complete",
+    }
     Durability {
         /// Only the page cache has the data.
         Cached = "cached",
@@ -94,8 +108,8 @@ impl Contract {
     pub fn satisfies(&self, wanted: &Self) -> bool {
         let is_copy = self.content == Content::SharedCopy && wanted.content == Content::Copy;
         let fixed = |contract: &Self| {
-            let Self { zero_percent, bytes, files, start, source, checksums, .. } = *contract;
-            (zero_percent, bytes, files, start, source, checksums)
+            let Self { zero_percent, bytes, files, file_size, start, source, checksums, .. } = *contract;
+            (zero_percent, bytes, files, file_size, start, source, checksums)
         };
         let is_as_often = wanted
             .durable_every_bytes
@@ -103,6 +117,7 @@ impl Contract {
         (is_copy || self.content == wanted.content)
             && fixed(self) == fixed(wanted)
             && self.memory as u8 <= wanted.memory as u8
+            && self.visibility as u8 >= wanted.visibility as u8
             && self.durability as u8 >= wanted.durability as u8
             && is_as_often
     }
@@ -141,6 +156,12 @@ impl fmt::Display for Contract {
         let memory = self.memory.words().map_or(String::new(), |words| format!(" {words}"));
         let start = self.start;
         let files = counted(self.files.into(), &format!("{start} file"));
+        let files = match (self.file_size, self.visibility) {
+            (Some(FileSize::Whole) | None, Visibility::Partial) => files,
+            (Some(FileSize::Whole) | None, Visibility::Complete) => format!("{files} never seen in part"),
+            (Some(size), Visibility::Partial) => format!("{files} of {size}"),
+            (Some(size), Visibility::Complete) => format!("{files} of {size} never seen in part"),
+        };
         let checksums = self.checksums.words().map_or(String::new(), |words| format!(" {words}"));
         let (bytes, zeros, kept) = (Bytes(self.bytes).in_words(), self.zeros_in_words(), self.kept());
         write!(f, "{bytes} {content}{zeros}{memory} in {files}{checksums}, {kept}")

@@ -62,6 +62,7 @@ methods! {
     Mmap = "mmap": cards::MMAP,
     Uring = "uring": cards::URING,
     Mpiio = "mpiio": cards::MPIIO,
+    WriteFiles = "write-files": cards::WRITE_FILES,
     ReadWrite = "read-write": copy_cards::READ_WRITE,
     MmapWrite = "mmap-write": copy_cards::MMAP_WRITE,
     ReadMmap = "read-mmap": copy_cards::READ_MMAP,
@@ -145,6 +146,11 @@ impl Method {
     /// Whether the directory has a source file, to be copied or for a program to read.
     pub fn has_source_file(self) -> bool {
         self.copies() || self.is_program()
+    }
+
+    /// Whether a sample writes a set of files.
+    pub fn writes_set(self) -> bool {
+        self.has_axis(Axis::FileSize)
     }
 
     pub fn copies(self) -> bool {

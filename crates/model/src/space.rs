@@ -22,6 +22,14 @@ named_values! {
         /// Durable at the end.
         DurableCopy = "durable-copy",
         LargerThanMemory = "larger-than-memory",
+        /// Many new files, maybe only in the page cache.
+        Files = "files",
+        /// Many new files, durable at the end.
+        DurableFiles = "durable-files",
+        /// An existing file is replaced and never seen in part.
+        Replace = "replace",
+        /// The same, durable at the end.
+        DurableReplace = "durable-replace",
     }
 }
 
@@ -54,10 +62,28 @@ impl Goal {
         Self::Copy,
         Self::DurableCopy,
         Self::Records,
+        Self::Files,
+        Self::DurableFiles,
+        Self::Replace,
+        Self::DurableReplace,
     ];
 
     pub fn is_durable(self) -> bool {
-        matches!(self, Self::DurableStream | Self::DurableOverwrite | Self::DurableCopy | Self::Records)
+        match self {
+            Self::DurableStream | Self::DurableOverwrite | Self::DurableCopy | Self::Records => true,
+            Self::DurableFiles | Self::DurableReplace => true,
+            Self::Stream
+            | Self::Overwrite
+            | Self::Copy
+            | Self::LargerThanMemory
+            | Self::Files
+            | Self::Replace => false,
+        }
+    }
+
+    /// Whether the goal is about small files or records, whose number is the question.
+    pub fn is_of_files(self) -> bool {
+        matches!(self, Self::Files | Self::DurableFiles | Self::Replace | Self::DurableReplace)
     }
 
     /// The goal's space as a suite, with the baseline as its first section.
@@ -71,6 +97,10 @@ impl Goal {
             Self::Copy => include_str!("../spaces/copy.toml"),
             Self::DurableCopy => include_str!("../spaces/durable-copy.toml"),
             Self::LargerThanMemory => include_str!("../spaces/larger-than-memory.toml"),
+            Self::Files => include_str!("../spaces/files.toml"),
+            Self::DurableFiles => include_str!("../spaces/durable-files.toml"),
+            Self::Replace => include_str!("../spaces/replace.toml"),
+            Self::DurableReplace => include_str!("../spaces/durable-replace.toml"),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::value_card::InCode::{LeftToCaller, Unsupported};
-use crate::value_card::Phrase::{Beside, First, How, Instead, Silent};
+use crate::value_card::Phrase::{Beside, First, How, Instead, Last, Silent};
 use crate::value_card::{InCode, InFio, ValueCard};
 
 /// Closed sets of values, which axes, command line and database share.
@@ -103,6 +103,34 @@ axis_values! {
             Beside("a file for each rank".into()),
             fio Err("fio is not an MPI program"), code ONE_FILE
         },
+    }
+
+    Directory {
+        One = "one" { Silent },
+        PerThread = "per-thread" { Beside("a directory each".into()) },
+        /// With [`Directory::FAN_OUT_FILES`] each.
+        FanOut = "fan-out" { Beside("256 files per directory".into()), effort 1 },
+    }
+
+    /// The moment at which a file gets its name.
+    Naming {
+        Direct = "direct" { Silent },
+        /// A temporary name, then rename(2).
+        Rename = "rename" { How("under a temporary name, rename(2)".into()), effort 1 },
+        /// With the old file, which is removed then.
+        Exchange = "exchange" { How("under a temporary name, RENAME_EXCHANGE, unlink(2)".into()), effort 2 },
+        /// linkat(2), and rename(2) over an existing file.
+        Tmpfile = "tmpfile" { How("in an O_TMPFILE, linkat(2)".into()), effort 2 },
+    }
+
+    SyncFiles {
+        None = "none" { Silent },
+        /// Before its close.
+        Each = "each" { Beside("fsync(2) of each file".into()), effort 1 },
+        Batch = "batch" { Last("fsync(2) of all files"), effort 2 },
+        /// sync_file_range(2) before each close.
+        Writeback = "writeback" { Beside("sync_file_range(2), then fsync(2) of all files".into()), effort 3 },
+        Syncfs = "syncfs" { Last("one syncfs(2)"), effort 1 },
     }
 
     FileLayout {
@@ -242,6 +270,17 @@ axis_values! {
     Origin {
         Warm = "warm" { Silent, fio NO_COPIES, code LeftToCaller },
         Cold = "cold" { How("of a cold file".into()), fio NO_COPIES, code LeftToCaller },
+    }
+}
+
+impl Directory {
+    pub const FAN_OUT_FILES: usize = 256;
+}
+
+impl SyncFiles {
+    /// Whether files get durable only after all are written.
+    pub fn is_afterwards(self) -> bool {
+        matches!(self, Self::Batch | Self::Writeback | Self::Syncfs)
     }
 }
 

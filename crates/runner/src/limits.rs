@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use writebench_model::{Axis, Bytes, Cache, Case, Environment, Prepare, Registered, Source, nanoseconds};
+use writebench_model::{
+    Axis, Bytes, Cache, Case, Environment, Prepare, Registered, Source, SyncFiles, nanoseconds,
+};
 
 use crate::error::RunnerError;
 
@@ -12,6 +14,8 @@ use crate::error::RunnerError;
 const WORKER_BYTES: u64 = (2 * 2 + 22) << 20;
 /// A worker's thread, mostly in the kernel.
 const THREAD_BYTES: u64 = 64 << 10;
+/// In the worker, before and after the clock.
+const FILE_OF_SET_BYTES: u64 = 512;
 
 /// Checks that every case's source and the worker fit into memory, with `beside_bytes` of other files and
 /// the sample's file if the target is in memory. Page cache of a disk does not count, because it is
@@ -23,9 +27,11 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
         // A filesystem refuses a file larger than itself before it takes memory.
         let takes_blocks =
             case.contract().content.takes_space() && case.axes().size_bytes <= filesystem.total_bytes;
-        let file = if in_memory && takes_blocks { case.axes().size_bytes } else { 0 };
+        let file = if in_memory && takes_blocks { case.space_bytes() } else { 0 };
         let beside = if in_memory { beside_bytes } else { 0 };
         let threads = u64::from(case.axes().threads).saturating_mul(THREAD_BYTES);
+        // Names and ranges of a set.
+        let threads = threads.saturating_add(u64::from(case.file_count()).saturating_mul(FILE_OF_SET_BYTES));
         let parts = [case.source_bytes(), case.staged_bytes(), file, beside, threads, WORKER_BYTES];
         parts.into_iter().fold(0, u64::saturating_add)
     };
@@ -104,7 +110,9 @@ pub fn check_sectors(environment: &Environment, cases: &[Case]) -> Result<(), Ru
 /// Checks that every case overwrites a device in place, and fits.
 pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), RunnerError> {
     for case in cases {
-        let why = if case.axes().prepare != Prepare::Overwrite {
+        let why = if case.method().writes_set() {
+            "a device has no files: choose a directory".to_owned()
+        } else if case.axes().prepare != Prepare::Overwrite {
             "a device can only be overwritten: add --set prepare=overwrite".to_owned()
         } else if case.file_count() > 1 {
             "a device is one file: leave files=per-thread out".to_owned()
@@ -117,6 +125,9 @@ pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), 
     }
     Ok(())
 }
+
+/// Removal and checks included.
+const CALLS_PER_FILE: u64 = 20;
 
 /// The assumed speed of an unmeasured target.
 #[derive(Debug, Clone, Copy)]
@@ -133,11 +144,15 @@ impl Pace {
     /// Old content and syncs included.
     pub fn time_of(self, case: &Case) -> Duration {
         let axes = case.axes();
-        let calls =
-            if case.method().writes_data() { axes.size_bytes.div_ceil(axes.chunk_size_bytes) } else { 0 };
+        let calls = match case.method() {
+            method if !method.writes_data() => 0,
+            method if method.writes_set() => CALLS_PER_FILE * u64::from(case.file_count()),
+            _ => axes.size_bytes.div_ceil(axes.chunk_size_bytes),
+        };
         let synced = match axes.sync.every {
             Some(every) => calls.div_ceil(u64::from(every)),
             None if axes.sync.call.is_write_through() => calls,
+            None if axes.sync_files != SyncFiles::None => u64::from(case.file_count()),
             None => 0,
         };
         let times = |count: u64, each: Duration| Duration::from_nanos(nanoseconds(each).saturating_mul(count));

@@ -57,7 +57,7 @@ pub(crate) fn insufficient_space(target: &Path, case: &Case, shortage: Insuffici
             let are = if missing == 1 { "is" } else { "are" };
             format!(
                 "not enough free inodes in {path}: {case:#} needs {needed}, {available} are free and {reserve} of them \
-                 remain in reserve, so {missing} more {are} needed. Use fewer threads, or a smaller --reserve"
+                 remain in reserve, so {missing} more {are} needed. Use fewer files, or a smaller --reserve"
             )
         }
     })
@@ -78,15 +78,15 @@ fn shortage<'c>(
             Some((space.total_bytes, space.available_bytes)).filter(|(total, _)| *total > 0)?;
         let tries = |case: &Case| !case.method().writes_data() && case.axes().size_bytes > available;
         let takes_blocks = |case: &&Case| case.contract().content.takes_space() && !tries(case);
-        let case = cases.iter().filter(takes_blocks).max_by_key(|case| case.axes().size_bytes)?;
-        let needed = case.axes().size_bytes.saturating_add(beside_bytes);
+        let case = cases.iter().filter(takes_blocks).max_by_key(|case| case.space_bytes())?;
+        let needed = case.space_bytes().saturating_add(beside_bytes);
         let reserve = reserve.of_bytes(total);
         Some((case, InsufficientSpace { resource: Resource::Bytes, needed, available, reserve }))
     };
     let inodes = || {
         let (total, available) = space.total_inodes.zip(space.available_inodes)?;
-        let case = cases.iter().max_by_key(|case| case.file_count())?;
-        let needed = u64::from(case.file_count()) + FILES_BESIDE;
+        let case = cases.iter().max_by_key(|case| case.most_inodes())?;
+        let needed = case.most_inodes() + FILES_BESIDE;
         let reserve = reserve.of_inodes(total);
         Some((case, InsufficientSpace { resource: Resource::Inodes, needed, available, reserve }))
     };

@@ -99,7 +99,12 @@ fn takes_chunks(case: &Case) -> Result<(), Obstacle> {
         | Method::Sendfile
         | Method::CopyFileRange
         | Method::Ficlone => ("a file is copied, and no producer asked", None),
-        Method::Mpiio | Method::Allocate | Method::Null | Method::Program | Method::CopyProgram => {
+        Method::WriteFiles
+        | Method::Mpiio
+        | Method::Allocate
+        | Method::Null
+        | Method::Program
+        | Method::CopyProgram => {
             return Ok(());
         }
     };

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use clap::{Args, ValueHint};
+use clap::{Args, ValueHint, value_parser};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, Goal, Reserve, SelectedCase, Settings, Space,
-    Stage, TargetRecord,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, FileSize, Goal, Reserve, SelectedCase,
+    Settings, Space, Stage, TargetRecord,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
@@ -39,13 +39,18 @@ pub(crate) struct AdviseCommand {
     target: Option<PathBuf>,
     /// Optimize for this goal: stream (a new file, which may still be in the page cache), durable-stream (durable at the
     /// end), overwrite and durable-overwrite (an existing file), records (each durable before the next), copy and
-    /// durable-copy (a file in the page cache), larger-than-memory. May be repeated [default: all but the last]
+    /// durable-copy (a file in the page cache), files and durable-files (many small ones), replace and durable-replace (a
+    /// file that nobody sees in part), larger-than-memory. May be repeated [default: all but the last]
     #[arg(long = "for", value_name = "GOAL", hide_possible_values = true,
         value_parser = named_values(Goal::ALL, Goal::name), help_heading = WHAT)]
     goals: Vec<Goal>,
-    /// Write a file of this size [default: 256MiB, 4MiB of records, or 1.5 times the memory for larger-than-memory]
+    /// Write a file of this size, or each of many files. LEAST..MOST draws their sizes [default: 256MiB, 4MiB of records,
+    /// 16KiB for each of many files, 1MiB to replace, or 1.5 times the memory for larger-than-memory]
     #[arg(long, value_name = "SIZE", help_heading = WHAT)]
-    size: Option<Bytes>,
+    size: Option<FileSize>,
+    /// Write so many files, for files and durable-files [default: 2048, or 256 durable ones]
+    #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u64).range(1..=FileSize::MOST_FILES), help_heading = WHAT)]
+    count: Option<u64>,
     /// Write records of this size [default: 4KiB]
     #[arg(long, value_name = "SIZE", help_heading = WHAT)]
     record: Option<Bytes>,
@@ -83,6 +88,7 @@ const ADVISE_EXAMPLES: &str = "Examples:
   writebench advise /data                                    each goal
   writebench advise /data --for stream --size 1GiB           a file of 1 GiB
   writebench advise /data --for records --record 512         an append-only log
+  writebench advise /data --for files --count 10000          many files of 16 KiB
   writebench advise /data --for durable-stream --budget 20s  quick, less certain";
 
 const SEARCH_BUDGET: Duration = Duration::from_secs(60);
@@ -104,11 +110,21 @@ impl AdviseCommand {
             !goals.contains(&Goal::LargerThanMemory),
             usage!("larger-than-memory cannot be combined with other goals. Give one --for")
         );
+        let first = goals.first().copied().unwrap_or(Goal::Stream);
+        let sizes = self.sizes(first)?;
+        for &goal in goals {
+            let (first, goal_name) = (first.name(), goal.name());
+            ensure!(
+                self.sizes(goal)? == sizes,
+                usage!(
+                    "--size is that of one file for one of {first} and {goal_name}, and of each file for the other. Give one --for"
+                )
+            );
+        }
         let selection = SelectionArguments {
             goals: goals.to_vec(),
-            size: self.size.into_iter().collect(),
             record: self.record.into_iter().collect(),
-            set: self.fixed(),
+            set: sizes.into_iter().chain(self.fixed()).collect(),
             ..SelectionArguments::default()
         };
         let (target, measuring) = (self.target.iter().cloned().collect(), self.measuring());
@@ -134,7 +150,10 @@ impl AdviseCommand {
         let measuring = self.measuring();
         let found = Target::find(self.target.as_deref().unwrap_or(Path::new(".")), None, &measuring)?;
         let target = found.record();
-        let size = self.size_bytes(goal, &target)?;
+        let sizes = match goal {
+            Goal::LargerThanMemory => self.size_beyond_memory(&target)?,
+            _ => self.sizes(goal)?,
+        };
         let ranks = global.ranks();
         let mut fixed = self.fixed();
         if let Some((axis, _)) = fixed.iter().find(|(axis, values)| values.len() > 1 || OPTIONS.contains(axis))
@@ -143,9 +162,8 @@ impl AdviseCommand {
                 "--set {axis}: a search takes one value per axis. Use --size and --record for theirs"
             ));
         }
-        let size = size.map(|size| (Axis::Size, vec![size.to_string()]));
         let record = self.record.map(|record| (Axis::Chunk, vec![record.to_string()]));
-        fixed.extend(size.into_iter().chain(record).chain([(Axis::Ranks, vec![ranks.to_string()])]));
+        fixed.extend(sizes.into_iter().chain(record).chain([(Axis::Ranks, vec![ranks.to_string()])]));
         let space = Space::for_goal(goal, &fixed)?;
         if ranks > 1 && space.baseline.axes().ranks == 1 {
             return Err(usage!("--for {} needs one rank. Start it without mpirun", goal.name()));
@@ -157,7 +175,6 @@ impl AdviseCommand {
         if self.data_from != ANYWHERE && space.baseline.method().copies() {
             return Err(usage!("--data-from does not apply to a copy, whose data is in a file. Leave it out"));
         }
-        ensure!(self.size != Some(Bytes(0)), usage!("--size is 0. Give a size with something to write"));
         if space.baseline.contract().durability == Durability::Durable && !target.keeps_data() {
             let (path, kind) = (&target.path, &target.environment.filesystem.kind);
             return Err(usage!(
@@ -233,22 +250,46 @@ impl AdviseCommand {
         self.set.iter().cloned().chain(data_from).collect()
     }
 
-    /// For larger-than-memory, 1.5 times the memory available to the run.
-    fn size_bytes(&self, goal: Goal, target: &TargetRecord) -> Result<Option<Bytes>> {
-        if goal != Goal::LargerThanMemory {
-            return Ok(self.size);
+    /// From --size and --count.
+    fn sizes(&self, goal: Goal) -> Result<Vec<(Axis, Vec<String>)>> {
+        let plain = Space::for_goal(goal, &[])?.baseline;
+        let is_set = plain.contract().files > 1;
+        match (self.size, self.count) {
+            (Some(FileSize::Whole), _) => Err(usage!("--size whole: give a size such as 16KiB")),
+            (_, Some(_)) if !is_set => Err(usage!("--count needs --for files or --for durable-files")),
+            (None, None) => Ok(Vec::new()),
+            (size, count) if is_set => {
+                let size = size.unwrap_or(plain.axes().file_size);
+                let bytes = Bytes(size.set_bytes(count.unwrap_or(plain.file_count().into())));
+                Ok(vec![(Axis::FileSize, vec![size.to_string()]), (Axis::Size, vec![bytes.to_string()])])
+            }
+            (Some(FileSize::Each(bytes)), _) => Ok(vec![(Axis::Size, vec![Bytes(bytes).to_string()])]),
+            (size, _) => {
+                let size = size.map(|size| size.to_string()).unwrap_or_default();
+                Err(usage!("--size {size}: sizes from a range need --for files or --for durable-files"))
+            }
         }
+    }
+
+    /// 1.5 times the memory available to the run.
+    fn size_beyond_memory(&self, target: &TargetRecord) -> Result<Vec<(Axis, Vec<String>)>> {
         let memory = &target.environment.memory;
         let bytes = memory.limit_bytes.unwrap_or(memory.total_bytes);
         // The screening takes one MiB less.
         let least = Bytes((bytes / 2 * 3).next_multiple_of(1 << 20) + (1 << 20));
-        match self.size {
-            Some(size) if size.0 < least.0 => Err(usage!(
+        let size = match self.size {
+            Some(FileSize::Each(size)) => Bytes(size),
+            Some(_) => Bytes(0),
+            None => least,
+        };
+        ensure!(
+            size.0 >= least.0,
+            usage!(
                 "--size must be at least {least}, 1.5 times the memory available to the run. To give it less memory: \
                  systemd-run --scope -p MemoryMax=1G writebench advise …"
-            )),
-            size => Ok(Some(size.unwrap_or(least))),
-        }
+            )
+        );
+        Ok(vec![(Axis::Size, vec![size.to_string()])])
     }
 }
 

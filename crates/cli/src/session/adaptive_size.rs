@@ -93,12 +93,12 @@ fn pass_sizes(largest: u64, sizes: &[u64]) -> Vec<u64> {
 /// Scales all rows from `largest` to `size`. Goals lose the rows that are invalid then. None if another row is invalid.
 fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<SelectedCase>> {
     let sized = |row: &SelectedCase| {
-        let (axes, record) = (row.case.axes(), row.case.contract().durable_every_bytes);
+        let (axes, unit) = (row.case.axes(), row.case.unit_bytes());
         let own = u128::from(axes.size_bytes) * u128::from(size) / u128::from(largest.max(1));
         let own = u64::try_from(own).ok()?;
-        // Smaller files of records keep whole records.
-        let record = record.filter(|_| axes.size_bytes < largest).map_or(1, |record| record.max(1));
-        let own = own / record * record;
+        // Whole records and files remain.
+        let unit = unit.filter(|_| axes.size_bytes < largest).map_or(1, |unit| unit.max(1));
+        let own = own / unit * unit;
         let case = row.case.with(Axis::Size, &Bytes(own).to_string()).ok().filter(|_| own > 0)?;
         Some(SelectedCase { case, ..row.clone() })
     };

@@ -40,7 +40,7 @@ impl Cost<'_> {
     pub(crate) fn dry_run(&self) -> Result<String> {
         let mut text: String = self.cases.iter().map(|case| format!("{case:#}\n")).collect();
         let targets = self.spaces.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" and ");
-        let most_at_once = self.cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
+        let most_at_once = self.cases.iter().map(Case::space_bytes).max().unwrap_or(0);
         let [all, round, most] =
             [self.sample_bytes(), self.round_bytes(), most_at_once].map(|bytes| Bytes(bytes).approximate());
         text += &format!("{} into {}: ", self.counts().join(" × "), visible(&targets));

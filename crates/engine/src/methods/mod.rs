@@ -1,4 +1,5 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::{Arc, Barrier};
 
 use writebench_model::{Method, SyncCall};
 
@@ -37,6 +38,7 @@ pub(crate) mod streaming_copy;
 mod uring;
 mod uring_copy;
 mod write;
+mod write_files;
 mod writev;
 
 /// A method at work on one region, in the region's own thread. Each function is called once, in this order. A
@@ -92,6 +94,10 @@ pub(crate) fn io_threads<'a>(method: Method, regions: &[Region<'a>]) -> Vec<Box<
         Method::Mmap => each(regions, |region| mmap::io_thread(region, mapping.clone())),
         Method::Uring => each(regions, uring::io_thread),
         Method::Mpiio => each(regions, mpiio::io_thread),
+        Method::WriteFiles => {
+            let threads = Arc::new(Barrier::new(regions.len()));
+            each(regions, |region| write_files::io_thread(region, threads.clone()))
+        }
         Method::ReadWrite => each(regions, read_write::io_thread),
         Method::MmapWrite => each(regions, mmap_write::io_thread),
         Method::ReadMmap => each(regions, |region| read_mmap::io_thread(region, mapping.clone())),

@@ -2,8 +2,9 @@
 
 use super::{Copying, Cursor, FioEngine, MethodCard};
 use crate::axis::Axis::{
-    self, Block, Cache, Call, Checksums, Chunk, Collective, Data, Depth, Descriptor, Drop, Files, Huge, Layout,
-    Map, Memory, Populate, Program, Ranks, Registered, Source, Store, Threads, Vector, Window, Writeback,
+    self, Block, Cache, Call, Checksums, Chunk, Collective, Data, Depth, Descriptor, Directory, Drop, FileSize,
+    Files, Huge, Layout, Map, Memory, Naming, Populate, Program, Ranks, Registered, Source, Store, SyncFiles,
+    Threads, Vector, Window, Writeback,
 };
 use crate::sync::SyncCall::{self, Fdatasync, Fsync, Msync, ODsync, OSync, RwfDsync};
 use crate::value::Prepare::{
@@ -143,6 +144,19 @@ pub(super) const MPIIO: MethodCard = MethodCard {
     syncs_on_the_way: &[],
     effort: 3,
     fio: Err("fio has no MPI-IO"),
+    ..WRITES
+};
+
+pub(super) const WRITE_FILES: MethodCard = MethodCard {
+    summary: "a set of files: open(2), write(2) and close(2) of each, by its name in an open directory",
+    words: "open(2), write(2), close(2)",
+    calls: "openat, write, close",
+    axes: &[&[Chunk, Ranks, Threads, FileSize, Directory, Naming, SyncFiles, Data, Source, Memory]],
+    prepares: &[Create, Truncate, Overwrite],
+    syncs: &[SyncCall::None],
+    syncs_on_the_way: &[],
+    fio: Err("fio's engines for many files write no data, or keep all files open"),
+    example: &[(FileSize, "8KiB"), (Chunk, "4KiB")],
     ..WRITES
 };
 

@@ -37,6 +37,8 @@ pub struct Estimate {
     pub truncated_samples: usize,
     /// None if a chunk is as large as the file.
     pub records_per_s: Option<Figure>,
+    /// Of a set of files.
+    pub files_per_s: Option<Figure>,
     /// Over all samples together.
     pub latency: Option<LatencyEstimate>,
     /// For charts.
@@ -87,6 +89,9 @@ impl Estimate {
         if let (Some(figure), Some(record_bytes)) = (&mut self.records_per_s, record_bytes(case)) {
             figure.set(per_s(records(bytes, record_bytes)));
         }
+        if let Some(figure) = &mut self.files_per_s {
+            figure.set(per_s(case.contract.files.into()));
+        }
     }
 
     /// Without its limit. None without a good sample.
@@ -123,6 +128,10 @@ impl Estimate {
             records_per_s: record_bytes(case).and_then(|bytes| {
                 figure(&|sample| per_s(records(sample.bytes, bytes), sample.phases_ns.total()))
             }),
+            files_per_s: case
+                .contract
+                .file_size
+                .and_then(|_| figure(&|sample| per_s(case.contract.files.into(), sample.phases_ns.total()))),
             latency: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
             over_time: OverTime::from_samples(&usable),

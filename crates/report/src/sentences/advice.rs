@@ -292,6 +292,9 @@ impl<'c> Search<'c> {
         let is_about_records =
             self.finals.iter().all(|case| case.record.contract.durable_every_bytes.is_some());
         let estimate = self.recommended.estimate.as_ref()?;
+        if let Some(files_per_s) = &estimate.files_per_s {
+            return Some(format!("{} files/s", NUMBER.text(files_per_s.value)));
+        }
         Some(match estimate.records_per_s.as_ref().filter(|_| is_about_records) {
             Some(records_per_s) => format!("{} records/s", NUMBER.text(records_per_s.value)),
             None => format!("{} GB/s", GIGABYTES_PER_S.text(estimate.throughput_bytes_per_s.value)),

@@ -1,7 +1,7 @@
 use writebench_model::{CaseRecord, Sample};
 use writebench_stats::as_f64;
 
-use crate::numbers::{Estimate, Figure, total};
+use crate::numbers::{CaseReport, Estimate, Figure, total};
 use crate::sentences::number::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, mark, or_nothing, range};
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
@@ -30,6 +30,13 @@ pub(crate) const RECORDS: Metric = Metric {
     text: &NUMBER,
     of_sample: speed,
 };
+pub(crate) const FILES: Metric = Metric {
+    title: "files per second, total",
+    unit: "files/s",
+    figure: |estimate| estimate.files_per_s.as_ref(),
+    text: &NUMBER,
+    of_sample: speed,
+};
 pub(crate) const ELAPSED: Metric = TIMES[0];
 
 /// Of layout `cpu-time`.
@@ -52,9 +59,16 @@ impl Metric {
     pub(crate) fn for_case(case: &CaseRecord, estimate: &Estimate) -> &'static Self {
         match case.contract.durable_every_bytes.and(estimate.records_per_s) {
             Some(_) => &RECORDS,
+            _ if estimate.files_per_s.is_some() => &FILES,
             None if !case.contract.content.has_own_bytes() => &ELAPSED,
             None => &THROUGHPUT,
         }
+    }
+
+    /// The rate of files in a table with sets of them, or else the other.
+    pub(crate) fn of_files_or(cases: &[&CaseReport], other: &'static Self) -> &'static Self {
+        let is_set = |case: &&CaseReport| case.record.contract.file_size.is_some();
+        if cases.iter().any(is_set) { &FILES } else { other }
     }
 
     pub(crate) fn value(&self, estimate: &Estimate) -> String {

@@ -2,7 +2,7 @@ use writebench_model::{Axis, Durability};
 use writebench_stats::Interval;
 
 use crate::numbers::{CaseReport, Estimate, LatencyEstimate, PHASES, PhaseNs, by_rank};
-use crate::sentences::metric::{ELAPSED, Metric, RECORDS, THROUGHPUT, TIMES};
+use crate::sentences::metric::{ELAPSED, FILES, Metric, RECORDS, THROUGHPUT, TIMES};
 use crate::sentences::{
     GIGABYTES_PER_S, MILLISECONDS, NUMBER, microseconds, milliseconds, or_nothing, range, shared_values,
     verdict_mark, without_values,
@@ -60,7 +60,11 @@ fn stability<'c>(rank: u8) -> Cells<'c> {
 }
 
 pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
-    let mut columns = vec![value(&THROUGHPUT, "total"), interval(&THROUGHPUT)];
+    let main = Metric::of_files_or(cases, &THROUGHPUT);
+    let mut columns = vec![value(main, "total"), interval(main)];
+    if main.unit != THROUGHPUT.unit {
+        columns.push(value(&THROUGHPUT, ""));
+    }
     if cases.iter().any(|case| case.record.contract.durable_every_bytes.is_some()) {
         columns.push(Cells::figure("total", "records/s", 0, |(case, estimate): &MeasuredCase<'_>| {
             let every_bytes = case.record.contract.durable_every_bytes;
@@ -70,14 +74,14 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     columns.extend([
         limit(1),
         stability(3),
-        extremes(&THROUGHPUT, 5),
+        extremes(main, 5),
         figures("write alone", "GB/s", 3, |estimate| {
             GIGABYTES_PER_S.text(estimate.write_alone_bytes_per_s.value)
         }),
         figures("", INTERVAL, 6, |estimate| range(&estimate.write_alone_bytes_per_s, &GIGABYTES_PER_S)),
     ]);
     columns.extend(phases_and_cpu(4));
-    table(title, cases, columns, (2, &THROUGHPUT))
+    table(title, cases, columns, (2, main))
 }
 
 pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
@@ -86,20 +90,23 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
             or_nothing(estimate.latency.as_ref(), |latency| microseconds(value(latency)))
         })
     }
+    let rate = Metric::of_files_or(cases, &RECORDS);
     let mut columns = vec![
-        value(&RECORDS, "total"),
-        interval(&RECORDS),
+        value(rate, "total"),
+        interval(rate),
         value(&ELAPSED, ""),
         limit(3),
         stability(5),
-        latency("µs/call:", "p50", |latency| latency.p50_ns),
+        latency(if rate.unit == RECORDS.unit { "µs/call:" } else { "µs/file:" }, "p50", |latency| {
+            latency.p50_ns
+        }),
         latency("", "p90", |latency| latency.p90_ns),
         latency("", "p99", |latency| latency.p99_ns),
         latency("", "p99.9", |latency| latency.p99_9_ns),
         latency("", "max", |latency| latency.max_ns),
     ];
     columns.extend(phases_and_cpu(5));
-    table(title, cases, columns, (1, &RECORDS))
+    table(title, cases, columns, (1, rate))
 }
 
 /// One contract, with distances from the fastest.
@@ -115,6 +122,7 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
         interval(&ELAPSED),
         extremes(&ELAPSED, 5),
         figures("", "GB/s", 2, |estimate| GIGABYTES_PER_S.text(estimate.throughput_bytes_per_s.value)),
+        figures("", FILES.unit, 2, |estimate| FILES.value(estimate)).if_any(),
         limit(2),
         stability(4),
     ];

@@ -12,8 +12,10 @@ pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &R
     let grid = Grid::from_cases(cases, run);
     let shown: &[Metric] = match layout {
         Layout::CpuTime => &metric::TIMES,
-        Layout::Records => &[RECORDS],
-        Layout::Phases | Layout::Ranked | Layout::Matrix => &[THROUGHPUT],
+        Layout::Records => std::slice::from_ref(Metric::of_files_or(cases, &RECORDS)),
+        Layout::Phases | Layout::Ranked | Layout::Matrix => {
+            std::slice::from_ref(Metric::of_files_or(cases, &THROUGHPUT))
+        }
     };
     let title_of = |metric: &Metric| format!("{title}: {}", metric.title);
     let mut tables: Vec<Table> = shown.iter().map(|metric| grid.table(&title_of(metric), metric)).collect();

@@ -48,7 +48,12 @@ macro_rules! templates {
                     why: $why,
                     nearest: Some(Method::$nearest),
                 }),)+)*
-                Method::Mpiio | Method::Allocate | Method::Null | Method::Program | Method::CopyProgram => {
+                Method::WriteFiles
+                | Method::Mpiio
+                | Method::Allocate
+                | Method::Null
+                | Method::Program
+                | Method::CopyProgram => {
                     Err(super::in_no_language(method))
                 }
             }
@@ -59,6 +64,7 @@ use templates;
 
 fn in_no_language(method: Method) -> NoTemplate {
     let why = match method {
+        Method::WriteFiles => "the function writes one file",
         Method::Mpiio => "an MPI program uses the calls of its MPI",
         Method::Allocate | Method::Null => "no data is written",
         _ => "it is a program already",

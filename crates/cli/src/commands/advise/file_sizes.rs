@@ -5,21 +5,22 @@ const SCREENING_SHARES: [u64; 2] = [64, 8];
 /// In smaller samples, opening the file takes most of the time.
 const LEAST_SCREENING_BYTES: u64 = 4 << 20;
 const LEAST_FINAL_BYTES: u64 = 8 << 20;
-const LEAST_RECORDS: u64 = 64;
+/// Records, or files of a set.
+const LEAST_UNITS: u64 = 64;
 
-/// Sizes for the screening, from small to large, and for the finals: the requested size, then halves of it. All are whole
-/// records. Files that fit into memory do not predict larger ones.
+/// Sizes for the screening, from small to large, and for the finals: the requested size, then halves of it. All have whole
+/// records or files. Files that fit into memory do not predict larger ones.
 pub(super) fn file_sizes(goal: Goal, space: &Space) -> (Vec<u64>, Vec<u64>) {
     let size_bytes = space.baseline.axes().size_bytes;
     if goal == Goal::LargerThanMemory {
         let screening_bytes = size_bytes.checked_sub(1 << 20).into_iter().collect();
         return (screening_bytes, vec![size_bytes]);
     }
-    let record = space.baseline.contract().durable_every_bytes;
-    let (unit, least_screening, least_final) = match record {
-        Some(record) => {
-            let least = record.saturating_mul(LEAST_RECORDS);
-            (record.max(1), least, least)
+    let unit = space.baseline.unit_bytes();
+    let (unit, least_screening, least_final) = match unit {
+        Some(unit) => {
+            let least = unit.saturating_mul(LEAST_UNITS);
+            (unit.max(1), least, least)
         }
         None => (1 << 20, LEAST_SCREENING_BYTES, LEAST_FINAL_BYTES),
     };

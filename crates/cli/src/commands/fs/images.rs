@@ -21,7 +21,7 @@ impl<'c> Images<'c> {
     pub(super) fn plan(below: &'c Path, requests: &'c [FilesystemRequest], cases: &[Case]) -> Result<Self> {
         // The source of a copy exists at the same time.
         let bytes = |case: &Case| {
-            case.axes().size_bytes.saturating_mul(if case.method().has_source_file() { 2 } else { 1 })
+            case.space_bytes().saturating_mul(if case.method().has_source_file() { 2 } else { 1 })
         };
         let content_bytes = cases.iter().map(bytes).max().unwrap_or(0);
         let image_bytes =

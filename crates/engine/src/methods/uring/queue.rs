@@ -265,7 +265,7 @@ mod tests {
         let file = tempfile::tempfile().unwrap();
         let mut ring = Idle;
         let mut queue = Queue::new(region, file.as_fd(), &mut ring, None);
-        test(&mut queue, &mut Records::new(case.axes().sync, 0, None));
+        test(&mut queue, &mut Records::new(&case, 0, None));
     }
 
     #[test]
