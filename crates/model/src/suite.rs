@@ -21,6 +21,7 @@ pub const SUITES: &[&str] = &[
     include_str!("../suites/durable.toml"),
     include_str!("../suites/direct.toml"),
     include_str!("../suites/buffer.toml"),
+    include_str!("../suites/files.toml"),
     include_str!("../suites/cluster.toml"),
 ];
 

@@ -180,6 +180,10 @@ fn every_case_of_a_goal_satisfies_the_contract_of_plain_write() {
         (Goal::Copy, 300..700),
         (Goal::DurableCopy, 150..400),
         (Goal::LargerThanMemory, 30..100),
+        (Goal::Files, 15..40),
+        (Goal::DurableFiles, 30..100),
+        (Goal::Replace, 5..20),
+        (Goal::DurableReplace, 20..50),
     ];
     for (goal, expected) in spaces {
         let space = Space::for_goal(goal, &[]).unwrap();
@@ -252,7 +256,8 @@ fn all_cases_of_a_search_use_the_requested_memory() {
         Goal::ALL.iter().flat_map(|goal| DataMemory::ALL.iter().map(move |memory| (goal, memory)))
     {
         let space = Space::for_goal(goal, &[(Axis::Memory, vec![memory.to_string()])]);
-        if (goal, memory) == (Goal::LargerThanMemory, DataMemory::HugePages) {
+        let is_small = matches!(goal, Goal::LargerThanMemory | Goal::Replace | Goal::DurableReplace);
+        if is_small && memory == DataMemory::HugePages {
             assert!(space.unwrap_err().to_string().contains("smaller than a huge page"));
             continue;
         }
@@ -291,6 +296,14 @@ fn the_words_of_a_case_are_a_programmers() {
         ("write,chunk=4KiB,sync=fsync/1", "write(2) in 4 KiB chunks, fsync(2) after each chunk"),
         ("mmap,threads=2,prepare=fallocate", "fallocate(2), then memory copies into mmap(2), 2 threads"),
         ("pwrite,threads=2,files=per-thread,cache=direct", "pwrite(2) with O_DIRECT, 2 threads, a file each"),
+        (
+            "write-files,size=1MiB,threads=2,directory=per-thread",
+            "open(2), write(2), close(2), 2 threads, a directory each",
+        ),
+        (
+            "write-files,size=1MiB,naming=rename,sync-files=syncfs,prepare=overwrite",
+            "open(2), write(2), close(2) under a temporary name, rename(2), then one syncfs(2)",
+        ),
         ("allocate", "posix_fallocate(3)"),
         ("allocate,call=ftruncate", "ftruncate(2)"),
         (

@@ -1,4 +1,6 @@
-use writebench_model::{Axes, Axis, Bytes, Contract, GOALS, Prepare, RunRecord, SyncCall, TargetRecord};
+use writebench_model::{
+    Axes, Axis, Bytes, Contract, GOALS, Method, Naming, Prepare, RunRecord, SyncCall, SyncFiles, TargetRecord,
+};
 use writebench_stats::{Interval, Verdict, grouped};
 
 use crate::numbers::{CaseReport, Estimate, by_contract, distinct};
@@ -197,13 +199,17 @@ pub(crate) fn is_baseline(case: &CaseReport) -> bool {
     let (axes, default) = (known.axes(), Axes::defaults(known.method().card().prepares[0]));
     let is_asked_for = |axis: &Axis| match axis {
         Axis::Size | Axis::Data | Axis::Source | Axis::Memory | Axis::Checksums | Axis::Origin => true,
+        Axis::FileSize => true,
+        Axis::SyncFiles => matches!(axes.sync_files, SyncFiles::None | SyncFiles::Each),
+        Axis::Naming => matches!(axes.naming, Naming::Direct | Naming::Rename),
         Axis::Sync => matches!(axes.sync.call, SyncCall::None | SyncCall::Fsync | SyncCall::Fdatasync),
         Axis::Prepare => axes.prepare == Prepare::Overwrite || axes.prepare == default.prepare,
         // The question is how much is durable at a time.
         Axis::Chunk if case.record.contract.durable_every_bytes.is_some() => true,
         axis => axes.get(*axis) == default.get(*axis),
     };
-    matches!(known.method().name(), "write" | "read-write") && Axis::ALL.iter().all(is_asked_for)
+    matches!(known.method(), Method::Write | Method::ReadWrite | Method::WriteFiles)
+        && Axis::ALL.iter().all(is_asked_for)
 }
 
 pub(crate) fn plain(case: &CaseReport) -> &'static str {

@@ -92,11 +92,11 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
 =======
     let start = match (contract.start, contract.visibility) {
         (Start::Existing, Visibility::Complete) => "replaced",
-        (start, _) => start.name(),
+        (Start::New, Visibility::Complete) => "complete new",
+        (start, Visibility::Partial) => start.name(),
     };
     let file = match (contract.files, contract.start) {
         _ if is_device => "device".to_owned(),
-        (1, _) if contract.visibility == Visibility::Complete => format!("{start} file"),
         (files, _) if let Some(size) = contract.file_size => {
             let size = if files > 1 { format!(" of {size}") } else { String::new() };
             format!("{}{size}", counted(files as usize, &format!("{start} file")))
