@@ -17,6 +17,7 @@ use crate::schedule::{SampleSummary, Schedule, Spent};
 use crate::space::insufficient_space;
 use crate::worker::RequestOutcome;
 use crate::workers::Workers;
+use crate::workspace::SAMPLE;
 use crate::written::Written;
 
 pub struct Plan {
@@ -199,7 +200,7 @@ impl Run<'_, '_> {
             target,
             sync_all: planned_target.sync_all,
             round,
-            file_stem: self.workers.lost_workers.file_stem("sample"),
+            file_stem: self.workers.lost_workers.file_stem(SAMPLE),
             remove_first,
             reserve: planned_target.reserve,
             data_seed: plan.settings.seed,

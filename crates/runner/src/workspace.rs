@@ -3,7 +3,7 @@
 //! Only a target helper makes these calls on the target: see [`crate::target_helper`].
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -170,19 +170,36 @@ fn remove_now_empty(entry: &DirectoryEntry, directory: &OwnedFd) -> Result<(), R
     entry.remove_directory().map_err(failed("rmdir", &entry.path))
 }
 
-/// Removes files by name in the open directory of a workspace. Subdirectories are not writebench's, and
-/// remain.
+/// The names of samples begin with it.
+pub(crate) const SAMPLE: &str = "sample";
+
+/// Removes files by name in the open directory of a workspace, and the directories of sets. Other directories
+/// are not writebench's, and remain. No link is followed.
 ///
 /// # Errors
 /// A file cannot be removed.
 pub fn remove_samples(directory: impl AsFd) -> rustix::io::Result<()> {
     for name in names_in(directory.as_fd())?.iter().filter(|name| name.to_bytes() != OWNER.as_bytes()) {
         match rustix::fs::unlinkat(directory.as_fd(), name, AtFlags::empty()) {
+            Err(Errno::ISDIR) if name.to_bytes().starts_with(SAMPLE.as_bytes()) => {
+                remove_set(&directory, name)?
+            }
             Ok(()) | Err(Errno::NOENT | Errno::ISDIR) => {}
             Err(errno) => return Err(errno),
         }
     }
     Ok(())
+}
+
+/// The standard library opens each directory without following links.
+fn remove_set(workspace: impl AsFd, name: &CString) -> rustix::io::Result<()> {
+    let path = format!("/proc/self/fd/{}/{}", workspace.as_fd().as_raw_fd(), name.to_string_lossy());
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -95,6 +95,39 @@ pub(crate) const PROMISES: &[Promise] = &[
         &[(CREATE, 2), ("fallocate 0 0 524288", 2), ("pwrite64 524288 0", 2), ("close", 2)],
     ),
     ("null,size=8KiB,chunk=4KiB", &[(CREATE, 1), ("close", 1)]),
+    ("write-files,size=24KiB,file-size=8KiB,chunk=4KiB", &[(CREATE, 3), ("write 4096", 6), ("close", 3)]),
+    (
+        "write-files,size=24KiB,file-size=8KiB,naming=rename,sync-files=each",
+        &[(CREATE, 3), ("write 8192", 3), ("fsync", 4), ("renameat", 3), ("close", 3)],
+    ),
+    (
+        "write-files,size=24KiB,file-size=8KiB,naming=tmpfile,sync-files=syncfs",
+        &[
+            ("open O_WRONLY|O_TMPFILE", 3),
+            ("fsync", 1),
+            ("write 8192", 3),
+            ("linkat", 3),
+            ("renameat", 3),
+            ("syncfs", 1),
+            ("close", 3),
+        ],
+    ),
+    (
+        "write-files,size=24KiB,file-size=8KiB,sync-files=writeback,directory=fan-out",
+        &[
+            (CREATE, 3),
+            ("write 8192", 3),
+            ("mkdirat", 1),
+            ("sync_file_range 0 0 SYNC_FILE_RANGE_WRITE", 3),
+            (LOOK, 3),
+            ("fsync", 5),
+            ("close", 6),
+        ],
+    ),
+    (
+        "write-files,size=24KiB,file-size=whole,naming=exchange,sync-files=each,prepare=overwrite",
+        &[(CREATE, 2), ("write 24576", 2), ("fsync", 2), ("renameat2", 1), ("unlinkat", 1), ("close", 2)],
+    ),
     ("writev,size=1MiB,chunk=4KiB", &[(CREATE, 1), ("writev 128 524288", 2), ("close", 1)]),
     ("writev,size=100,chunk=7,vector=4", &[(CREATE, 1), ("writev 4 28", 3), ("writev 3 16", 1), ("close", 1)]),
     (

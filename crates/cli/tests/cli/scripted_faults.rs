@@ -90,6 +90,7 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
     vec![
         ("a short write is continued, and the content is whole", short()),
         ("a short write before an error moves its offset", short_then_error()),
+        ("a fault in a set of files names its file", sets()),
         ("an interrupted call is made again, but for fsync and stdio", interrupted()),
         (
             "a file cut behind a mapping costs one case (SIGBUS)",
@@ -202,7 +203,10 @@ fn short() -> Vec<Row> {
     // The kernel writes a mapping, and `allocate` writes nothing.
     // FUSE cannot share blocks, and MPI needs mpirun.
     let writes = |method: &Method| {
-        let is_call = method.writes_data() && method.card().cursor != Cursor::Mapping && method.is_complete();
+        let is_call = !method.writes_set()
+            && method.writes_data()
+            && method.card().cursor != Cursor::Mapping
+            && method.is_complete();
         is_call && method.card().copying != Some(Copying::Blocks)
     };
     let methods = Method::ALL.iter().copied().filter(writes);
@@ -229,6 +233,23 @@ fn short_then_error() -> Vec<Row> {
         ("sendfile", "write: sendfile 5 at 6144"),
     ];
     methods.map(row).into()
+}
+
+fn sets() -> Vec<Row> {
+    let set = |more: &str| format!("write-files,size=12KiB,chunk=3KiB,file-size=6KiB{more}");
+    let each = || set(",sync-files=each");
+    let rows = vec![
+        row(each(), &[fails(Create, Errno::NOSPC)], "write: open 28"),
+        row(each(), &[fails_at(Write, 3072, Errno::IO)], "write: write 5 at 3072"),
+        row(each(), &[(When::At(Write, 3072), What::Short)], "ok"),
+        row(each(), &[fails(Fsync, Errno::DQUOT)], "write: fsync 122"),
+        row(each(), &[fails(Flush, Errno::DQUOT)], "write: close 122"),
+        row(set(",sync-files=batch"), &[fails(Fsync, Errno::IO)], "sync: fsync 5"),
+        row(set(",prepare=overwrite"), &[fails(Create, Errno::NOSPC)], "settle: open 28"),
+        row(set(",naming=rename"), &[fails(Create, Errno::NOSPC)], "write: open 28").about(".f0000000.tmp"),
+    ];
+    let named = |row: Row| Row { named: "f0000000", ..row };
+    rows.into_iter().map(|row| if row.file == "sample" { row.about("f0000000") } else { named(row) }).collect()
 }
 
 fn interrupted() -> Vec<Row> {

@@ -173,7 +173,7 @@ pub(crate) fn traced_other(command: &Command, log: &Path, files: &str) -> Result
 fn options(log: &Path) -> Vec<OsString> {
     let calls = "open,openat,read,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,\
         sync_file_range,msync,mmap,munmap,madvise,fadvise64,splice,sendfile,copy_file_range,ioctl,io_uring_setup,\
-        io_uring_register,io_uring_enter,close,unlinkat";
+        io_uring_register,io_uring_enter,close,unlinkat,renameat,renameat2,linkat,mkdirat,syncfs";
     let calls = calls.replace(' ', "");
     let trace = format!("trace={calls}");
     let words = ["-f", "-y", "-s", "0", "-e", &trace, "-o"];
@@ -208,12 +208,27 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
         let numbers = |from: usize| arguments[from.min(arguments.len())..].join(" ");
         let begun = !calls.is_empty();
         match name.as_str() {
+            // Of a set.
+            "openat" if arguments[2].contains("O_DIRECTORY") => {}
+            "close" if is_set_directory(&arguments[0]) => {}
             "openat" if arguments[1].starts_with("\"sample") => {
                 let flags = arguments[2]
                     .replace("|O_NOFOLLOW", "")
                     .replace("|O_CLOEXEC", "")
                     .replace("|O_LARGEFILE", "");
                 calls.push(format!("open {flags}"));
+            }
+            // In a set's directory.
+            "openat" if of_sample(0) => {
+                let flags = ["|O_NOFOLLOW", "|O_CLOEXEC", "|O_LARGEFILE"]
+                    .iter()
+                    .fold(arguments[2].clone(), |flags, other| flags.replace(other, ""));
+                calls.push(format!("open {flags}"));
+            }
+            "renameat" | "renameat2" | "linkat" | "syncfs" | "mkdirat" | "unlinkat"
+                if of_sample(0) || of_sample(2) =>
+            {
+                calls.push(name.clone());
             }
             "openat" if begun && result.contains("/copied") => calls.push("open source".to_owned()),
             "mmap" if of_sample(4) || (begun && of_source(4)) => {
@@ -271,6 +286,11 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
         }
     }
     calls
+}
+
+fn is_set_directory(descriptor: &str) -> bool {
+    let name = descriptor.trim_end_matches('>').rsplit('/').next().unwrap_or_default();
+    name.starts_with("sample-") && name.len() == 23 || name.starts_with("d0")
 }
 
 struct Mapping(std::ops::Range<u64>);

@@ -1,11 +1,7 @@
 use serde::Serialize;
-<<<<<<< HEAD
-use writebench_model::{CaseRecord, Content, Contract, DataSource, Durability, TargetRecord};
-=======
 use writebench_model::{
     CaseRecord, Content, Contract, DataSource, Durability, Start, TargetRecord, Visibility,
 };
->>>>>>> 221ae096 (model, engine, cli: write sets of files, and replace a file)
 use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::{CaseReport, Estimate};
@@ -82,33 +78,19 @@ pub(crate) const IN_PAGE_CACHE: &str = ", in the page cache";
 
 pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String {
     let is_device = target.is_some_and(|target| target.environment.filesystem.is_block_device());
-<<<<<<< HEAD
     let is_durable = contract.durability == Durability::Durable && contract.durable_every_bytes.is_none();
     let durable = if is_durable { "durable " } else { "" };
-    let file = match (contract.files, contract.start) {
-        _ if is_device => format!("{durable}device"),
-        (1, start) => format!("{durable}{start} file"),
-        (files, start) => format!("{files} {durable}{start} files"),
-=======
     let start = match (contract.start, contract.visibility) {
         (Start::Existing, Visibility::Complete) => "replaced",
         (Start::New, Visibility::Complete) => "complete new",
         (start, Visibility::Partial) => start.name(),
     };
-    let file = match (contract.files, contract.start) {
-        _ if is_device => "device".to_owned(),
-        (files, _) if let Some(size) = contract.file_size => {
-            let size = if files > 1 { format!(" of {size}") } else { String::new() };
-            format!("{}{size}", counted(files as usize, &format!("{start} file")))
-        }
-        (1, Start::New) => "new file".to_owned(),
-        (1, Start::Existing) => "existing file".to_owned(),
-        (files, start) => format!("{files} {start} files"),
-    };
-    let durable = match (contract.durability, contract.durable_every_bytes) {
-        (Durability::Durable, None) => "durable ",
-        _ => "",
->>>>>>> 221ae096 (model, engine, cli: write sets of files, and replace a file)
+    let size = contract.file_size.filter(|_| contract.files > 1);
+    let size = size.map_or(String::new(), |size| format!(" of {size}"));
+    let file = match contract.files {
+        _ if is_device => format!("{durable}device"),
+        1 => format!("{durable}{start} file"),
+        files => format!("{files} {durable}{start} files{size}"),
     };
     let content = match contract.content {
         Content::Random => &contract.zeros_in_words(),

@@ -132,7 +132,8 @@ fn lines() -> Result<()> {
 fn cost() -> Result<()> {
     let target = directory_on(Kind::Ext4);
     let program = program()?;
-    let run = ["run", &target.path().display().to_string(), "--samples", "2", "--quiet"];
+    // A ratio needs a round in which neither case was disturbed.
+    let run = ["run", &target.path().display().to_string(), "--samples", "9", "--quiet"];
     let cases = ["--case", "mmap,size=64KiB", "--case", "pwrite,size=64KiB"];
     let ended = program.call(&[&run[..], &cases].concat())?;
     ensure!(ended.code == Some(0), "{}", ended.stderr);
