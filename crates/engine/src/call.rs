@@ -88,7 +88,7 @@ impl CallError {
         Self { path: self.path.or_else(|| Some(name.to_owned())), ..self }
     }
 
-    /// Of a path that has no directory yet.
+    /// Puts the directory before the path.
     pub(crate) fn in_directory(self, directory: Option<&str>) -> Self {
         let Some(directory) = directory else { return self };
         let path = self.path.map_or_else(|| directory.to_owned(), |path| format!("{directory}/{path}"));

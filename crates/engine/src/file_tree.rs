@@ -88,7 +88,7 @@ pub(crate) fn directories<'a>(region: &Region<'a>) -> Vec<SetDirectory<'a>> {
 /// In an open directory of the engine's own.
 pub(crate) fn make_set(parent: BorrowedFd<'_>, name: &str) -> Result<()> {
     if lacks_journal(parent) {
-        // Without a journal, ext4 searches past every inode that was removed in the last minutes. The flag spreads
+        // Without a journal, ext4 searches past every inode removed in the last minutes. The flag spreads
         // directories over the disk, away from those of earlier samples. Other filesystems refuse it.
         let flags = rustix::fs::ioctl_getflags(parent).map(|flags| flags | IFlags::TOPDIR);
         let _ = flags.and_then(|flags| rustix::fs::ioctl_setflags(parent, flags));

@@ -220,18 +220,17 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The first rank makes the directory for all.
+    /// The first rank does it for all.
     fn make_set(&self) -> Result<()> {
         let (case, Target::Directory(directory)) = (&self.request.case, self.target) else { return Ok(()) };
-        for name in self.own_names() {
-            file_tree::make_set(directory, name)?;
-        }
+        let Some(name) = self.own_names().first() else { return Ok(()) };
+        file_tree::make_set(directory, name)?;
         if !case.axes().prepare.needs_old_content() {
             return Ok(());
         }
-        let set = file_tree::open_directory(directory, &self.names[0])?;
-        let directories: Vec<_> =
-            region::split(case, self.role.rank, &[], None).iter().flat_map(file_tree::directories).collect();
+        let set = file_tree::open_directory(directory, name)?;
+        let regions = (0..case.axes().ranks).flat_map(|rank| region::split(case, rank, &[], None));
+        let directories: Vec<_> = regions.flat_map(|region| file_tree::directories(&region)).collect();
         file_tree::fill_with_old_content(set.as_fd(), &directories, self.request.data_seed)
     }
 

@@ -302,7 +302,7 @@ impl Case {
         }
     }
 
-    /// Each thread has as many files as the others, or one more.
+    /// Threads have equally many files, or one more.
     fn ranges_of_files(&self) -> Vec<Range> {
         let size_bytes = self.axes.size_bytes;
         let (threads, files) = (u64::from(self.thread_count()), u64::from(self.file_count()));

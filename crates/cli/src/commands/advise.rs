@@ -40,7 +40,7 @@ pub(crate) struct AdviseCommand {
     /// Optimize for this goal: stream (a new file, which may still be in the page cache), durable-stream (durable at the
     /// end), overwrite and durable-overwrite (an existing file), records (each durable before the next), copy and
     /// durable-copy (a file in the page cache), files and durable-files (many small ones), replace and durable-replace (a
-    /// file that nobody sees in part), larger-than-memory. May be repeated [default: all but the last]
+    /// file that no reader sees in part), larger-than-memory. May be repeated [default: all but the last]
     #[arg(long = "for", value_name = "GOAL", hide_possible_values = true,
         value_parser = named_values(Goal::ALL, Goal::name), help_heading = WHAT)]
     goals: Vec<Goal>,

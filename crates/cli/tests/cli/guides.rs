@@ -17,6 +17,8 @@ const GUIDES: &[Guide] = &[
     Guide("docs/tutorial.md", &[Need::Program("python3")], &["Recommended: ", "save_fast.py", "B vs. A"]),
     Guide("docs/how-to/checkpoint-from-python.md", &[Need::Program("python3")], &["fsync"]),
     Guide("docs/how-to/append-only-log.md", &[Need::Program("cc")], &["records/s", "p99"]),
+    Guide("docs/how-to/many-files.md", &[], &["files/s", "Recommended: "]),
+    Guide("docs/how-to/replace-a-file.md", &[], &["files/s", "Recommended: "]),
     Guide("docs/how-to/copy-a-file.md", &[], &["plain read and write", "cp {source} {file}"]),
     Guide("docs/how-to/compare-disks.md", &[], &["B vs. A"]),
     Guide("docs/how-to/compare-filesystems.md", &[Need::Root], &["xfs", "to be written"]),

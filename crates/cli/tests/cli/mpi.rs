@@ -92,6 +92,8 @@ fn one_run() -> Result<()> {
         "pwrite,size=4MiB,chunk=64KiB,ranks=4,layout=strided,block=64KiB",
         "mmap,size=4MiB,ranks=4",
         "write,size=4MiB,ranks=4,files=per-rank,prepare=overwrite",
+        "write-files,size=4MiB,ranks=4,directory=per-thread",
+        "write-files,size=4MiB,ranks=4,threads=2,naming=rename,sync-files=syncfs,prepare=overwrite",
         "write,size=4MiB",
     ];
     let mut words = vec!["--samples", "3"];

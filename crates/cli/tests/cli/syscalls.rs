@@ -225,11 +225,11 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
                     .fold(arguments[2].clone(), |flags, other| flags.replace(other, ""));
                 calls.push(format!("open {flags}"));
             }
-            "renameat" | "renameat2" | "linkat" | "syncfs" | "mkdirat" | "unlinkat"
-                if of_sample(0) || of_sample(2) =>
-            {
+            "renameat" | "renameat2" | "linkat" | "syncfs" | "mkdirat" if of_sample(0) || of_sample(2) => {
                 calls.push(name.clone());
             }
+            // The removal of the set is no call of the case.
+            "unlinkat" if of_sample(0) && arguments[1].starts_with("\".f") => calls.push(name.clone()),
             "openat" if begun && result.contains("/copied") => calls.push("open source".to_owned()),
             "mmap" if of_sample(4) || (begun && of_source(4)) => {
                 let which = if of_source(4) { "source " } else { "" };

@@ -56,7 +56,7 @@ impl<'a> IoThread for WriteFiles<'a> {
         Ok(())
     }
 
-    /// Every thread waits as often as the others, also after an error.
+    /// All threads wait equally often, also after an error.
     fn sync(&mut self, set: BorrowedFd<'_>, _: SyncCall) -> Result<()> {
         let axes = self.region.axes;
         let is_first = self.region.index == 0;

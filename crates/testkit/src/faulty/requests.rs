@@ -102,9 +102,12 @@ impl Filesystem for Server {
         name: &OsStr,
         new_parent: INodeNo,
         new_name: &OsStr,
-        _: RenameFlags,
+        flags: RenameFlags,
         reply: ReplyEmpty,
     ) {
+        if !flags.is_empty() {
+            return answer(reply, Err(Errno::INVAL), done);
+        }
         answer(reply, self.shared.lock().tree.rename((parent, name), (new_parent, new_name)), done);
     }
 
