@@ -144,6 +144,8 @@ pub(crate) fn rows(
 
 /// The size of the large files. Other goals have a fixed share of it, because a small record or file takes longer.
 const USUAL_BYTES: u64 = 256 << 20;
+/// More files have the same rate, and only take longer.
+const MOST_FILES: u64 = 1 << 16;
 
 fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Vec<SelectedCase>> {
     let goals = if selection.goals.is_empty() { Goal::USUAL } else { &selection.goals };
@@ -179,7 +181,8 @@ fn rows_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Resul
         let unit = record.or(plain.unit_bytes()).unwrap_or(1).max(1);
         let size =
             u128::from(bytes(&sizes[0])?) * u128::from(plain.axes().size_bytes) / u128::from(USUAL_BYTES);
-        let size = (u64::try_from(size).unwrap_or(u64::MAX) / unit * unit).max(unit);
+        let most = if plain.contract().files > 1 { unit.saturating_mul(MOST_FILES) } else { u64::MAX };
+        let size = (u64::try_from(size).unwrap_or(u64::MAX) / unit * unit).clamp(unit, most);
         *sizes = vec![Bytes(size).to_string()];
     }
     let space = Space::for_goal(goal, &fixed)?;

@@ -57,7 +57,7 @@ pub(crate) fn insufficient_space(target: &Path, case: &Case, shortage: Insuffici
             let are = if missing == 1 { "is" } else { "are" };
             format!(
                 "not enough free inodes in {path}: {case:#} needs {needed}, {available} are free and {reserve} of them \
-                 remain in reserve, so {missing} more {are} needed. Use fewer files, or a smaller --reserve"
+                 remain in reserve, so {missing} more {are} needed. Use fewer threads or files, or a smaller --reserve"
             )
         }
     })

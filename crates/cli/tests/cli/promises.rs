@@ -95,7 +95,7 @@ pub(crate) const PROMISES: &[Promise] = &[
         &[(CREATE, 2), ("fallocate 0 0 524288", 2), ("pwrite64 524288 0", 2), ("close", 2)],
     ),
     ("null,size=8KiB,chunk=4KiB", &[(CREATE, 1), ("close", 1)]),
-    ("write-files,size=24KiB,file-size=8KiB,chunk=4KiB", &[(CREATE, 3), ("write 4096", 6), ("close", 3)]),
+    ("write-files,size=24KiB,chunk=4KiB,file-size=8KiB", &[(CREATE, 3), ("write 4096", 6), ("close", 3)]),
     (
         "write-files,size=24KiB,file-size=8KiB,naming=rename,sync-files=each",
         &[(CREATE, 3), ("write 8192", 3), ("fsync", 4), ("renameat", 3), ("close", 3)],
@@ -113,7 +113,7 @@ pub(crate) const PROMISES: &[Promise] = &[
         ],
     ),
     (
-        "write-files,size=24KiB,file-size=8KiB,sync-files=writeback,directory=fan-out",
+        "write-files,size=24KiB,file-size=8KiB,directory=fan-out,sync-files=writeback",
         &[
             (CREATE, 3),
             ("write 8192", 3),
