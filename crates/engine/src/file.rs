@@ -10,9 +10,8 @@ use writebench_model::protocol::SampleRequest;
 use writebench_model::{Cache, Case, Checksums, Cursor, Files, Opening, SyncCall};
 
 use crate::call::{Call, CallError, Result, hand_over, retry};
-use crate::read_back::selection_seed;
 use crate::region::to_usize;
-use crate::{file_tree, pattern, sync};
+use crate::{pattern, sync};
 
 #[derive(Clone, Copy)]
 pub enum Target<'t> {
@@ -34,7 +33,7 @@ pub(crate) fn names(request: &SampleRequest, rank: u32) -> Vec<String> {
     let (stem, case) = (&request.file_stem, &request.case);
     if case.method().writes_set() {
         // Each sample has its own, because filesystems place files by the directory.
-        return vec![format!("{stem}-{:016x}", selection_seed(request))];
+        return vec![format!("{stem}-{:016x}", pattern::sample_seed(request))];
     }
     let threads = case.axes().threads;
     let numbers = match case.axes().files {
@@ -142,7 +141,18 @@ pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<()> {
     });
     match removed.map_err(|error| error.with_path(name))? {
         true => Ok(()),
-        false => file_tree::remove(directory, name),
+        false => remove_directory(directory, name),
+    }
+}
+
+/// Removes a directory and everything in it, never through a link.
+fn remove_directory(parent: BorrowedFd<'_>, name: &str) -> Result<()> {
+    let path = format!("/proc/self/fd/{}/{name}", parent.as_raw_fd());
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(CallError::from_io("rmdir", &error).with_path(name))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The directories of a set of files, and the names in them.
 
 use std::ffi::CString;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::sys::statfs::{EXT4_SUPER_MAGIC, fstatfs};
 use rustix::fs::{IFlags, Mode, OFlags};
@@ -134,17 +134,6 @@ pub(crate) fn fill_with_old_content(
         }
     }
     Ok(())
-}
-
-/// Removes a directory and everything in it, never through a link.
-pub(crate) fn remove(parent: BorrowedFd<'_>, name: &str) -> Result<()> {
-    let path = format!("/proc/self/fd/{}/{name}", parent.as_raw_fd());
-    match std::fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(CallError::from_io("rmdir", &error).with_path(name))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The names in a directory, without `.` and `..`.

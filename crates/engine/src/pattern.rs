@@ -4,6 +4,7 @@
 //! pseudorandom number generators*, OOPSLA 2014) started at the seed, little endian.
 
 use writebench_model::Data;
+use writebench_model::protocol::SampleRequest;
 
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 const WORD_BYTES: usize = 8;
@@ -14,6 +15,12 @@ pub(crate) fn word(seed: u64, index: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+/// Different for each case and round.
+pub(crate) fn sample_seed(request: &SampleRequest) -> u64 {
+    let seed = word(request.data_seed, u64::from(request.round));
+    request.case.to_string().bytes().fold(seed, |seed, byte| word(seed, u64::from(byte)))
 }
 
 pub(crate) fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {

@@ -35,7 +35,7 @@ pub(crate) fn read_back(
         Extent::Whole => None,
         Extent::Part => {
             let bytes = written.handed_over_bytes.iter().sum();
-            BlockSelection::new(bytes, selection_seed(request), block_bytes(written, bytes))
+            BlockSelection::new(bytes, pattern::sample_seed(request), block_bytes(written, bytes))
         }
     };
     let mut reader = Reader {
@@ -72,12 +72,6 @@ fn block_bytes(written: &Written<'_, '_>, bytes: u64) -> u64 {
 fn device_block_bytes(bytes: u64) -> u64 {
     let block_bytes = bytes / STRIPE_BLOCKS / DEVICE_BLOCKS;
     block_bytes.next_power_of_two().clamp(PAGE_BYTES, MOST_BLOCK_BYTES)
-}
-
-/// Different for each case and round.
-pub(crate) fn selection_seed(request: &SampleRequest) -> u64 {
-    let seed = pattern::word(request.data_seed, u64::from(request.round));
-    request.case.to_string().bytes().fold(seed, |seed, byte| pattern::word(seed, u64::from(byte)))
 }
 
 #[derive(Clone, Copy)]

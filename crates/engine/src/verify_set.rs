@@ -9,7 +9,7 @@ use crate::call::{CallError, Result};
 use crate::file::Target;
 use crate::file_tree::{self, SetDirectory, SetFile};
 use crate::pattern;
-use crate::read_back::{least_certain, read_back, selection_seed};
+use crate::read_back::{least_certain, read_back};
 use crate::region::Region;
 use crate::verify::{Written, wrong};
 
@@ -26,7 +26,7 @@ pub(crate) fn verify_set(
     let case = &request.case;
     let is_chosen = |index: usize, count: usize| {
         let is_end = index == 0 || index + 1 == count;
-        is_end || pattern::word(selection_seed(request), index as u64).is_multiple_of(PART)
+        is_end || pattern::word(pattern::sample_seed(request), index as u64).is_multiple_of(PART)
     };
     let is_sampled = request.read_back == Some(Extent::Part) && u64::from(case.file_count()) >= 2 * PART;
     let extent = request.read_back.map(|extent| if is_sampled { Extent::Whole } else { extent });

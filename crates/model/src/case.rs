@@ -308,10 +308,10 @@ impl Case {
         let (threads, files) = (u64::from(self.thread_count()), u64::from(self.file_count()));
         let mut ends = self.axes.file_size.files(size_bytes).map(|file| file.offset + file.length);
         let (mut offset, mut passed) = (0, 0);
-        let mut range = |thread: u64| {
+        let range = |thread: u64| {
             let border = files * (thread + 1) / threads;
             let end = if border > passed {
-                ends.nth((border - passed - 1) as usize).unwrap_or(size_bytes)
+                ends.nth(usize::try_from(border - passed - 1).unwrap_or(usize::MAX)).unwrap_or(size_bytes)
             } else {
                 offset
             };
@@ -319,7 +319,7 @@ impl Case {
             (offset, passed) = (end, border);
             range
         };
-        (0..threads).map(|thread| range(thread)).collect()
+        (0..threads).map(range).collect()
     }
 
     /// The most space of one sample. Each file of a set takes whole blocks and an inode, and an old file

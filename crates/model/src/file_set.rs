@@ -47,6 +47,7 @@ impl FileSize {
         })
     }
 
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size between two others")]
     fn nth(self, index: u32) -> u64 {
         match self {
             Self::Each(bytes) => bytes,

@@ -182,7 +182,7 @@ pub fn remove_samples(directory: impl AsFd) -> rustix::io::Result<()> {
     for name in names_in(directory.as_fd())?.iter().filter(|name| name.to_bytes() != OWNER.as_bytes()) {
         match rustix::fs::unlinkat(directory.as_fd(), name, AtFlags::empty()) {
             Err(Errno::ISDIR) if name.to_bytes().starts_with(SAMPLE.as_bytes()) => {
-                remove_set(&directory, name)?
+                remove_set(&directory, name)?;
             }
             Ok(()) | Err(Errno::NOENT | Errno::ISDIR) => {}
             Err(errno) => return Err(errno),

@@ -120,7 +120,10 @@ fn tried(guide: &Guide) -> Result<()> {
         let text = ["256MiB", "64MiB", "16MiB", "1GiB"]
             .iter()
             .fold(text.to_owned(), |text, size| text.replace(size, "1MiB"));
-        places.iter().fold(text.replace("count=256", "count=8"), |text, (name, place)| {
+        let counts =
+            [("count=256", "count=8"), ("--count 10000", "--count 100"), ("--count 2000", "--count 100")];
+        let text = counts.iter().fold(text, |text, (count, fewer)| text.replace(count, fewer));
+        places.iter().fold(text.replace("size=100000KiB", "size=2000KiB"), |text, (name, place)| {
             text.replace(name, &place.display().to_string())
         })
     };
