@@ -162,7 +162,10 @@ axes! {
     FileSize = "file-size" {
         file_size: FileSize = FileSize::Each(16 << 10),
         summary: "bytes of each file in a set, log-uniform between two sizes, or one file with all bytes",
-        card: |_| ValueCard { code: InCode::LeftToCaller, ..ValueCard::new(Phrase::Silent) },
+        card: |size| ValueCard {
+            code: if size == FileSize::Whole { InCode::Supported } else { InCode::LeftToCaller },
+            ..ValueCard::new(Phrase::Silent)
+        },
     }
     Directory = "directory" {
         directory: Directory = Directory::One,

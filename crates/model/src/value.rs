@@ -107,9 +107,9 @@ axis_values! {
 
     Directory {
         One = "one" { Silent },
-        PerThread = "per-thread" { Beside("a directory each".into()) },
+        PerThread = "per-thread" { Beside("a directory each".into()), code LeftToCaller },
         /// With [`Directory::FAN_OUT_FILES`] each.
-        FanOut = "fan-out" { Beside("256 files per directory".into()), effort 1 },
+        FanOut = "fan-out" { Beside("256 files per directory".into()), effort 1, code LeftToCaller },
     }
 
     /// The moment at which a file gets its name.

@@ -10,6 +10,7 @@ use crate::wrapped::wrapped;
 /// A case with the questions that templates ask.
 pub(crate) struct CaseView<'c> {
     pub(crate) case: &'c Case,
+    pub(crate) named: &'c Case,
     pub(crate) options: EmitOptions,
 }
 
@@ -18,11 +19,7 @@ const COLUMNS: usize = 92;
 /// O_DIRECT: the largest block of a device, and a page.
 const MOST_BLOCK_BYTES: u64 = 4096;
 
-impl<'c> CaseView<'c> {
-    pub(crate) fn new(case: &'c Case, options: EmitOptions) -> Self {
-        Self { case, options }
-    }
-
+impl CaseView<'_> {
     pub(crate) fn axes(&self) -> &Axes {
         self.case.axes()
     }
@@ -35,9 +32,9 @@ impl<'c> CaseView<'c> {
 
     /// The name without values that the caller decides.
     pub(crate) fn name(&self) -> String {
-        let is_callers = |axis: &Axis| self.axes().card(*axis).code == InCode::LeftToCaller;
-        let of_caller: Vec<Axis> = self.case.chosen_axes().filter(is_callers).collect();
-        RecordedCase::from(self.case.clone()).name_without(&of_caller)
+        let is_callers = |axis: &Axis| self.named.axes().card(*axis).code == InCode::LeftToCaller;
+        let of_caller: Vec<Axis> = self.named.chosen_axes().filter(is_callers).collect();
+        RecordedCase::from(self.named.clone()).name_without(&of_caller)
     }
 
     pub(crate) fn about(&self) -> Vec<String> {

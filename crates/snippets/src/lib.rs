@@ -8,6 +8,7 @@ pub mod fio;
 mod language;
 mod languages;
 mod needs;
+mod one_file;
 mod unsupported;
 mod used_names;
 mod wrapped;
@@ -35,8 +36,10 @@ pub struct EmitOptions {
 /// The language does not support the case, or the options do not fit it.
 pub fn code(case: &Case, language: Language, options: EmitOptions) -> Result<String, Unsupported> {
     let template = unsupported::supported(case, language, options)?;
+    let (calls, options) = one_file::as_write(case, options).unwrap_or_else(|| (case.clone(), options));
+    let view = CaseView { case: &calls, named: case, options };
     // Only a formatter can fail.
-    let text = template(&CaseView::new(case, options)).expect("a template renders into memory");
+    let text = template(&view).expect("a template renders into memory");
     Ok((language.backend().complete)(languages::tidied(&text)))
 }
 

@@ -1,8 +1,9 @@
-use writebench_model::{Axes, Axis, Case, InCode, Method, SyncCall};
+use writebench_model::{Axes, Axis, Case, InCode, Method, Naming, SyncCall};
 
 use crate::EmitOptions;
 use crate::language::Language;
 use crate::languages::{Template, UnsupportedValue};
+use crate::one_file;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
@@ -36,7 +37,11 @@ pub(crate) fn supported(
 
 fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -> Result<Template, Obstacle> {
     let backend = language.backend();
-    let template = (backend.template)(case.method()).map_err(|none| {
+    if let Some(value) = one_file::unsupported(case) {
+        return Err(without_value(case, value));
+    }
+    let method = if case.method().writes_set() { Method::Write } else { case.method() };
+    let template = (backend.template)(method).map_err(|none| {
         let nearest = none.nearest.and_then(|method| with_method(case, method));
         (format!("{}: {}", case.method(), none.why), nearest.map(Box::new))
     })?;
@@ -52,7 +57,8 @@ fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -
     if let Some(value) = unsupported_anywhere(case).or_else(|| (backend.unsupported)(case, case.axes())) {
         return Err(without_value(case, value));
     }
-    if options.is_atomic && case.axes().prepare.needs_old_content() {
+    let makes_new = options.is_atomic && case.axes().naming == Naming::Direct;
+    if makes_new && case.axes().prepare.needs_old_content() {
         let new = case.method().card().prepares[0].name();
         return Err(without_value(case, (Axis::Prepare, "--atomic makes a new file", new)));
     }
@@ -76,10 +82,10 @@ fn takes_chunks(case: &Case) -> Result<(), Obstacle> {
         Method::Write | Method::Pwrite if case.axes().threads > 1 => {
             return Err(without_value(case, (Axis::Threads, "one producer is one thread", "1")));
         }
-        Method::Write | Method::Pwrite if case.axes().chunk_size_bytes == Axes::WHOLE => {
+        Method::Write | Method::Pwrite | Method::WriteFiles if case.axes().chunk_size_bytes == Axes::WHOLE => {
             return Err(without_value(case, (Axis::Chunk, "a producer has chunks of data", "1MiB")));
         }
-        Method::Write | Method::Pwrite => return Ok(()),
+        Method::Write | Method::Pwrite | Method::WriteFiles => return Ok(()),
         Method::Writev => (one_by_one, Some(Method::Write)),
         Method::Pwritev => (one_by_one, Some(Method::Pwrite)),
         Method::Fwrite => ("fwrite(3) itself takes a producer's pieces", Some(Method::Write)),
@@ -99,12 +105,7 @@ fn takes_chunks(case: &Case) -> Result<(), Obstacle> {
         | Method::Sendfile
         | Method::CopyFileRange
         | Method::Ficlone => ("a file is copied, and no producer asked", None),
-        Method::WriteFiles
-        | Method::Mpiio
-        | Method::Allocate
-        | Method::Null
-        | Method::Program
-        | Method::CopyProgram => {
+        Method::Mpiio | Method::Allocate | Method::Null | Method::Program | Method::CopyProgram => {
             return Ok(());
         }
     };

@@ -125,6 +125,10 @@ pub(crate) const PROMISES: &[Promise] = &[
         ],
     ),
     (
+        "write-files,size=24KiB,file-size=whole,chunk=8KiB,naming=rename,sync-files=each,prepare=overwrite",
+        &[(CREATE, 2), ("write 8192", 3), ("write 24576", 1), ("fsync", 2), ("renameat", 1), ("close", 2)],
+    ),
+    (
         "write-files,size=24KiB,file-size=whole,naming=exchange,sync-files=each,prepare=overwrite",
         &[(CREATE, 2), ("write 24576", 2), ("fsync", 2), ("renameat2", 1), ("unlinkat", 1), ("close", 2)],
     ),

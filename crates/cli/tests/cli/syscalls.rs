@@ -173,7 +173,7 @@ pub(crate) fn traced_other(command: &Command, log: &Path, files: &str) -> Result
 fn options(log: &Path) -> Vec<OsString> {
     let calls = "open,openat,read,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,\
         sync_file_range,msync,mmap,munmap,madvise,fadvise64,splice,sendfile,copy_file_range,ioctl,io_uring_setup,\
-        io_uring_register,io_uring_enter,close,unlinkat,renameat,renameat2,linkat,mkdirat,syncfs";
+        io_uring_register,io_uring_enter,close,unlinkat,rename,renameat,renameat2,linkat,mkdirat,syncfs";
     let calls = calls.replace(' ', "");
     let trace = format!("trace={calls}");
     let words = ["-f", "-y", "-s", "0", "-e", &trace, "-o"];
@@ -219,17 +219,18 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
                 calls.push(format!("open {flags}"));
             }
             // In a set's directory.
-            "openat" if of_sample(0) => {
+            "openat" if of_sample(0) && !arguments[0].starts_with("AT_FDCWD") => {
                 let flags = ["|O_NOFOLLOW", "|O_CLOEXEC", "|O_LARGEFILE"]
                     .iter()
                     .fold(arguments[2].clone(), |flags, other| flags.replace(other, ""));
                 calls.push(format!("open {flags}"));
             }
+            "rename" if arguments[1].starts_with("\"sample") => calls.push("renameat".to_owned()),
             "renameat" | "renameat2" | "linkat" | "syncfs" | "mkdirat" if of_sample(0) || of_sample(2) => {
                 calls.push(name.clone());
             }
             // The removal of the set is no call of the case.
-            "unlinkat" if of_sample(0) && arguments[1].starts_with("\".f") => calls.push(name.clone()),
+            "unlinkat" if of_sample(0) && arguments[1].ends_with(".tmp\"") => calls.push(name.clone()),
             "openat" if begun && result.contains("/copied") => calls.push("open source".to_owned()),
             "mmap" if of_sample(4) || (begun && of_source(4)) => {
                 let which = if of_source(4) { "source " } else { "" };

@@ -35,7 +35,7 @@ pub struct Faulty {
 }
 
 impl Faulty {
-    /// The script applies to files with that name, from their creation on.
+    /// The script applies to files with that name, or with the name, a dot and more, from their creation on.
     pub fn mount(watched_name: &str, caching: Caching) -> Result<Self> {
         /// A waiting request does not block the next ones.
         const THREADS: usize = 4;

@@ -121,7 +121,7 @@ impl Filesystem for Server {
         _: i32,
         reply: ReplyCreate,
     ) {
-        let file = (name == self.watched_name).then(|| self.shared.lock().course.begin_file());
+        let file = self.watches(name).then(|| self.shared.lock().course.begin_file());
         let work = |tree: &mut Tree, _| {
             let number = tree.add(parent, name, Content::File(Vec::new()), mode)?;
             tree.node(number)?.watched = file;

@@ -1,6 +1,7 @@
 use std::any::Any;
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fuser::{
@@ -105,6 +106,12 @@ pub(super) struct Server {
 }
 
 impl Server {
+    /// A file with that name, or a temporary name made from it.
+    pub(super) fn watches(&self, name: &OsStr) -> bool {
+        let rest = name.as_bytes().strip_prefix(self.watched_name.as_bytes());
+        rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'.')
+    }
+
     pub(super) fn watched(&self, number: INodeNo) -> Option<usize> {
         self.shared.lock().tree.node(number).ok()?.watched
     }

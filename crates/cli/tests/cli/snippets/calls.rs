@@ -37,7 +37,8 @@ pub(crate) fn add(trials: &mut Trials) {
 fn keeps(case: &Case, language: Language, promised: &[(&str, usize)], on: &Path, more: &[&str]) -> Result<()> {
     let name = case.to_string();
     let Some(built) = Built::for_case(&name, language, more)? else { return Ok(()) };
-    let directory = on.join(".writebench-snippet");
+    // The calls on a set's directory count too.
+    let directory = on.join(if case.method().writes_set() { "sample-set" } else { ".writebench-snippet" });
     std::fs::create_dir(&directory)?;
     let content = vec![7; usize::try_from(case.axes().size_bytes)?];
     std::fs::write(directory.join("copied"), &content)?;
@@ -72,6 +73,7 @@ const OWN: &[&str] = &[
     "ioctl",
     "operations",
     "read source",
+    "renameat",
 ];
 
 fn own(calls: Calls) -> Calls {
@@ -111,8 +113,11 @@ fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
         }
     };
     if case.axes().prepare.needs_old_content() {
-        for call in [CREATE, CREATE_TO_MAP, &format!("write {}", case.axes().size_bytes), "fsync"] {
+        for call in [CREATE, CREATE_TO_MAP, &format!("write {}", case.axes().size_bytes)] {
             less(call);
+        }
+        if !case.method().writes_set() {
+            less("fsync");
         }
     }
     if case.method().has_axis(writebench_model::Axis::Cache) && case.axes().cache == Cache::Dontcache {

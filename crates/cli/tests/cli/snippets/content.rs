@@ -36,12 +36,14 @@ pub(crate) fn add(trials: &mut Trials) {
 }
 
 /// Each method of opening the file.
-const REPLACING: [&str; 5] = [
+const REPLACING: [&str; 7] = [
     "write,sync=fsync",
     "fwrite",
     "read-write",
     "mmap",
     "pwrite,chunk=64KiB,threads=2,descriptor=per-thread,cache=direct",
+    "write-files,file-size=whole,naming=rename,prepare=overwrite",
+    "write-files,file-size=whole,chunk=64KiB,naming=rename,sync-files=each",
 ];
 
 const SIZES: [usize; 5] = [3_000_001, 1 << 20, 8192, 1, 0];

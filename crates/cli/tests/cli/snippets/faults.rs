@@ -40,6 +40,15 @@ const FAULTS: &[(&str, Faults)] = &[
         "write,chunk=4KiB,sync=fsync",
         &[(When::Call(Call::Fsync), What::Fail(Errno::IO), End::ErrorOnce(IO, Call::Fsync))],
     ),
+    (
+        "write-files,file-size=whole,chunk=4KiB,naming=rename,sync-files=each,prepare=overwrite",
+        &[
+            (When::InFile(0, Call::Write, 2), What::Short, End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+            (When::Call(Call::Fsync), What::Fail(Errno::IO), End::ErrorOnce(IO, Call::Fsync)),
+            (When::Call(Call::Flush), What::Fail(Errno::IO), End::Error(IO)),
+        ],
+    ),
     ("write,chunk=4KiB,sync=fdatasync/2", &[(When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO))]),
     (
         "write,chunk=4KiB,prepare=fallocate",
@@ -177,7 +186,7 @@ fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
     let failed = |words: &str| {
         let errors = String::from_utf8_lossy(&output.stderr);
         ensure!(!output.status.success() && says(&errors, words), "{output:?}\n{operations:?}");
-        ensure!(!target.exists(), "an incomplete file is left");
+        ensure!(std::fs::read_dir(faulty.path())?.next().is_none(), "an incomplete file is left");
         Ok(())
     };
     let count = |call: Call| operations.iter().filter(|operation| operation.call == call).count();

@@ -1,6 +1,6 @@
 use anyhow::{Context, Result};
 use writebench_model::Case;
-use writebench_snippets::{EmitOptions, Language, code, supports};
+use writebench_snippets::{EmitOptions, Language, code};
 
 use crate::copy_promises::{CLONES, COPIES};
 use crate::promises::{PROMISES, Promise};
@@ -9,7 +9,8 @@ use crate::promises::{PROMISES, Promise};
 pub(super) fn promises() -> Vec<(Case, &'static Promise)> {
     let all = PROMISES.iter().chain(COPIES).chain(CLONES);
     let known = all.filter_map(|promise| Some((Case::parse(promise.0).ok()?, promise)));
-    known.filter(|(case, _)| supports(Language::C, case.method()).is_ok() && case.file_count() == 1).collect()
+    let is_known = |case: &Case| code(case, Language::C, EmitOptions::default()).is_ok();
+    known.filter(|(case, _)| is_known(case)).collect()
 }
 
 /// Further cases for content: threads, windows, write-behind and unaligned ends.
@@ -66,6 +67,13 @@ pub(super) const CONTENT: &[&str] = &[
     "sendfile,chunk=64KiB,prepare=set-len",
     "copy-file-range,chunk=whole,sync=fdatasync",
     "copy-file-range,chunk=64KiB,threads=2,descriptor=per-thread",
+];
+
+/// Sets of files.
+pub(super) const SETS: &[&str] = &[
+    "write-files,file-size=whole,chunk=64KiB,naming=rename,prepare=overwrite",
+    "write-files,file-size=whole,naming=rename,sync-files=each",
+    "write-files,file-size=whole,chunk=whole,prepare=truncate,sync-files=each",
 ];
 
 /// Whether the case can write a producer's data.

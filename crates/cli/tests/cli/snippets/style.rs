@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use writebench_snippets::{EmitOptions, Language, code};
 use writebench_testkit::{Need, Trials, python_with, rust_libraries};
 
-use super::grid::{CONTENT, case, promises};
+use super::grid::{CONTENT, SETS, case, promises};
 
 pub(crate) fn add(trials: &mut Trials) {
     let title = "snippets: python: ruff accepts all code";
@@ -31,7 +31,10 @@ pub(crate) fn add(trials: &mut Trials) {
 fn written(language: Language, file: &str) -> Result<TempDir> {
     let directory = tempfile::tempdir()?;
     let promises = promises();
-    let cases = promises.iter().map(|(case, _)| Ok(case.clone())).chain(CONTENT.iter().map(|name| case(name)));
+    let cases = promises
+        .iter()
+        .map(|(case, _)| Ok(case.clone()))
+        .chain(CONTENT.iter().chain(SETS).map(|name| case(name)));
     let mut count = 0;
     for case in cases {
         let case = case?;

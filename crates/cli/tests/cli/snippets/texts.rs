@@ -6,7 +6,7 @@ use writebench_snippets::{EmitOptions, Language, Unsupported, code, supports};
 use writebench_testkit::{Kind, Need, Trials, directory_on, example_pairs};
 
 use super::built::text;
-use super::grid::CONTENT;
+use super::grid::{CONTENT, SETS};
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
@@ -89,7 +89,8 @@ fn keeps(case: &Case) -> bool {
 }
 
 fn nearest() -> Result<()> {
-    for name in CONTENT {
+    let sets = ["write-files,threads=2,directory=per-thread,naming=tmpfile,sync-files=syncfs"];
+    for name in CONTENT.iter().chain(SETS).chain(&sets) {
         let case = Case::parse(name)?;
         for &language in Language::ALL {
             let frame = EmitOptions::default();
@@ -116,7 +117,7 @@ fn nearest() -> Result<()> {
 
 fn lines() -> Result<()> {
     let frames = [&["--main"][..], &["--main", "--stream", "--atomic"]];
-    for (name, frame) in CONTENT.iter().flat_map(|name| frames.map(|frame| (name, frame))) {
+    for (name, frame) in CONTENT.iter().chain(SETS).flat_map(|name| frames.map(|frame| (name, frame))) {
         for &language in Language::ALL {
             let Ok(text) = text(name, language, frame)? else { continue };
             let wrong = text.lines().find(|line| line.len() > 120 || line.ends_with([' ', '\t']));

@@ -1,0 +1,50 @@
+//! A set of one file has the code of `write`.
+
+use writebench_model::{Axis, Case, FileSize, Method, Naming, Prepare, SyncCall, SyncFiles};
+
+use crate::EmitOptions;
+use crate::languages::UnsupportedValue;
+
+/// The case of `write` with the same calls, and its options.
+pub(crate) fn as_write(case: &Case, options: EmitOptions) -> Option<(Case, EmitOptions)> {
+    let axes = case.axes();
+    let is_one = case.method().writes_set() && axes.file_size == FileSize::Whole;
+    let sync = match axes.sync_files {
+        SyncFiles::None => SyncCall::None,
+        SyncFiles::Each => SyncCall::Fsync,
+        _ => return None,
+    };
+    let is_renamed = match axes.naming {
+        Naming::Direct => false,
+        Naming::Rename => true,
+        Naming::Exchange | Naming::Tmpfile => return None,
+    };
+    let prepare = if is_renamed { Prepare::Create } else { axes.prepare };
+    let values = [
+        (Axis::Chunk, axes.get(Axis::Chunk)),
+        (Axis::Prepare, prepare.name().to_owned()),
+        (Axis::Sync, sync.name().to_owned()),
+    ];
+    let write = is_one.then(|| Case::new(Method::Write, &values).ok()).flatten()?;
+    Some((write, EmitOptions { is_atomic: options.is_atomic || is_renamed, ..options }))
+}
+
+pub(crate) fn unsupported(case: &Case) -> Option<UnsupportedValue> {
+    let axes = case.axes();
+    if !case.method().writes_set() {
+        return None;
+    }
+    Some(match (axes.threads, axes.file_size, axes.naming, axes.sync_files) {
+        (2.., ..) => (Axis::Threads, "the function writes one file", "1"),
+        (_, FileSize::Each(_) | FileSize::Between { .. }, ..) => {
+            (Axis::FileSize, "the function writes one file", "whole")
+        }
+        (_, _, Naming::Exchange | Naming::Tmpfile, _) => {
+            (Axis::Naming, "the function calls rename(2)", "rename")
+        }
+        (_, _, _, SyncFiles::Batch | SyncFiles::Writeback | SyncFiles::Syncfs) => {
+            (Axis::SyncFiles, "the function calls fsync(2) before close(2)", "each")
+        }
+        _ => return None,
+    })
+}
