@@ -159,8 +159,8 @@ impl fmt::Display for Contract {
         let files = match (self.file_size, self.visibility) {
             (Some(FileSize::Whole) | None, Visibility::Partial) => files,
             (Some(FileSize::Whole) | None, Visibility::Complete) => format!("{files} never seen in part"),
-            (Some(size), Visibility::Partial) => format!("{files} of {size}"),
-            (Some(size), Visibility::Complete) => format!("{files} of {size} never seen in part"),
+            (Some(size), Visibility::Partial) => format!("{files} of {}", size.in_words()),
+            (Some(size), Visibility::Complete) => format!("{files} of {} never seen in part", size.in_words()),
         };
         let checksums = self.checksums.words().map_or(String::new(), |words| format!(" {words}"));
         let (bytes, zeros, kept) = (Bytes(self.bytes).in_words(), self.zeros_in_words(), self.kept());

@@ -62,6 +62,17 @@ impl FileSize {
         }
     }
 
+    /// `16 KiB`, or `4 KiB to 64 KiB`.
+    pub fn in_words(self) -> String {
+        match self {
+            Self::Each(bytes) => Bytes(bytes).in_words(),
+            Self::Between { least, most } => {
+                format!("{} to {}", Bytes(least).in_words(), Bytes(most).in_words())
+            }
+            Self::Whole => Self::WHOLE_TEXT.to_owned(),
+        }
+    }
+
     /// The bytes of a set with so many files.
     pub fn set_bytes(self, count: u64) -> u64 {
         let sizes = (0..u32::try_from(count).unwrap_or(u32::MAX)).map(|index| self.nth(index));

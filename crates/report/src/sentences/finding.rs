@@ -86,7 +86,7 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
         (start, Visibility::Partial) => start.name(),
     };
     let size = contract.file_size.filter(|_| contract.files > 1);
-    let size = size.map_or(String::new(), |size| format!(" of {size}"));
+    let size = size.map_or(String::new(), |size| format!(" of {}", size.in_words()));
     let file = match contract.files {
         _ if is_device => format!("{durable}device"),
         1 => format!("{durable}{start} file"),
