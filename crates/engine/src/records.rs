@@ -152,11 +152,15 @@ impl Records {
     }
 
     pub(crate) fn wrote_file(&mut self, bytes: u64) {
+        let now = Instant::now();
+        self.wrote_file_in(now - self.last, bytes);
+        self.last = now;
+    }
+
+    pub(crate) fn wrote_file_in(&mut self, latency: Duration, bytes: u64) {
         self.handed_over_bytes += bytes;
         self.sampler.reached(self.handed_over_bytes);
-        let now = Instant::now();
-        self.record_latency(now - self.last);
-        self.last = now;
+        self.record_latency(latency);
     }
 
     pub(crate) fn is_past_limit(&self) -> bool {

@@ -32,13 +32,28 @@ const SIZES: [&str; 4] = [
     "size=300KiB,file-size=100..9000,threads=3",
     "size=100KiB,file-size=whole,chunk=4KiB,source=chunk",
 ];
+/// A file is one write.
+const SIZES_OF_LINKS: [&str; 4] = [
+    "size=100KiB,file-size=8KiB,depth=3",
+    "size=1,file-size=1,registered=buffers",
+    "size=300KiB,file-size=100..9000,threads=3,depth=4,registered=buffers",
+    "size=100KiB,file-size=whole,source=chunk,depth=1",
+];
+
+fn states() -> impl Iterator<Item = (Method, &'static str)> {
+    let is_linked = |state: &&str| state.starts_with("naming=direct") || state.starts_with("naming=rename");
+    let plain = STATES.into_iter().map(|state| (Method::WriteFiles, state));
+    plain.chain(STATES.into_iter().filter(is_linked).map(|state| (Method::UringFiles, state)))
+}
 
 fn main() -> ExitCode {
     let mut trials = Trials::default();
     for kind in Kind::ALL {
-        for state in STATES {
-            let name = format!("a set with {state} on {} has the right files", kind.name());
-            trials.add(name, &[Need::Filesystem(kind)], move || check_state(directory_on(kind).path(), state));
+        for (method, state) in states() {
+            let name = format!("{method} with {state} on {} makes the right files", kind.name());
+            trials.add(name, &[Need::Filesystem(kind)], move || {
+                check_state(directory_on(kind).path(), method, state)
+            });
         }
         let name = format!("every change of a set on {} is found", kind.name());
         trials.add(name, &[Need::Filesystem(kind)], move || changes_are_found(kind));
@@ -46,14 +61,14 @@ fn main() -> ExitCode {
     for kind in ["xfs", "btrfs"] {
         trials.add(format!("a set on {kind} has the right files"), &[Need::Image(kind)], move || {
             let image = Image::mount(kind, 512 << 20)?;
-            STATES.iter().try_for_each(|state| check_state(&image.path(), state))
+            states().try_for_each(|(method, state)| check_state(&image.path(), method, state))
         });
     }
     trials.add("a full disk ends a set, and the next one succeeds", &[Need::Image("ext4")], full_disk);
     trials.run(2)
 }
 
-fn check_state(directory: &Path, state: &str) -> Result<()> {
+fn check_state(directory: &Path, method: Method, state: &str) -> Result<()> {
     let found = RefCell::new(None);
     let before_clean = |phase| {
         if phase == Phase::Clean {
@@ -62,9 +77,10 @@ fn check_state(directory: &Path, state: &str) -> Result<()> {
     };
     let mut engine = Engine::new(None, || Ok(0), &before_clean);
     let syncs = SyncFiles::ALL.iter().map(|sync| sync.name());
-    let combined = SIZES.iter().flat_map(|sizes| syncs.clone().map(move |sync| (sizes, sync)));
+    let sizes = if method == Method::WriteFiles { SIZES } else { SIZES_OF_LINKS };
+    let combined = sizes.iter().flat_map(|sizes| syncs.clone().map(move |sync| (sizes, sync)));
     for ((sizes, sync), layout) in combined.zip(Directory::ALL.iter().cycle()) {
-        let name = format!("write-files,{sizes},directory={layout},sync-files={sync},{state}");
+        let name = format!("{method},{sizes},directory={layout},sync-files={sync},{state}");
         let case = Case::parse(&name)?;
         let place = File::open(directory)?;
         let sample = engine.sample(Target::Directory(place.as_fd()), &request(&case));
@@ -155,10 +171,16 @@ fn full_disk() -> Result<()> {
     };
     // Of blocks, and of inodes.
     for (full, call) in [("size=64MiB,file-size=1MiB", "write"), ("size=20000,file-size=1", "open")] {
-        for naming in Naming::ALL.iter().filter(|naming| **naming != Naming::Exchange) {
-            let outcome = sample(&format!("write-files,{full},threads=2,naming={naming}"))?;
+        for (method, naming) in [
+            ("write-files", Naming::Direct),
+            ("write-files", Naming::Rename),
+            ("write-files", Naming::Tmpfile),
+            ("uring-files,depth=1", Naming::Direct),
+            ("uring-files,depth=1", Naming::Rename),
+        ] {
+            let outcome = sample(&format!("{method},{full},threads=2,naming={naming}"))?;
             let Outcome::Failed(failure) = &outcome else { anyhow::bail!("{full}: {outcome:?}") };
-            ensure!(failure.errno == Some(28) && failure.call.starts_with(call), "{failure:?}");
+            ensure!(failure.errno == Some(28) && failure.call.contains(call), "{failure:?}");
             ensure!(failure.path.as_ref().is_some_and(|path| path.starts_with('f')), "{failure:?}");
             ensure!(writebench_testkit::entries(&image.path()).len() <= 1, "a file was left behind");
             // ext4 frees blocks and inodes after its journal's next commit.

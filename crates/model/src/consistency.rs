@@ -8,7 +8,7 @@ use crate::quantity::Bytes;
 use crate::sync::SyncCall;
 use crate::value::{
     AllocateCall, Cache, Collective, DataMemory, Descriptor, Drop, FileLayout, Files, Huge, MapSharing, Naming,
-    Populate, Prepare,
+    Populate, Prepare, Registered,
 };
 
 type Contradiction = (Axis, String);
@@ -221,6 +221,9 @@ fn file_set(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradictio
     if files < u64::from(case.thread_count()) {
         return refuse(Axis::Threads, format!("the set has fewer files ({files}) than threads"));
     }
+    if method == Method::UringFiles {
+        linked_operations(axes)?;
+    }
     match (axes.naming, axes.prepare) {
         (Naming::Exchange, Prepare::Create) => {
             refuse(Axis::Naming, "an exchange needs old files. Set prepare=overwrite")
@@ -230,4 +233,23 @@ fn file_set(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradictio
         }
         _ => Ok(()),
     }
+}
+
+/// Of each file, which the ring opens itself.
+fn linked_operations(axes: &Axes) -> Result<(), Contradiction> {
+    let largest = match axes.file_size {
+        FileSize::Each(bytes) | FileSize::Between { most: bytes, .. } => bytes.min(axes.size_bytes),
+        FileSize::Whole => axes.size_bytes,
+    };
+    if largest > axes.chunk_size_bytes {
+        let chunk = axes.get(Axis::Chunk);
+        return refuse(Axis::FileSize, format!("one write has a whole file, and chunk={chunk} is smaller"));
+    }
+    if matches!(axes.registered, Registered::Files | Registered::Both) {
+        return refuse(Axis::Registered, "the ring has all files registered. Use none or buffers");
+    }
+    if matches!(axes.naming, Naming::Exchange | Naming::Tmpfile) {
+        return refuse(Axis::Naming, "no operation of io_uring is linked for it. Use direct or rename");
+    }
+    Ok(())
 }

@@ -63,6 +63,7 @@ methods! {
     Uring = "uring": cards::URING,
     Mpiio = "mpiio": cards::MPIIO,
     WriteFiles = "write-files": cards::WRITE_FILES,
+    UringFiles = "uring-files": cards::URING_FILES,
     ReadWrite = "read-write": copy_cards::READ_WRITE,
     MmapWrite = "mmap-write": copy_cards::MMAP_WRITE,
     ReadMmap = "read-mmap": copy_cards::READ_MMAP,

@@ -8,7 +8,7 @@ use crate::languages::UnsupportedValue;
 /// The case of `write` with the same calls, and its options.
 pub(crate) fn as_write(case: &Case, options: EmitOptions) -> Option<(Case, EmitOptions)> {
     let axes = case.axes();
-    let is_one = case.method().writes_set() && axes.file_size == FileSize::Whole;
+    let is_one = case.method() == Method::WriteFiles && axes.file_size == FileSize::Whole;
     let sync = match axes.sync_files {
         SyncFiles::None => SyncCall::None,
         SyncFiles::Each => SyncCall::Fsync,
@@ -31,7 +31,7 @@ pub(crate) fn as_write(case: &Case, options: EmitOptions) -> Option<(Case, EmitO
 
 pub(crate) fn unsupported(case: &Case) -> Option<UnsupportedValue> {
     let axes = case.axes();
-    if !case.method().writes_set() {
+    if case.method() != Method::WriteFiles {
         return None;
     }
     Some(match (axes.threads, axes.file_size, axes.naming, axes.sync_files) {

@@ -40,7 +40,7 @@ fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -
     if let Some(value) = one_file::unsupported(case) {
         return Err(without_value(case, value));
     }
-    let method = if case.method().writes_set() { Method::Write } else { case.method() };
+    let method = if case.method() == Method::WriteFiles { Method::Write } else { case.method() };
     let template = (backend.template)(method).map_err(|none| {
         let nearest = none.nearest.and_then(|method| with_method(case, method));
         (format!("{}: {}", case.method(), none.why), nearest.map(Box::new))
@@ -105,7 +105,12 @@ fn takes_chunks(case: &Case) -> Result<(), Obstacle> {
         | Method::Sendfile
         | Method::CopyFileRange
         | Method::Ficlone => ("a file is copied, and no producer asked", None),
-        Method::Mpiio | Method::Allocate | Method::Null | Method::Program | Method::CopyProgram => {
+        Method::UringFiles
+        | Method::Mpiio
+        | Method::Allocate
+        | Method::Null
+        | Method::Program
+        | Method::CopyProgram => {
             return Ok(());
         }
     };

@@ -132,6 +132,28 @@ pub(crate) const PROMISES: &[Promise] = &[
         "write-files,size=24KiB,file-size=whole,naming=exchange,sync-files=each,prepare=overwrite",
         &[(CREATE, 2), ("write 24576", 2), ("fsync", 2), ("renameat2", 1), ("unlinkat", 1), ("close", 2)],
     ),
+    // Each file's open, write and close, and with options its fsync and rename.
+    (
+        "uring-files,size=64KiB,depth=4,file-size=8KiB",
+        &[
+            ("io_uring_setup 16", 1),
+            ("io_uring_register IORING_REGISTER_FILES2", 1),
+            ("operations", 24),
+            ("io_uring_register IORING_UNREGISTER_FILES", 1),
+        ],
+    ),
+    (
+        "uring-files,size=64KiB,depth=2,registered=buffers,file-size=8KiB,naming=rename,sync-files=each",
+        &[
+            ("io_uring_setup 8", 1),
+            ("io_uring_register IORING_REGISTER_FILES2", 1),
+            ("io_uring_register IORING_REGISTER_BUFFERS", 1),
+            ("operations", 40),
+            ("fsync", 1),
+            ("io_uring_register IORING_UNREGISTER_FILES", 1),
+            ("io_uring_register IORING_UNREGISTER_BUFFERS", 1),
+        ],
+    ),
     ("writev,size=1MiB,chunk=4KiB", &[(CREATE, 1), ("writev 128 524288", 2), ("close", 1)]),
     ("writev,size=100,chunk=7,vector=4", &[(CREATE, 1), ("writev 4 28", 3), ("writev 3 16", 1), ("close", 1)]),
     (

@@ -238,6 +238,8 @@ fn short_then_error() -> Vec<Row> {
 fn sets() -> Vec<Row> {
     let set = |more: &str| format!("write-files,size=12KiB,chunk=3KiB,file-size=6KiB{more}");
     let each = || set(",sync-files=each");
+    let linked = || "uring-files,size=12KiB,file-size=6KiB,sync-files=each".to_owned();
+    let rest = "write: io_uring write 5 at 3072";
     let rows = vec![
         row(each(), &[fails(Create, Errno::NOSPC)], "write: open 28"),
         row(each(), &[fails_at(Write, 3072, Errno::IO)], "write: write 5 at 3072"),
@@ -247,6 +249,12 @@ fn sets() -> Vec<Row> {
         row(set(",sync-files=batch"), &[fails(Fsync, Errno::IO)], "sync: fsync 5"),
         row(set(",prepare=overwrite"), &[fails(Create, Errno::NOSPC)], "settle: open 28"),
         row(set(",naming=rename"), &[fails(Create, Errno::NOSPC)], "write: open 28").about(".f0000000.tmp"),
+        row(linked(), &[fails(Create, Errno::NOSPC)], "write: io_uring openat 28"),
+        row(linked(), &[fails_at(Write, 0, Errno::IO)], "write: io_uring write 5 at 0"),
+        row(linked(), &[(When::At(Write, 0), What::Short), fails_at(Write, 3072, Errno::IO)], rest).meets(2),
+        row(linked(), &[(When::At(Write, 0), What::Short)], "ok"),
+        row(linked(), &[fails(Create, Errno::INTR), fails_at(Write, 0, Errno::INTR)], "ok").meets(2),
+        row(linked(), &[fails(Fsync, Errno::DQUOT)], "write: io_uring fsync 122"),
     ];
     let named = |row: Row| Row { named: "f0000000", ..row };
     rows.into_iter().map(|row| if row.file == "sample" { row.about("f0000000") } else { named(row) }).collect()

@@ -8,6 +8,8 @@ use crate::file;
 use crate::records::Records;
 use crate::region::Region;
 use mapped::SharedMapping;
+use uring_files::ByRing;
+use write_files::ByCalls;
 
 pub(crate) mod allocate;
 mod attached;
@@ -33,10 +35,12 @@ mod pwritev;
 mod read_mmap;
 mod read_write;
 mod sendfile;
+mod set_thread;
 mod splice;
 pub(crate) mod streaming_copy;
 mod uring;
 mod uring_copy;
+mod uring_files;
 mod write;
 mod write_files;
 mod writev;
@@ -85,6 +89,7 @@ impl<W: FnMut(BorrowedFd<'_>, &mut Records) -> Result<()> + Send> IoThread for W
 /// Before the clock.
 pub(crate) fn io_threads<'a>(method: Method, regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
     let mapping = SharedMapping::default();
+    let threads = Arc::new(Barrier::new(regions.len()));
     match method {
         Method::Write => each(regions, write::io_thread),
         Method::Pwrite => each(regions, pwrite::io_thread),
@@ -94,9 +99,9 @@ pub(crate) fn io_threads<'a>(method: Method, regions: &[Region<'a>]) -> Vec<Box<
         Method::Mmap => each(regions, |region| mmap::io_thread(region, mapping.clone())),
         Method::Uring => each(regions, uring::io_thread),
         Method::Mpiio => each(regions, mpiio::io_thread),
-        Method::WriteFiles => {
-            let threads = Arc::new(Barrier::new(regions.len()));
-            each(regions, |region| write_files::io_thread(region, threads.clone()))
+        Method::WriteFiles => each(regions, |region| set_thread::io_thread(region, threads.clone(), ByCalls)),
+        Method::UringFiles => {
+            each(regions, |region| set_thread::io_thread(region, threads.clone(), ByRing::default()))
         }
         Method::ReadWrite => each(regions, read_write::io_thread),
         Method::MmapWrite => each(regions, mmap_write::io_thread),

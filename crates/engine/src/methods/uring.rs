@@ -4,11 +4,11 @@ mod queue;
 
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
-use io_uring::IoUring;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::Fd;
+use io_uring::{IoUring, opcode};
 use rustix::io::Errno;
-use writebench_model::{Axes, Registered};
+use writebench_model::Registered;
 
 use self::queue::Queue;
 use super::{IoThread, Records, Region, Result};
@@ -23,11 +23,18 @@ pub(super) const IO_URING_SETUP: Call = Call {
     advice: &[(Errno::PERM, "see kernel.io_uring_disabled and kernel.io_uring_group")],
 };
 
+/// EINVAL from a kernel before 5.19, and EMFILE above the limit on open files: io_uring_register(2).
+const REGISTER_SLOTS: Call = Call {
+    name: "io_uring_register files",
+    lacks: &[Errno::INVAL],
+    advice: &[(Errno::MFILE, "choose a smaller depth, or see ulimit -n")],
+};
+
 /// write(2). The kernel cuts a longer operation silently, and would run a linked one before the rest is moved.
 pub(super) const MOST_BYTES: usize = 0x7fff_f000;
 
 /// io_uring_register(2).
-const PIECE_BYTES: usize = 1 << 30;
+pub(super) const PIECE_BYTES: usize = 1 << 30;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     UringThread { region, ring: None, staging: None }
@@ -43,7 +50,8 @@ struct UringThread<'a> {
 impl IoThread for UringThread<'_> {
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         let axes = self.region.axes;
-        let ring = self.ring.insert(RegisteredRing::new(axes)?);
+        // A linked sync may follow each chunk in flight.
+        let ring = self.ring.insert(RegisteredRing::new(axes.depth * 2)?);
         let staging = self.staging.insert(Staging::for_region(&self.region, axes.depth.into())?);
         let memory = staging.buffer().map_or(self.region.memory(), |buffer| buffer);
         // SAFETY: the region's data outlives the thread, which drops the ring before its staging.
@@ -68,10 +76,17 @@ pub(super) struct RegisteredRing {
 }
 
 impl RegisteredRing {
-    /// A linked operation may follow each chunk in flight.
-    pub(super) fn new(axes: &Axes) -> Result<Self> {
-        let ring = IoUring::new(axes.depth * 2).map_err(failed(IO_URING_SETUP))?;
+    /// For so many operations.
+    pub(super) fn new(operations: u32) -> Result<Self> {
+        let ring = IoUring::new(operations).map_err(failed(IO_URING_SETUP))?;
         Ok(Self { ring, has_files: false, has_buffers: false })
+    }
+
+    /// Empty slots for files that the ring opens itself.
+    pub(super) fn register_slots(&mut self, count: u32) -> Result<()> {
+        self.ring.submitter().register_files_sparse(count).map_err(failed(REGISTER_SLOTS))?;
+        self.has_files = true;
+        Ok(())
     }
 
     /// # Safety
@@ -124,6 +139,32 @@ pub(super) fn entry_file(registered: Registered, descriptor: RawFd, index: i32) 
     if has_files(registered) { (Fd(index), Flags::FIXED_FILE) } else { (Fd(descriptor), Flags::empty()) }
 }
 
+/// A write of the bytes, or of as many as one operation takes, with their number. `at` is their place in the
+/// registered memory.
+pub(super) fn write_entry(
+    bytes: &[u8],
+    at: usize,
+    registered: Registered,
+    (file, file_flags): (Fd, Flags),
+    (offset, write_flags): (u64, i32),
+) -> (Entry, usize) {
+    // A write may not cross the border of a registered buffer.
+    let most = if has_buffers(registered) { PIECE_BYTES - at % PIECE_BYTES } else { MOST_BYTES };
+    let bytes = &bytes[..bytes.len().min(most)];
+    let (pointer, length) = (bytes.as_ptr(), u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+    let entry = if has_buffers(registered) {
+        let buffer = u16::try_from(at / PIECE_BYTES).unwrap_or(u16::MAX);
+        opcode::WriteFixed::new(file, pointer, length, buffer).offset(offset).rw_flags(write_flags).build()
+    } else {
+        opcode::Write::new(file, pointer, length).offset(offset).rw_flags(write_flags).build()
+    };
+    (entry.flags(file_flags), bytes.len())
+}
+
+pub(super) fn is_interrupted(result: i32) -> bool {
+    matches!(-result, libc::EINTR | libc::EAGAIN)
+}
+
 pub(super) trait Ring {
     /// All or none. False without room.
     ///
@@ -165,7 +206,7 @@ pub(super) struct Operations<'q, R: Ring> {
 }
 
 /// In the low bits of a completion's user data.
-const KINDS: u64 = 4;
+const KINDS: u64 = 8;
 
 pub(super) fn user_data(slot: usize, kind: u64) -> u64 {
     slot as u64 * KINDS + kind
@@ -190,6 +231,23 @@ impl<'q, R: Ring> Operations<'q, R> {
             self.ring.submit(0)?;
         }
         self.under_way += entries.len();
+        Ok(())
+    }
+
+    /// Each operation begins after the success of the one before. There is one completion, of the last or of a
+    /// failed one.
+    ///
+    /// # Safety
+    /// Their memory and their files must outlive this.
+    pub(super) unsafe fn push_chain(&mut self, entries: &mut [Entry]) -> Result<()> {
+        if let Some((_, before)) = entries.split_last_mut() {
+            for entry in before {
+                *entry = entry.clone().flags(Flags::IO_LINK | Flags::SKIP_SUCCESS);
+            }
+        }
+        // SAFETY: as the caller promises.
+        unsafe { self.push(entries) }?;
+        self.under_way -= entries.len().saturating_sub(1);
         Ok(())
     }
 

@@ -9,7 +9,8 @@ use io_uring::{IoUring, opcode};
 use super::copy::{ended, open_unadvised};
 use super::read_write::{buffers, no_buffer};
 use super::uring::{
-    MOST_BYTES, Operations, RegisteredRing, entry_file, has_buffers, operation_failed, user_data,
+    MOST_BYTES, Operations, RegisteredRing, entry_file, has_buffers, is_interrupted, operation_failed,
+    user_data,
 };
 use super::{IoThread, Records, Region, Result};
 use crate::call::wrote_nothing;
@@ -32,7 +33,7 @@ impl IoThread for UringCopyThread<'_> {
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         let axes = self.region.axes;
         let source = self.source.insert(open_unadvised(&self.region, axes.cache)?);
-        let ring = self.ring.insert(RegisteredRing::new(axes)?);
+        let ring = self.ring.insert(RegisteredRing::new(axes.depth * 2)?);
         let buffers = self.buffers.iter().flatten().map(|buffer| &**buffer);
         // SAFETY: the thread keeps the buffers, and drops the ring before them.
         unsafe { ring.register(axes.registered, &[source.as_raw_fd(), file.as_raw_fd()], buffers) }
@@ -155,7 +156,7 @@ impl Queue<'_, '_> {
             Ok(0) if kind == READ => return Err(ended("io_uring read", offset)),
             Ok(0) => return Err(wrote_nothing("io_uring write").at(offset)),
             Ok(moved) => *done += moved.min(slot.length - *done),
-            Err(_) if is_interrupted(result) => {}
+            Err(_) if is_interrupted(result) || -result == libc::ECANCELED => {}
             Err(_) if kind == READ => return Err(failed("io_uring read").with_path(COPIED)),
             Err(_) => return Err(failed("io_uring write")),
         }
@@ -170,8 +171,4 @@ impl Queue<'_, '_> {
         self.free.push(index);
         records.reached(self.completed_bytes)
     }
-}
-
-fn is_interrupted(result: i32) -> bool {
-    matches!(-result, libc::EINTR | libc::EAGAIN | libc::ECANCELED)
 }

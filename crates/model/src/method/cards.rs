@@ -160,6 +160,18 @@ pub(super) const WRITE_FILES: MethodCard = MethodCard {
     ..WRITES
 };
 
+pub(super) const URING_FILES: MethodCard = MethodCard {
+    summary: "a set of files by io_uring: linked open, write and close of each, several files in flight",
+    words: "linked io_uring(7) open, write, close",
+    calls: "io_uring_setup, io_uring_register, io_uring_enter",
+    axes: &[&[
+        Chunk, Ranks, Threads, FileSize, Directory, Naming, SyncFiles, Data, Source, Memory, Depth, Registered,
+    ]],
+    effort: 9,
+    example: &[(FileSize, "4KiB"), (Chunk, "4KiB"), (Depth, "3")],
+    ..WRITE_FILES
+};
+
 pub(super) const ALLOCATE: MethodCard = MethodCard {
     summary: "creates a file of that size with posix_fallocate, fallocate or ftruncate, without data",
     words: "posix_fallocate(3)",

@@ -49,6 +49,7 @@ macro_rules! templates {
                     nearest: Some(Method::$nearest),
                 }),)+)*
                 Method::WriteFiles
+                | Method::UringFiles
                 | Method::Mpiio
                 | Method::Allocate
                 | Method::Null
@@ -65,11 +66,12 @@ use templates;
 fn in_no_language(method: Method) -> NoTemplate {
     let why = match method {
         Method::WriteFiles => "the function writes one file",
+        Method::UringFiles => "no language opens files by io_uring yet",
         Method::Mpiio => "an MPI program uses the calls of its MPI",
         Method::Allocate | Method::Null => "no data is written",
         _ => "it is a program already",
     };
-    NoTemplate { why, nearest: None }
+    NoTemplate { why, nearest: (method == Method::UringFiles).then_some(Method::WriteFiles) }
 }
 
 /// Omitted parts of templates leave spaces and empty lines.

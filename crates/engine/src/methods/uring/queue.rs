@@ -8,7 +8,7 @@ use io_uring::squeue::{Entry, Flags};
 use io_uring::types::FsyncFlags;
 use writebench_model::{Source, SyncCall};
 
-use super::{MOST_BYTES, Operations, PIECE_BYTES, Ring, entry_file, has_buffers, operation_failed, user_data};
+use super::{Operations, Ring, entry_file, is_interrupted, operation_failed, user_data, write_entry};
 use crate::call::{Result, wrote_nothing};
 use crate::methods::writev::flags;
 use crate::records::Records;
@@ -155,23 +155,14 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
                 .copy_from_slice(&memory[in_memory..in_memory + slot.left]);
             (memory, in_memory) = (staging, staged_at);
         }
-        // A write may not cross the border of a registered buffer.
         let registered = self.region.axes.registered;
-        let most = if has_buffers(registered) { PIECE_BYTES - in_memory % PIECE_BYTES } else { MOST_BYTES };
-        let bytes = &memory[in_memory..in_memory + slot.left.min(most)];
-        slot.linked = self.region.axes.sync.every == Some(1) && bytes.len() == slot.left;
-
-        let (file, file_flags) = entry_file(registered, self.file.as_raw_fd(), 0);
-        let (pointer, length) = (bytes.as_ptr(), u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+        let bytes = &memory[in_memory..in_memory + slot.left];
+        let file = entry_file(registered, self.file.as_raw_fd(), 0);
         let offset = self.region.file_offset + (slot.begin + done) as u64;
         let flags = i32::try_from(flags(self.region.axes).bits()).unwrap_or(0);
-        let write = if has_buffers(registered) {
-            let buffer = u16::try_from(in_memory / PIECE_BYTES).unwrap_or(u16::MAX);
-            opcode::WriteFixed::new(file, pointer, length, buffer).offset(offset).rw_flags(flags).build()
-        } else {
-            opcode::Write::new(file, pointer, length).offset(offset).rw_flags(flags).build()
-        };
-        let write = write.flags(file_flags).user_data(user_data(index, WRITE));
+        let (write, length) = write_entry(bytes, in_memory, registered, file, (offset, flags));
+        slot.linked = self.region.axes.sync.every == Some(1) && length == slot.left;
+        let write = write.user_data(user_data(index, WRITE));
         if !slot.linked {
             return (write, None);
         }
@@ -194,7 +185,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         match usize::try_from(result) {
             Ok(0) if slot.left > 0 => return Err(wrote_nothing("io_uring write").at(offset)),
             Ok(written) => slot.left -= written.min(slot.left),
-            Err(_) if matches!(-result, libc::EINTR | libc::EAGAIN) => {}
+            Err(_) if is_interrupted(result) => {}
             Err(_) => return Err(operation_failed("io_uring write", result).at(offset)),
         }
         if slot.left == 0 {

@@ -1,0 +1,183 @@
+//! A thread's files of a set. How they are written is up to a [`FilesWriter`].
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Barrier};
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use writebench_model::{Directory, Naming, Opening, SyncCall, SyncFiles};
+
+use super::{IoThread, Records, Region, Result};
+use crate::call::{Call, CallError, retry};
+use crate::file_tree::{self, SetDirectory, SetFile};
+use crate::{file, sync};
+
+/// EINVAL from a filesystem without the flag: rename(2).
+const EXCHANGE: Call = Call { name: "renameat2 with RENAME_EXCHANGE", lacks: &[Errno::INVAL], advice: &[] };
+
+/// Writes each file and closes it. Each function is called once, in this order.
+pub(super) trait FilesWriter: Send {
+    fn attach(&mut self, _: &Region<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn write(&mut self, files: &OpenFiles<'_>, records: &mut Records) -> Result<()>;
+
+    fn detach(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The files of a thread, in open directories.
+pub(super) struct OpenFiles<'a> {
+    pub region: Region<'a>,
+    directories: Vec<SetDirectory<'a>>,
+    /// Of the directories.
+    open: Vec<OwnedFd>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct PlacedFile<'f, 'a> {
+    pub directory: BorrowedFd<'f>,
+    pub file: &'f SetFile<'a>,
+    directory_name: Option<&'f str>,
+}
+
+impl<'a> OpenFiles<'a> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = PlacedFile<'_, 'a>> {
+        self.directories.iter().zip(&self.open).flat_map(|(directory, open)| {
+            let name = directory.name.as_deref();
+            directory.files.iter().map(move |file| PlacedFile::new(open.as_fd(), file, name))
+        })
+    }
+
+    pub(super) fn each(&self, mut work: impl FnMut(BorrowedFd<'_>, &SetFile<'_>) -> Result<()>) -> Result<()> {
+        self.iter()
+            .try_for_each(|placed| work(placed.directory, placed.file).map_err(|error| placed.describe(error)))
+    }
+}
+
+impl<'f, 'a> PlacedFile<'f, 'a> {
+    pub(super) fn new(
+        directory: BorrowedFd<'f>,
+        file: &'f SetFile<'a>,
+        directory_name: Option<&'f str>,
+    ) -> Self {
+        Self { directory, file, directory_name }
+    }
+
+    pub(super) fn describe(&self, error: CallError) -> CallError {
+        error.with_path(&self.file.name()).in_directory(self.directory_name)
+    }
+}
+
+/// `threads` is shared by all threads of a process.
+pub(super) fn io_thread<'a>(
+    region: Region<'a>,
+    threads: Arc<Barrier>,
+    writer: impl FilesWriter + 'a,
+) -> impl IoThread + 'a {
+    let files = OpenFiles { directories: file_tree::directories(&region), open: Vec::new(), region };
+    SetThread { writer, files, threads }
+}
+
+struct SetThread<'a, W> {
+    // Dropped before the files, which it may be using.
+    writer: W,
+    files: OpenFiles<'a>,
+    threads: Arc<Barrier>,
+}
+
+impl<W: FilesWriter> IoThread for SetThread<'_, W> {
+    fn attach(&mut self, set: BorrowedFd<'_>) -> Result<()> {
+        let are_there = self.files.region.axes.prepare.needs_old_content();
+        for directory in &self.files.directories {
+            if !are_there {
+                directory.make(set)?;
+            }
+            self.files.open.push(directory.open(set)?);
+        }
+        self.writer.attach(&self.files.region)
+    }
+
+    fn write(&mut self, _: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
+        records.begin();
+        self.writer.write(&self.files, records)
+    }
+
+    /// All threads wait equally often, also after an error.
+    fn sync(&mut self, set: BorrowedFd<'_>, _: SyncCall) -> Result<()> {
+        let Region { axes, index, .. } = self.files.region;
+        let is_first = index == 0;
+        let mut result = match axes.sync_files {
+            SyncFiles::Batch | SyncFiles::Writeback => self.files.each(|directory, file| {
+                // O_TMPFILE has no name that could be opened again, so it is linked to the temporary one.
+                let written = if file.temporary.is_empty() { &file.name } else { &file.temporary };
+                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let opened = retry("open", || rustix::fs::openat(directory, written, flags, Mode::empty()))?;
+                sync::sync(opened.as_fd(), SyncCall::Fsync)?;
+                file::close(opened)
+            }),
+            SyncFiles::Syncfs if is_first => retry("syncfs", || rustix::fs::syncfs(set)),
+            SyncFiles::Syncfs | SyncFiles::Each | SyncFiles::None => Ok(()),
+        };
+        // No file gets its name before its data is durable.
+        self.threads.wait();
+        if axes.sync_files.is_afterwards() && result.is_ok() {
+            result = self.files.each(give_name);
+        }
+        self.threads.wait();
+        if axes.sync_files == SyncFiles::None {
+            return result;
+        }
+        result?;
+        // A new name is durable with its directory: fsync(2).
+        if axes.directory == Directory::One && !is_first {
+            return Ok(());
+        }
+        for (directory, opened) in self.files.directories.iter().zip(&self.files.open) {
+            let synced = sync::sync(opened.as_fd(), SyncCall::Fsync);
+            synced.map_err(|error| error.with_path(directory.name.as_deref().unwrap_or(".")))?;
+        }
+        if axes.directory == Directory::One || !is_first {
+            return Ok(());
+        }
+        sync::sync(set, SyncCall::Fsync)
+    }
+
+    fn detach(&mut self) -> Result<()> {
+        self.writer.detach()?;
+        self.files.open.drain(..).try_for_each(file::close)
+    }
+}
+
+/// The name and the flags with which a file is opened to be written.
+pub(super) fn opened_as<'f>(file: &'f SetFile<'_>) -> (&'f CStr, OFlags) {
+    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let new = flags | OFlags::CREATE | OFlags::EXCL;
+    let axes = file.region.axes;
+    match (axes.naming, axes.prepare.opening()) {
+        (Naming::Direct, Opening::New) => (&file.name, new),
+        (Naming::Direct, Opening::Emptied) => (&file.name, flags | OFlags::TRUNC),
+        (Naming::Direct, Opening::Kept) => (&file.name, flags),
+        (Naming::Rename | Naming::Exchange, _) => (&file.temporary, new),
+        (Naming::Tmpfile, _) => (c".", OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC),
+    }
+}
+
+pub(super) fn give_name(directory: BorrowedFd<'_>, file: &SetFile<'_>) -> Result<()> {
+    let SetFile { name, temporary, region } = file;
+    match region.axes.naming {
+        Naming::Direct => Ok(()),
+        Naming::Rename | Naming::Tmpfile => {
+            retry("rename", || rustix::fs::renameat(directory, temporary, directory, name))
+        }
+        Naming::Exchange => {
+            retry(EXCHANGE, || {
+                rustix::fs::renameat_with(directory, temporary, directory, name, RenameFlags::EXCHANGE)
+            })?;
+            retry("unlink", || rustix::fs::unlinkat(directory, temporary, AtFlags::empty()))
+        }
+    }
+}
