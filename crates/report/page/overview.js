@@ -17,7 +17,7 @@ const COUNTS = [
 
 const opened = { cases: new Map(), goals: FIRST_GOALS };
 
-// In the goal's unit, gigabytes or records per second.
+// In the goal's unit: gigabytes, records or files per second.
 const inUnit = (bytesPerSecond, per = 1e9) => {
   const value = bytesPerSecond / per;
   return value >= 0.9995 || value === 0 ? significant(value) : Number(value.toPrecision(3)).toFixed(Math.min(9, 2 - Math.floor(Math.log10(value))));
@@ -146,14 +146,14 @@ const goalRow = (text, more = {}) => element("tr", { class: "goal", ...more }, e
 
 function goalBody(ranked, index, isShort) {
   const { goal, rows } = ranked;
-  const { text, end = data.overview.end, per } = data.goals[goal];
+  const { text, end = data.overview.end, per, unit } = data.goals[goal];
   const columns = seriesNames.length > 1 ? 4 : 3;
   const limit = isShort ? opened.cases.get(goal) ?? FASTEST : rows.length;
   const plainRow = rows.find(ranked.isPlain);
   const plains = plainRow?.lanes ?? new Map();
   const shown = rows.filter((row, rank) => rank < limit || row === plainRow);
   const body = element("tbody", {},
-    coloured(goalRow(per ? `${text}, in records/s, from 0 to ${inUnit(end, per)}` : text, { class: seriesNames.length > 1 ? "goal" : "goal swatched" }), index),
+    coloured(goalRow(per ? `${text}, in ${unit}, from 0 to ${inUnit(end, per)}` : text, { class: seriesNames.length > 1 ? "goal" : "goal swatched" }), index),
     ...(shown.length < rows.length ? [strip(rows.flatMap((row) => [...row.lanes.values()]), `all ${counted(rows.length, "case")}`, end)] : []),
     ...shown.flatMap((row) => caseRows(ranked, row, plains, end, index)));
   if (per) styled(body, { "--grid": "none" });

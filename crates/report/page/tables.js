@@ -25,6 +25,7 @@ const FIGURE_COLUMNS = [
   ofFigures("throughput", (figures) => figures.throughput[0], perSecond),
   ofFigures("95% CI", (figures) => figures.throughput[1], (_, figures) => interval(figures, figures.throughput[1], figures.throughput[2], perSecond)),
   ofFigures("of limit", (figures) => figures.share, percent),
+  ofFigures("files/s", (figures) => figures.files, (value) => Math.round(value).toLocaleString("en")),
   ofFigures("records/s", (figures) => figures.records, (value) => Math.round(value).toLocaleString("en")),
   ofFigures("elapsed", (figures) => figures.elapsed, nanoseconds),
   ...PHASES.map((phase, index) => ofFigures(phase, (figures) => figures.phases[index], (ns) => (ns > 0 ? nanoseconds(ns) : "0"))),

@@ -124,7 +124,7 @@ fn others(report: &Report) -> HashSet<usize> {
 
 /// Without goals that have their own scale.
 fn overview(goals: &[Goal<'_>], others: Vec<&Figure>) -> Value {
-    let shared = || goals.iter().filter(|goal| goal.contract.durable_every_bytes.is_none());
+    let shared = || goals.iter().filter(|goal| own_unit(goal.contract).is_none());
     // Kernels may share blocks instead of copying bytes, at any speed.
     let written = shared().filter(|goal| goal.contract.content != Content::Copy);
     let mut figures: Vec<&Figure> = written.flat_map(|goal| &goal.figures).copied().chain(others).collect();
@@ -142,11 +142,18 @@ fn bars(figures: &[&Figure], per: f64) -> Scale {
     Scale::for_bars(Unit::BytesPerSecond, &bars, ends)
 }
 
-/// Records need their own, much smaller scale.
+/// Records and small files need their own, much smaller scale.
 fn goal_data(goal: &Goal<'_>) -> Value {
-    let per = goal.contract.durable_every_bytes.map(as_f64);
+    let (per, unit) = own_unit(goal.contract).unzip();
     let end = per.map(|per| Short(bars(&goal.figures, per).top() * per));
-    known(json!({ "text": goal.text, "per": per, "end": end }))
+    known(json!({ "text": goal.text, "per": per, "unit": unit, "end": end }))
+}
+
+/// The bytes of a record or file, and the unit of their rate.
+fn own_unit(contract: &Contract) -> Option<(f64, &'static str)> {
+    let file = contract.file_size.map(|_| as_f64(contract.bytes) / f64::from(contract.files.max(1)));
+    let record = contract.durable_every_bytes.map(|bytes| (as_f64(bytes), "records/s"));
+    file.map(|file| (file, "files/s")).or(record)
 }
 
 fn ticks(unit: Unit) -> [Vec<(Short, String)>; 3] {
@@ -204,6 +211,7 @@ fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
         "user": Short(estimate.user_cpu_ns.value),
         "system": Short(estimate.system_cpu_ns.value),
         "records": estimate.records_per_s.as_ref().filter(|_| has_records).map(|per_s| Short(per_s.value)),
+        "files": estimate.files_per_s.as_ref().map(|per_s| Short(per_s.value)),
         "latency": estimate.latency.map(|latency| [latency.p50_ns, latency.p90_ns, latency.p99_ns, latency.p99_9_ns, latency.max_ns].map(short)),
         "share": estimate.limit.map(|limit| Short(limit.share)),
         "confidence": Short(estimate.confidence),
