@@ -1,6 +1,6 @@
 use writebench_model::{
     Advice, Axes, Axis, Cache, Case, Checksums, Cursor, DataMemory, Descriptor, Drop, Huge, InCode, MapSharing,
-    Method, Opening, Populate, Prepare, RecordedCase, Registered, Store, SyncCall,
+    Method, Opening, Populate, Prepare, RecordedCase, Registered, Store, SyncCall, SyncFiles,
 };
 
 use crate::EmitOptions;
@@ -39,6 +39,8 @@ impl CaseView<'_> {
 
     pub(crate) fn about(&self) -> Vec<String> {
         let does = match (self.copies(), self.axes().prepare) {
+            (false, Prepare::Create) if self.writes_set() => "Writes new files",
+            _ if self.writes_set() => "Writes existing files",
             (true, Prepare::Truncate | Prepare::Overwrite) => "Copies a file over an existing one",
             (true, _) => "Copies a file to a new one",
             (false, Prepare::Truncate) => "Replaces the content of an existing file",
@@ -46,7 +48,7 @@ impl CaseView<'_> {
             (false, _) => "Writes a new file",
         };
         let mut text = format!("{does}: {}.", self.case.words());
-        if self.options.is_atomic {
+        if self.options.is_atomic && !self.writes_set() {
             text += " Until it is complete, it has another name. Then it replaces an old file, with its mode. It also gets \
                      the old owner and group if permitted.";
         }
@@ -62,6 +64,9 @@ impl CaseView<'_> {
     /// The report of errors, and the file's state after one.
     pub(crate) fn errors(&self, report: &str) -> Vec<String> {
         let state = match (self.options.is_atomic, self.is_durable()) {
+            _ if self.is(Method::WriteFiles) && (self.writes_set() || !self.options.is_atomic) => {
+                self.set_after_error()
+            }
             (true, true) => {
                 "After an error, an old file is unchanged. Only if the sync of the directory failed, the complete new \
                  file is there, and a power loss may bring the old one back: call it again."
@@ -254,7 +259,7 @@ impl CaseView<'_> {
     // Durability.
 
     pub(crate) fn is_durable(&self) -> bool {
-        self.axes().sync.call != SyncCall::None
+        self.axes().sync.call != SyncCall::None || self.axes().sync_files != SyncFiles::None
     }
 
     pub(crate) fn sync_name(&self) -> &'static str {
@@ -366,7 +371,7 @@ impl CaseView<'_> {
 }
 
 /// `1 << 20` for powers of two, `3 << 20` for multiples of large ones.
-fn number(bytes: u64) -> String {
+pub(crate) fn number(bytes: u64) -> String {
     match bytes.trailing_zeros() {
         shift @ 10.. if bytes > 0 => format!("{} << {}", bytes >> (shift / 10 * 10), shift / 10 * 10),
         _ => bytes.to_string(),

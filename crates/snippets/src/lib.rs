@@ -9,6 +9,7 @@ mod language;
 mod languages;
 mod needs;
 mod one_file;
+mod set_view;
 mod unsupported;
 mod used_names;
 mod wrapped;
@@ -36,7 +37,7 @@ pub struct EmitOptions {
 /// The language does not support the case, or the options do not fit it.
 pub fn code(case: &Case, language: Language, options: EmitOptions) -> Result<String, Unsupported> {
     let template = unsupported::supported(case, language, options)?;
-    let (calls, options) = one_file::as_write(case, options).unwrap_or_else(|| (case.clone(), options));
+    let (calls, options) = one_file::printed(case, options);
     let view = CaseView { case: &calls, named: case, options };
     // Only a formatter can fail.
     let text = template(&view).expect("a template renders into memory");

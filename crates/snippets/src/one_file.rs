@@ -1,9 +1,18 @@
-//! A set of one file has the code of `write`.
+//! A set of one file may have the code of `write`.
 
-use writebench_model::{Axis, Case, FileSize, Method, Naming, Prepare, SyncCall, SyncFiles};
+use writebench_model::{Axes, Axis, Case, FileSize, Method, Naming, Prepare, SyncCall, SyncFiles};
 
 use crate::EmitOptions;
 use crate::languages::UnsupportedValue;
+
+/// The case with the template, and its options.
+pub(crate) fn printed(case: &Case, options: EmitOptions) -> (Case, EmitOptions) {
+    as_write(case, options).unwrap_or_else(|| {
+        let Axes { naming, prepare, .. } = *case.axes();
+        let replaces = case.method().writes_set() && naming != Naming::Direct && prepare.needs_old_content();
+        (case.clone(), EmitOptions { is_atomic: options.is_atomic || replaces, ..options })
+    })
+}
 
 /// The case of `write` with the same calls, and its options.
 pub(crate) fn as_write(case: &Case, options: EmitOptions) -> Option<(Case, EmitOptions)> {
@@ -29,16 +38,15 @@ pub(crate) fn as_write(case: &Case, options: EmitOptions) -> Option<(Case, EmitO
     Some((write, EmitOptions { is_atomic: options.is_atomic || is_renamed, ..options }))
 }
 
-pub(crate) fn unsupported(case: &Case) -> Option<UnsupportedValue> {
+/// `has_sets`: the language has a template for sets.
+pub(crate) fn unsupported(case: &Case, options: EmitOptions, has_sets: bool) -> Option<UnsupportedValue> {
     let axes = case.axes();
-    if case.method() != Method::WriteFiles {
+    if case.method() != Method::WriteFiles || has_sets && !options.is_stream && !options.is_atomic {
         return None;
     }
     Some(match (axes.threads, axes.file_size, axes.naming, axes.sync_files) {
         (2.., ..) => (Axis::Threads, "the function writes one file", "1"),
-        (_, FileSize::Each(_) | FileSize::Between { .. }, ..) => {
-            (Axis::FileSize, "the function writes one file", "whole")
-        }
+        (_, size, ..) if size != FileSize::Whole => (Axis::FileSize, "the function writes one file", "whole"),
         (_, _, Naming::Exchange | Naming::Tmpfile, _) => {
             (Axis::Naming, "the function calls rename(2)", "rename")
         }

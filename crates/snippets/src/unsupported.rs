@@ -37,10 +37,11 @@ pub(crate) fn supported(
 
 fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -> Result<Template, Obstacle> {
     let backend = language.backend();
-    if let Some(value) = one_file::unsupported(case) {
+    let has_sets = (backend.template)(Method::WriteFiles).is_ok();
+    if let Some(value) = one_file::unsupported(case, options, has_sets) {
         return Err(without_value(case, value));
     }
-    let method = if case.method() == Method::WriteFiles { Method::Write } else { case.method() };
+    let method = one_file::printed(case, options).0.method();
     let template = (backend.template)(method).map_err(|none| {
         let nearest = none.nearest.and_then(|method| with_method(case, method));
         (format!("{}: {}", case.method(), none.why), nearest.map(Box::new))

@@ -21,7 +21,8 @@ pub(crate) fn sentence(case: &Case) -> Option<String> {
 fn first_line(text: &str) -> Option<&str> {
     let begins = |line: &&str| {
         let name = line.to_lowercase().replace('_', "");
-        name.contains("writefile(") || name.contains("copyfile(")
+        let is_named = |name_of_function| name.contains(name_of_function);
+        !line.starts_with("static") && ["writefile(", "writefiles(", "copyfile("].into_iter().any(is_named)
     };
     text.lines().find(begins)
 }
@@ -41,6 +42,10 @@ mod tests {
                      write,prepare=fallocate --lang c (or cpp";
         assert!(said.starts_with(begin), "{said}");
         assert!(sentence(&case("read-write")).unwrap().contains("int copy_file("));
+        let set = sentence(&case("write-files,sync-files=batch")).unwrap();
+        assert!(set.starts_with("As code, `int write_files(const char *path,"), "{set}");
+        let replaced = "write-files,file-size=whole,naming=exchange,prepare=overwrite";
+        assert!(sentence(&case(replaced)).unwrap().starts_with("As code, `int write_file(const char *path,"));
     }
 
     #[test]

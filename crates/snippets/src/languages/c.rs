@@ -4,6 +4,7 @@ use super::{CaseView, LanguageBackend, UnsupportedValue, c_family, templates};
 
 templates! {
     "c/write.c": Write | Pwrite | Writev | Pwritev;
+    "c/write_files.c": WriteFiles;
     "c/fwrite.c": Fwrite;
     "c/map.c": Mmap;
     "c/uring.c": Uring;
@@ -20,11 +21,11 @@ pub(crate) static BACKEND: LanguageBackend =
 /// Headers and the names that need them.
 const HEADERS: &[(&str, &[&str])] = &[
     ("errno.h", &["errno"]),
-    ("limits.h", &["INT_MAX"]),
+    ("limits.h", &["INT_MAX", "NAME_MAX"]),
     ("stdint.h", &["SIZE_MAX", "UINT64_MAX", "int64_t", "uintptr_t"]),
-    ("stdio.h", &["FILE", "asprintf", "fprintf", "rename"]),
-    ("stdlib.h", &["free", "getenv", "posix_memalign"]),
-    ("string.h", &["memcpy", "strdup"]),
+    ("stdio.h", &["FILE", "asprintf", "fprintf", "rename", "renameat", "snprintf"]),
+    ("stdlib.h", &["calloc", "free", "getenv", "posix_memalign"]),
+    ("string.h", &["memcpy", "strdup", "strerror"]),
     ("time.h", &["clock_gettime"]),
 ];
 
@@ -43,6 +44,14 @@ impl CaseView<'_> {
 
     pub(crate) fn sync_flags_c(&self) -> String {
         self.sync_flag().map(|flag| format!(" | {flag}")).unwrap_or_default()
+    }
+
+    /// The report of errors, and the function that writes a set.
+    pub(crate) fn write_files_c(&self) -> (&'static str, &'static str) {
+        match self.writes_set() {
+            true => ("Returns 0, or -1 with the failure.", "int write_files"),
+            false => ("Returns 0, or -1 with errno.", "static int write_files"),
+        }
     }
 
     /// After writes without io_uring.

@@ -2,7 +2,10 @@ use crate::used_names::UsedNames;
 
 /// Headers and the names that need them. In C++, calls of these names begin with `::`.
 const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
-    ("fcntl.h", &["fallocate", "fcntl", "open", "posix_fadvise", "posix_fallocate", "sync_file_range"]),
+    (
+        "fcntl.h",
+        &["fallocate", "fcntl", "open", "openat", "posix_fadvise", "posix_fallocate", "sync_file_range"],
+    ),
     ("libgen.h", &["dirname"]),
     ("liburing.h", &["io_uring"]),
     ("linux/fs.h", &["FICLONERANGE", "FS_NOCOW_FL"]),
@@ -11,7 +14,7 @@ const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     ("sys/ioctl.h", &["ioctl"]),
     ("sys/mman.h", &["madvise", "mmap", "munmap"]),
     ("sys/sendfile.h", &["sendfile"]),
-    ("sys/stat.h", &["fchmod", "stat"]),
+    ("sys/stat.h", &["fchmod", "fstatat", "stat"]),
     ("sys/uio.h", &["iovec"]),
     ("unistd.h", &["close", "fchown", "fdatasync", "fsync", "ftruncate", "pread", "pwrite", "sysconf"]),
 ];

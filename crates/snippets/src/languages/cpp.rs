@@ -4,6 +4,7 @@ use super::{CaseView, LanguageBackend, c_family, templates};
 
 templates! {
     "cpp/write.cpp": Write | Pwrite | Writev | Pwritev;
+    "cpp/write_files.cpp": WriteFiles;
     "cpp/fwrite.cpp": Fwrite;
     "cpp/map.cpp": Mmap;
     "cpp/uring.cpp": Uring;
@@ -23,17 +24,20 @@ const HEADERS: &[(&str, &[&str])] = &[
     ("array", &["std::array"]),
     ("cerrno", &["errno"]),
     ("chrono", &["std::chrono"]),
-    ("climits", &["INT_MAX"]),
+    ("climits", &["INT_MAX", "NAME_MAX"]),
     ("condition_variable", &["std::condition_variable"]),
     ("cstddef", &["std::size_t"]),
     ("cstdint", &["SIZE_MAX", "UINT64_MAX", "std::uint64_t", "std::uintptr_t"]),
-    ("cstdio", &["dprintf", "rename", "std::fwrite"]),
+    ("cstdio", &["dprintf", "rename", "renameat", "snprintf", "std::fwrite"]),
     ("cstdlib", &["std::free", "std::getenv"]),
     ("cstring", &["std::memcpy"]),
+    ("ctime", &["clock_gettime"]),
     ("exception", &["std::exception"]),
     ("filesystem", &["std::filesystem"]),
+    ("fstream", &["std::ifstream"]),
     ("functional", &["std::cref", "std::function"]),
     ("future", &["std::async"]),
+    ("iterator", &["std::istreambuf_iterator"]),
     ("memory", &["std::unique_ptr"]),
     ("mutex", &["std::mutex"]),
     ("new", &["std::bad_alloc"]),
@@ -59,7 +63,7 @@ const NAMES: &[(&str, &str)] = &[
 ];
 
 /// Casts in shared templates.
-const STATIC_CASTS: &[&str] = &["char *", "gid_t", "off_t", "size_t", "uid_t"];
+const STATIC_CASTS: &[&str] = &["char *", "gid_t", "off_t", "size_t", "struct part *", "uid_t"];
 const REINTERPRET_CASTS: &[&str] =
     &["__m128i *", "const __m128i *", "__m256i *", "const __m256i *", "__m512i *", "uintptr_t"];
 

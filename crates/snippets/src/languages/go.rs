@@ -4,6 +4,7 @@ use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, templates};
 
 templates! {
     "go/write.go": Write | Pwrite | Writev | Pwritev;
+    "go/write_files.go": WriteFiles;
     "go/map.go": Mmap;
     "go/copy.go": ReadWrite | MmapWrite | Splice | Sendfile | CopyFileRange;
     "go/copy_map.go": ReadMmap | MmapMmap;

@@ -11,6 +11,7 @@ templates! {
     "java/copy.java": ReadWrite | MmapWrite | Sendfile;
     "java/copy_map.java": ReadMmap | MmapMmap;
     "java/pipeline.java": Pipeline;
+    none: "the function writes one file", WriteFiles => Write;
     none: "FileChannel gathers buffers at its own position only", Pwritev => Writev;
     none: "a BufferedOutputStream is Java's own, not the C library's", Fwrite => Write;
     none: "the standard library has no io_uring", Uring => Pwrite, UringCopy => ReadWrite;

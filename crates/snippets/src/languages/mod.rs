@@ -48,8 +48,7 @@ macro_rules! templates {
                     why: $why,
                     nearest: Some(Method::$nearest),
                 }),)+)*
-                Method::WriteFiles
-                | Method::UringFiles
+                Method::UringFiles
                 | Method::Mpiio
                 | Method::Allocate
                 | Method::Null
@@ -65,7 +64,6 @@ use templates;
 
 fn in_no_language(method: Method) -> NoTemplate {
     let why = match method {
-        Method::WriteFiles => "the function writes one file",
         Method::UringFiles => "no language opens files by io_uring yet",
         Method::Mpiio => "an MPI program uses the calls of its MPI",
         Method::Allocate | Method::Null => "no data is written",

@@ -8,6 +8,7 @@ templates! {
     "node/write.js": Write | Pwrite | Writev | Pwritev;
     "node/copy.js": ReadWrite;
     none: "Node.js has no buffered stream that is synchronous", Fwrite => Write;
+    none: "the function writes one file", WriteFiles => Write;
     none: "Node.js has no mmap",
         Mmap => Pwrite, MmapWrite => ReadWrite, ReadMmap => ReadWrite, MmapMmap => ReadWrite;
     none: "Node.js has no io_uring for the writes of a function", Uring => Pwrite;

@@ -1,9 +1,12 @@
-use writebench_model::{Axes, Axis, Case, Drop, Huge, MapSharing, Method, Populate, Prepare, Store, SyncCall};
+use writebench_model::{
+    Axes, Axis, Case, Drop, Huge, MapSharing, Method, Naming, Populate, Prepare, Store, SyncCall, SyncFiles,
+};
 
 use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, templates};
 
 templates! {
     "python/write.py": Write | Pwrite | Writev | Pwritev;
+    "python/write_files.py": WriteFiles;
     "python/map.py": Mmap;
     "python/copy.py": ReadWrite | MmapWrite | Splice | Sendfile | CopyFileRange;
     "python/copy_map.py": ReadMmap | MmapMmap;
@@ -15,7 +18,8 @@ templates! {
 
 pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: styled };
 
-const MODULES: &[&str] = &["contextlib", "ctypes", "errno", "fcntl", "mmap", "os", "struct", "sys", "time"];
+const MODULES: &[&str] =
+    &["contextlib", "ctypes", "errno", "fcntl", "itertools", "mmap", "os", "struct", "sys", "time"];
 
 /// Adds imports, and two empty lines before a function.
 fn styled(text: String) -> String {
@@ -34,6 +38,9 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
         || axes.populate != Populate::None
         || syncs_each;
     Some(match *axes {
+        Axes { naming: Naming::Exchange, .. } => (Axis::Naming, "Python has no renameat2", "rename"),
+        Axes { sync_files: SyncFiles::Writeback, .. } => (Axis::SyncFiles, NO_RANGE, "batch"),
+        Axes { sync_files: SyncFiles::Syncfs, .. } => (Axis::SyncFiles, "Python has no syncfs", "batch"),
         Axes { drop: Drop::Yes, .. } => {
             (Axis::Drop, "it is part of write-behind, and Python has no sync_file_range", "no")
         }

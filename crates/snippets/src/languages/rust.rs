@@ -4,6 +4,7 @@ use super::{CaseView, LanguageBackend, UsedNames, templates};
 
 templates! {
     "rust/write.rs": Write | Pwrite | Writev | Pwritev;
+    "rust/write_files.rs": WriteFiles;
     "rust/map.rs": Mmap;
     "rust/copy.rs": ReadWrite | MmapWrite | Splice | Sendfile | CopyFileRange;
     "rust/copy_map.rs": ReadMmap | MmapMmap;
@@ -23,7 +24,10 @@ const STD_NAMES: &[(&str, &[&str])] = &[
     ("std::fs", &["self", "File", "OpenOptions"]),
     ("std::io", &["self", "IoSlice", "Read=.read_exact(", "Seek=.seek(", "SeekFrom", "Write=.write_all("]),
     ("std::num", &["NonZeroU64"]),
-    ("std::os::fd", &["AsRawFd=.as_raw_fd(", "FromRawFd=File::from_raw_fd(", "IntoRawFd=.into_raw_fd("]),
+    (
+        "std::os::fd",
+        &["AsRawFd=.as_raw_fd(", "FromRawFd=File::from_raw_fd(", "IntoRawFd=.into_raw_fd(", "OwnedFd"],
+    ),
     (
         "std::os::unix::fs",
         &[
@@ -40,6 +44,7 @@ const STD_NAMES: &[(&str, &[&str])] = &[
     ("std::time", &["Instant", "SystemTime"]),
 ];
 const RUSTIX_NAMES: &[(&str, &[&str])] = &[
+    ("rustix::fs", &["AtFlags", "CWD", "Mode", "OFlags", "RenameFlags", "Stat"]),
     ("rustix::io", &["Errno", "ReadWriteFlags", "retry_on_intr"]),
     ("rustix::mm", &["Advice", "MapFlags", "MsyncFlags", "ProtFlags"]),
     ("rustix::pipe", &["PipeFlags", "SpliceFlags"]),

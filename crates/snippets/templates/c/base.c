@@ -30,18 +30,7 @@ static int open_file(const char *path, int flags{% if case.options.is_atomic %},
 {%- include "c_family/end_direct.c" %}
 {%- include "c_family/reserve.c" %}
 {%- include "c_family/fill_with_zeros.c" %}
-{%- if case.makes_huge_pages() %}
-
-// Memory in huge pages, where the kernel has some. Returns an error number.
-static int huge_pages(void **memory, size_t size)
-{
-    const size_t huge = 2 << 20, whole = (size + huge - 1) / huge * huge;
-    const int error = posix_memalign(memory, huge, whole);
-    if (error == 0)
-        madvise(*memory, whole, MADV_HUGEPAGE);
-    return error;
-}
-{%- endif %}
+{%- include "c/huge_pages.c" %}
 {%- block helpers %}{% endblock %}
 {%- block fill %}{% endblock %}
 {%- if case.creates_name() && case.is_durable() %}
@@ -139,71 +128,5 @@ int write_file(const char *path, const void *data, size_t size)
     return result;
 }
 {%- if case.options.is_program %}
-{% if case.options.is_stream %}
-{% include "c/main_stream.c" %}
-{% else if !case.copies() %}
-// The content of a file, in memory for O_DIRECT.
-static char *content_of(const char *path, size_t *size)
-{
-    struct stat status;
-    void *data = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) != 0)
-        return NULL;
-    *size = (size_t)status.st_size;
-    if ((errno = {{ case.memalign_c("&data", "2 << 20") }}, *size > 0 ? *size : 1)) != 0)
-        return NULL;
-    for (size_t at = 0; at < *size;) {
-        ssize_t got = read(fd, (char *)data + at, *size - at);
-        if (got == 0)
-            errno = EIO;
-        if (got <= 0 && !(got < 0 && errno == EINTR))
-            return NULL;
-        at += got > 0 ? (size_t)got : 0;
-    }
-    close(fd);
-    return data;
-}
-{% endif %}
-static int64_t now_ns(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
-}
-
-int main(int argc, char **argv)
-{
-    if (argc != 3) {
-        fprintf(stderr, "usage: %s SOURCE TARGET\n", argv[0]);
-        return 2;
-    }
-{%- if case.options.is_stream %}
-    struct stat status;
-    int source = open(argv[1], O_RDONLY | O_CLOEXEC);
-    if (source < 0 || fstat(source, &status) != 0) {
-        perror(argv[1]);
-        return 1;
-    }
-{%- else if !case.copies() %}
-    size_t size;
-    char *data = content_of(argv[1], &size);
-    if (data == NULL) {
-        perror(argv[1]);
-        return 1;
-    }
-{%- endif %}
-    int64_t start = now_ns();
-    if ({% if case.copies() %}copy_file(argv[1], argv[2])
-{%- else if case.options.is_stream %}write_stream(argv[2], read_source, &source{% if case.expects() %}, (size_t)status.st_size{% endif %})
-{%- else %}write_file(argv[2], data, size){% endif %} != 0) {
-        perror(argv[2]);
-        return 1;
-    }
-    // For `writebench run --command`: the time without the start and the reading of the source.
-    const char *phases = getenv("WRITEBENCH_PHASES_FD");
-    if (phases != NULL)
-        dprintf(atoi(phases), "write %lld\n", (long long)(now_ns() - start));
-    return 0;
-}
+{% include "c/main.c" %}
 {%- endif %}

@@ -53,9 +53,17 @@ func run(source, target string) error {
 		return err
 	}
 {%- endif %}
+{%- if case.writes_set() %}
+	const fileSize = {{ case.file_size() }}
+	var files []FileData
+	for part := range slices.Chunk(data, fileSize) {
+		files = append(files, FileData{fmt.Sprintf("f%07d", len(files)), part})
+	}
+{%- endif %}
 	start := time.Now()
 	if err := {% if case.copies() %}CopyFile(source, target)
 {%- else if case.options.is_stream %}WriteStream(target, input{% if case.expects() %}, status.Size(){% endif %})
+{%- else if case.writes_set() %}WriteFiles(target, files)
 {%- else %}WriteFile(target, data){% endif %}; err != nil {
 		return err
 	}

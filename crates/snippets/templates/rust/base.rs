@@ -204,37 +204,8 @@ fn fill_with_zeros(file: &File, size: {% if case.options.is_stream %}u64{% else 
 {%- include "rust/write_direct.rs" %}
 {%- include "rust/behind.rs" %}
 {%- include "rust/parts.rs" %}
-{%- if case.has_buffer_rust() %}
-
-/// Memory at a multiple of `alignment`.
-fn aligned(memory: &mut Vec<u8>, size: usize, alignment: usize) -> &mut [u8] {
-{%- if case.makes_huge_pages() %}
-    let whole = size.next_multiple_of(alignment);
-    *memory = vec![0; whole + alignment];
-    let start = memory.as_ptr().align_offset(alignment);
-    let pages = memory[start..start + whole].as_mut_ptr();
-    // The kernel may have no huge pages.
-    // SAFETY: this advice changes no content.
-    let _ = unsafe { rustix::mm::madvise(pages.cast(), whole, rustix::mm::Advice::LinuxHugepage) };
-{%- else %}
-    *memory = vec![0; size + alignment];
-    let start = memory.as_ptr().align_offset(alignment);
-{%- endif %}
-    &mut memory[start..start + size]
-}
-{%- endif %}
-
-/// Dropping a file would hide a late error of its filesystem, such as NFS.
-fn close(file: File) -> io::Result<()> {
-    // SAFETY: the descriptor is the file's own, and is not used again.
-    if unsafe { libc::close(file.into_raw_fd()) } == 0 {
-        return Ok(());
-    }
-    match io::Error::last_os_error() {
-        error if error.kind() == io::ErrorKind::Interrupted => Ok(()), // it is closed
-        error => Err(error),
-    }
-}
+{%- include "rust/aligned.rs" %}
+{%- include "rust/close.rs" %}
 {%- if case.creates_name() && case.is_durable() %}
 
 /// A sync of the directory makes the file's name durable.
@@ -246,67 +217,4 @@ fn sync_directory(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::fsync(directory)?)
 }
 {%- endif %}
-{%- if case.options.is_program %}
-
-fn main() -> ExitCode {
-    let arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
-    let [source, target] = &arguments[..] else {
-        eprintln!("usage: p SOURCE TARGET");
-        return ExitCode::from(2);
-    };
-    let failed = |path: &Path, error: io::Error| {
-        eprintln!("{}: {error}", path.display());
-        ExitCode::FAILURE
-    };
-{%- if case.options.is_stream %}
-    let {% if case.expects() %}(mut input, expected){% else %}mut input{% endif %} = match {% if case.expects() %}open_with_size{% else %}File::open{% endif %}(source) {
-        Ok(opened) => opened,
-        Err(error) => return failed(source, error),
-    };
-{%- else if !case.copies() %}
-    let mut memory = Vec::new();
-    let data = match content_of(source, &mut memory) {
-        Ok(data) => data,
-        Err(error) => return failed(source, error),
-    };
-{%- endif %}
-    let start = Instant::now();
-    if let Err(error) = {% if case.copies() %}copy_file(source, target)
-{%- else if case.options.is_stream %}write_stream(target, &mut input{% if case.expects() %}, expected{% endif %})
-{%- else %}write_file(target, data){% endif %} {
-        return failed(target, error);
-    }
-    let line = format!("write {}\n", start.elapsed().as_nanos());
-    // For `writebench run --command`: the time without the start and the reading of the source.
-    if let Some(phases) = env::var("WRITEBENCH_PHASES_FD")
-        .ok()
-        .and_then(|fd| fd.parse().ok())
-    {
-        // SAFETY: the parent process has passed this descriptor.
-        let mut phases = unsafe { File::from_raw_fd(phases) };
-        if let Err(error) = phases.write_all(line.as_bytes()) {
-            return failed(Path::new("WRITEBENCH_PHASES_FD"), error);
-        }
-    }
-    ExitCode::SUCCESS
-}
-{%- if case.options.is_stream && case.expects() %}
-
-/// A file and its size.
-fn open_with_size(path: &Path) -> io::Result<(File, u64)> {
-    let file = File::open(path)?;
-    let size = file.metadata()?.len();
-    Ok((file, size))
-}
-{%- else if !case.copies() && !case.options.is_stream %}
-
-/// The content of a file, in memory for O_DIRECT and huge pages.
-fn content_of<'a>(path: &Path, memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
-    let mut file = File::open(path)?;
-    let size = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
-    let data = aligned(memory, size, 2 << 20);
-    file.read_exact(data)?;
-    Ok(data)
-}
-{%- endif %}
-{%- endif %}
+{%- include "rust/main.rs" %}

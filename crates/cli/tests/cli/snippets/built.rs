@@ -1,8 +1,9 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
+use writebench_model::{Case, FileSize};
 use writebench_snippets::{EmitOptions, Language};
 use writebench_testkit::{Need, compiled};
 
@@ -35,6 +36,17 @@ fn requires_package(language: Language, name: &str) -> bool {
 pub(super) struct Built {
     _directory: TempDir,
     words: Vec<String>,
+}
+
+/// The files at a target. A program splits its source into the files of a set.
+pub(super) fn files_at<'c>(target: &Path, case: &Case, content: &'c [u8]) -> Vec<(PathBuf, &'c [u8])> {
+    match case.axes().file_size {
+        FileSize::Each(bytes) if case.method().writes_set() => {
+            let files = content.chunks(usize::try_from(bytes).expect("a small file")).enumerate();
+            files.map(|(number, content)| (target.join(format!("f{number:07}")), content)).collect()
+        }
+        _ => vec![(target.to_owned(), content)],
+    }
 }
 
 /// Or the refusal.

@@ -1,11 +1,11 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use writebench_model::{Cache, Case};
+use writebench_model::{Cache, Case, Directory};
 use writebench_snippets::Language;
 use writebench_testkit::{Image, Kind, Need, Trials, directory_on};
 
-use super::built::{Built, needs};
+use super::built::{Built, files_at, needs};
 use super::grid::{in_all_languages, promises, streams};
 use crate::promises::{CREATE, CREATE_TO_MAP, LOOK};
 use crate::syscalls::{Calls, promise_of, traced_other};
@@ -42,15 +42,24 @@ fn keeps(case: &Case, language: Language, promised: &[(&str, usize)], on: &Path,
     std::fs::create_dir(&directory)?;
     let content = vec![7; usize::try_from(case.axes().size_bytes)?];
     std::fs::write(directory.join("copied"), &content)?;
+    let target = directory.join("sample");
+    let files = files_at(&target, case, &content);
+    if files.len() > 1 {
+        std::fs::create_dir(&target)?;
+    }
     if case.axes().prepare.needs_old_content() {
-        std::fs::write(directory.join("sample"), &content)?;
+        for (path, content) in &files {
+            std::fs::write(path, content)?;
+        }
     }
     let log = tempfile::NamedTempFile::new()?;
     let command = built.command(&directory, Path::new("copied"), Path::new("sample"));
     let found = traced_other(&command, log.path(), "/sample").context("under strace")?;
     let (found, promised) = (of_snippet(&found, case, language), promised_of_snippet(case, promised));
     ensure!(found == promised, "found {found:#?}\npromised {promised:#?}");
-    ensure!(std::fs::read(directory.join("sample"))? == content, "another content");
+    for (path, content) in files {
+        ensure!(std::fs::read(&path)? == content, "another content of {}", path.display());
+    }
     Ok(())
 }
 
@@ -74,6 +83,9 @@ const OWN: &[&str] = &[
     "operations",
     "read source",
     "renameat",
+    "linkat",
+    "unlinkat",
+    "syncfs",
 ];
 
 fn own(calls: Calls) -> Calls {
@@ -124,6 +136,10 @@ fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
         for call in ["fdatasync", "fadvise64 0 0 POSIX_FADV_DONTNEED"] {
             less(call);
         }
+    }
+    // The caller makes further directories.
+    if case.axes().directory != Directory::One {
+        less("fsync");
     }
     calls.remove(LOOK);
     own(calls)

@@ -5,12 +5,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use writebench_model::{Case, Prepare};
+use writebench_model::{Case, Naming, Prepare};
 use writebench_snippets::Language;
 use writebench_testkit::{Kind, Need, Trials, directory_on};
 
-use super::built::{Built, needs};
-use super::grid::{CONTENT, case, in_all_languages, streams};
+use super::built::{Built, files_at, needs};
+use super::grid::{CONTENT, SETS, case, in_all_languages, streams};
 
 pub(crate) fn add(trials: &mut Trials) {
     for (language, name) in in_all_languages(CONTENT.iter().copied()) {
@@ -29,14 +29,21 @@ pub(crate) fn add(trials: &mut Trials) {
     }
     for (language, name) in in_all_languages(REPLACING) {
         let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
-        let title =
-            format!("snippets: {}: {name} with --atomic replaces a file when it is whole", language.name());
-        trials.add(title, &needs, move || replaces(name, language));
+        let more: &[&str] = if name.starts_with("write-files") { &[] } else { &["--atomic"] };
+        let words = more.iter().map(|option| format!(" with {option}")).collect::<String>();
+        let title = format!("snippets: {}: {name}{words} replaces a file when it is whole", language.name());
+        trials.add(title, &needs, move || replaces(name, language, more));
+    }
+    let sets = SETS.iter().copied().filter(|name| !name.contains("whole,"));
+    for (language, name) in in_all_languages(sets) {
+        let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
+        let title = format!("snippets: {}: {name} writes the files", language.name());
+        trials.add(title, &needs, move || writes_set(name, language));
     }
 }
 
 /// Each method of opening the file.
-const REPLACING: [&str; 7] = [
+const REPLACING: [&str; 11] = [
     "write,sync=fsync",
     "fwrite",
     "read-write",
@@ -44,6 +51,10 @@ const REPLACING: [&str; 7] = [
     "pwrite,chunk=64KiB,threads=2,descriptor=per-thread,cache=direct",
     "write-files,file-size=whole,naming=rename,prepare=overwrite",
     "write-files,file-size=whole,chunk=64KiB,naming=rename,sync-files=each",
+    "write-files,file-size=whole,naming=exchange,prepare=overwrite",
+    "write-files,file-size=whole,naming=exchange,prepare=overwrite,sync-files=syncfs",
+    "write-files,file-size=whole,naming=tmpfile,prepare=overwrite,sync-files=each",
+    "write-files,file-size=whole,naming=rename,prepare=overwrite,sync-files=writeback",
 ];
 
 const SIZES: [usize; 5] = [3_000_001, 1 << 20, 8192, 1, 0];
@@ -95,8 +106,47 @@ pub(super) fn is_whole(name: &str, language: Language, more: &[&str], on: &Path)
 /// This process is not a member.
 const GROUP: u32 = 12_345;
 
-fn replaces(name: &str, language: Language) -> Result<()> {
-    let Some(built) = Built::for_case(name, language, &["--atomic"])? else { return Ok(()) };
+fn writes_set(name: &str, language: Language) -> Result<()> {
+    let case: Case = case(name)?;
+    let Some(built) = Built::for_case(name, language, &[])? else { return Ok(()) };
+    let on = directory_on(Kind::Ext4);
+    let (source, target) = (on.path().join("source"), on.path().join("target"));
+    let replaces = case.axes().prepare.needs_old_content();
+    for size in SIZES {
+        let content = content(size);
+        std::fs::write(&source, &content)?;
+        let _ = std::fs::remove_dir_all(&target);
+        std::fs::create_dir(&target)?;
+        let files = files_at(&target, &case, &content);
+        for (path, content) in files.iter().filter(|_| replaces) {
+            std::fs::write(path, vec![9; content.len()])?;
+            std::fs::set_permissions(path, Permissions::from_mode(0o640))?;
+        }
+        let output = built.output(on.path(), &source, &target)?;
+        ensure!(output.status.success(), "{size} bytes: {output:?}");
+        for (path, content) in &files {
+            ensure!(std::fs::read(path)? == *content, "another content of {}", path.display());
+            let mode = std::fs::metadata(path)?.mode() & 0o777;
+            ensure!(!replaces || mode == 0o640, "{} has mode {mode:o}", path.display());
+        }
+        let left = std::fs::read_dir(&target)?.count();
+        ensure!(left == files.len(), "{left} of {} files are there", files.len());
+    }
+    // A file that exists is never replaced by accident.
+    if !replaces && case.axes().naming == Naming::Direct {
+        let (source_bytes, first) = (content(20_000), target.join("f0000000"));
+        std::fs::write(&source, source_bytes)?;
+        std::fs::write(&first, "old")?;
+        let output = built.output(on.path(), &source, &target)?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(!output.status.success() && errors.contains("f0000000"), "{output:?}");
+        ensure!(std::fs::read(&first)? == b"old", "another content");
+    }
+    Ok(())
+}
+
+fn replaces(name: &str, language: Language, more: &[&str]) -> Result<()> {
+    let Some(built) = Built::for_case(name, language, more)? else { return Ok(()) };
     let on = directory_on(Kind::Ext4);
     let (source, target) = (on.path().join("source"), on.path().join("target"));
     std::fs::write(&source, content(100_000))?;

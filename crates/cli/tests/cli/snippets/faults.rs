@@ -1,11 +1,13 @@
 //! Which faults are continued or reported, and which files are left.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, ensure};
 use writebench_model::Case;
 use writebench_snippets::Language;
 use writebench_testkit::{Caching, Call, Errno, Fault, Faulty, Need, Trials, What, When};
 
-use super::built::{Built, needs};
+use super::built::{Built, files_at, needs};
 use super::grid::{case, in_all_languages, streams};
 
 #[derive(Clone, Copy)]
@@ -24,6 +26,17 @@ const NO_SPACE: &str = "No space left on device";
 const IO: &str = "Input/output error";
 
 type Faults = &'static [(When, What, End)];
+
+/// In the first file.
+const OF_SETS: Faults = &[
+    (When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
+    (When::InFile(0, Call::Write, 1), What::Short, End::Whole),
+    (When::InFile(0, Call::Write, 2), What::Nothing, End::Error("")),
+    (When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+    (When::Call(Call::Create), What::Fail(Errno::NOSPC), End::ErrorFirst(NO_SPACE)),
+    (When::Call(Call::Fsync), What::Fail(Errno::IO), End::ErrorOnce(IO, Call::Fsync)),
+    (When::Call(Call::Flush), What::Fail(Errno::IO), End::Error(IO)),
+];
 
 const FAULTS: &[(&str, Faults)] = &[
     (
@@ -49,6 +62,10 @@ const FAULTS: &[(&str, Faults)] = &[
             (When::Call(Call::Flush), What::Fail(Errno::IO), End::Error(IO)),
         ],
     ),
+    ("write-files,file-size=8KiB,chunk=4KiB,sync-files=each", OF_SETS),
+    ("write-files,file-size=8KiB,chunk=4KiB,naming=rename,sync-files=each", OF_SETS),
+    ("write-files,file-size=8KiB,chunk=4KiB,threads=2,sync-files=batch", OF_SETS),
+    ("write-files,file-size=8KiB,chunk=4KiB,threads=2,naming=rename,sync-files=batch", OF_SETS),
     ("write,chunk=4KiB,sync=fdatasync/2", &[(When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO))]),
     (
         "write,chunk=4KiB,prepare=fallocate",
@@ -173,12 +190,15 @@ fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
     // Mappings and splice(2) use the page cache.
     let uncached =
         case.method().card().cursor != writebench_model::Cursor::Mapping && case.method().name() != "splice";
-    let faulty = Faulty::mount("sample", if uncached { Caching::None } else { Caching::WriteThrough })?;
+    let is_set = files_at(Path::new(""), case, &[]).is_empty();
+    let watched = if is_set { "f0000000" } else { "sample" };
+    let faulty = Faulty::mount(watched, if uncached { Caching::None } else { Caching::WriteThrough })?;
     faulty.follow(&[fault]);
     let content: Vec<u8> = (0..SIZE).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect();
     let source = tempfile::NamedTempFile::new()?;
     std::fs::write(source.path(), &content)?;
-    let target = faulty.path().join("sample");
+    let target = if is_set { faulty.path().to_owned() } else { faulty.path().join(watched) };
+    let files = files_at(&target, case, &content);
     let output = built.output(faulty.path(), source.path(), &target)?;
     let operations = faulty.operations();
     let happened = operations.iter().filter(|operation| operation.fault.is_some()).count();
@@ -186,14 +206,25 @@ fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
     let failed = |words: &str| {
         let errors = String::from_utf8_lossy(&output.stderr);
         ensure!(!output.status.success() && says(&errors, words), "{output:?}\n{operations:?}");
-        ensure!(std::fs::read_dir(faulty.path())?.next().is_none(), "an incomplete file is left");
+        ensure!(!is_set || errors.contains(watched), "{errors}");
+        for left in std::fs::read_dir(faulty.path())? {
+            let left = left?.path();
+            let whole = files.iter().find(|(path, _)| is_set && *path == left);
+            ensure!(
+                whole.is_some_and(|(_, content)| std::fs::read(&left).is_ok_and(|read| read == *content)),
+                "an incomplete file is left: {}",
+                left.display()
+            );
+        }
         Ok(())
     };
     let count = |call: Call| operations.iter().filter(|operation| operation.call == call).count();
     match end {
         End::Whole => {
             ensure!(output.status.success(), "{output:?}\n{operations:?}");
-            ensure!(std::fs::read(&target)? == content, "another content");
+            for (path, content) in &files {
+                ensure!(std::fs::read(path)? == *content, "another content of {}", path.display());
+            }
             Ok(())
         }
         End::Error(words) => failed(words),

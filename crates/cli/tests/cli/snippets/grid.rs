@@ -74,6 +74,19 @@ pub(super) const SETS: &[&str] = &[
     "write-files,file-size=whole,chunk=64KiB,naming=rename,prepare=overwrite",
     "write-files,file-size=whole,naming=rename,sync-files=each",
     "write-files,file-size=whole,chunk=whole,prepare=truncate,sync-files=each",
+    "write-files,file-size=whole,naming=exchange,prepare=overwrite",
+    "write-files,file-size=whole,naming=tmpfile,prepare=overwrite,sync-files=each",
+    "write-files,file-size=whole,naming=tmpfile,sync-files=batch",
+    "write-files,file-size=whole,naming=rename,prepare=overwrite,sync-files=syncfs",
+    "write-files,file-size=8KiB",
+    "write-files,file-size=1MiB,chunk=64KiB,threads=3,sync-files=writeback",
+    "write-files,file-size=5000,chunk=4KiB,prepare=truncate,sync-files=each",
+    "write-files,file-size=8KiB,chunk=whole,naming=rename,sync-files=each",
+    "write-files,file-size=8KiB,threads=2,naming=rename,sync-files=batch,prepare=overwrite",
+    "write-files,file-size=8KiB,naming=tmpfile,sync-files=each,directory=fan-out",
+    "write-files,file-size=8KiB,threads=4,naming=tmpfile,sync-files=syncfs",
+    "write-files,file-size=8KiB,naming=exchange,sync-files=writeback,prepare=overwrite",
+    "write-files,file-size=8KiB,naming=exchange,sync-files=each,prepare=overwrite",
 ];
 
 /// Whether the case can write a producer's data.

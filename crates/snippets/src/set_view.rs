@@ -1,0 +1,93 @@
+use writebench_model::{FileSize, Naming, Opening, SyncFiles};
+
+use crate::case_view::{CaseView, number};
+
+/// For the templates of sets of files.
+impl CaseView<'_> {
+    /// False if one file is written by a function of one file.
+    pub(crate) fn writes_set(&self) -> bool {
+        self.case.method().writes_set() && self.axes().file_size != FileSize::Whole
+    }
+
+    /// For a program that splits its source.
+    pub(crate) fn file_size(&self) -> String {
+        match self.axes().file_size {
+            FileSize::Each(bytes) | FileSize::Between { least: bytes, .. } => number(bytes),
+            FileSize::Whole => String::new(),
+        }
+    }
+
+    pub(crate) fn set_after_error(&self) -> &'static str {
+        match (self.axes().naming, self.is_durable()) {
+            (Naming::Direct, _) if !self.creates_name() => "After an error, files may be incomplete.",
+            (_, false) => "After an error, incomplete files are removed, and complete ones may be there.",
+            (_, true) => {
+                "After an error, incomplete files are removed, and complete ones may be there, but not durable."
+            }
+        }
+    }
+
+    // Names.
+
+    pub(crate) fn is_tmpfile(&self) -> bool {
+        self.axes().naming == Naming::Tmpfile
+    }
+
+    pub(crate) fn exchanges(&self) -> bool {
+        self.axes().naming == Naming::Exchange
+    }
+
+    pub(crate) fn has_other_name(&self) -> bool {
+        let is_final = self.creates_name() && !self.syncs_afterwards();
+        self.axes().naming != Naming::Direct && !(self.is_tmpfile() && is_final)
+    }
+
+    /// A further argument or parameter, if files have another name until they are complete.
+    pub(crate) fn other(&self, text: &str) -> String {
+        if self.has_other_name() { format!(", {text}") } else { String::new() }
+    }
+
+    /// After an error with the file. A name that existed before is kept.
+    pub(crate) fn removes_one(&self) -> bool {
+        self.has_other_name() || self.creates_name() && !self.is_tmpfile()
+    }
+
+    /// Each begins with `module`.
+    pub(crate) fn set_flags(&self, module: &str) -> String {
+        let how: &[&str] = match (self.axes().naming, self.axes().prepare.opening()) {
+            (Naming::Tmpfile, _) => &["O_TMPFILE"],
+            (Naming::Rename | Naming::Exchange, _) | (Naming::Direct, Opening::New) => &["O_CREAT", "O_EXCL"],
+            (Naming::Direct, Opening::Emptied) => &["O_TRUNC"],
+            (Naming::Direct, Opening::Kept) => &[],
+        };
+        let flags = [&["O_WRONLY"], how].concat();
+        flags.iter().map(|flag| format!("{module}{flag}")).collect::<Vec<_>>().join(" | ")
+    }
+
+    /// A variable with the name during the write.
+    pub(crate) fn written<'n>(&self, other: &'n str, name: &'n str) -> &'n str {
+        if self.has_other_name() { other } else { name }
+    }
+
+    // Durability.
+
+    pub(crate) fn syncs_each(&self) -> bool {
+        self.axes().sync_files == SyncFiles::Each
+    }
+
+    pub(crate) fn syncs_batch(&self) -> bool {
+        matches!(self.axes().sync_files, SyncFiles::Batch | SyncFiles::Writeback)
+    }
+
+    pub(crate) fn starts_write_back(&self) -> bool {
+        self.axes().sync_files == SyncFiles::Writeback
+    }
+
+    pub(crate) fn syncs_filesystem(&self) -> bool {
+        self.axes().sync_files == SyncFiles::Syncfs
+    }
+
+    pub(crate) fn syncs_afterwards(&self) -> bool {
+        self.axes().sync_files.is_afterwards()
+    }
+}

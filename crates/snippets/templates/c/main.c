@@ -1,0 +1,90 @@
+{% if case.options.is_stream %}
+{% include "c/main_stream.c" %}
+{% else if !case.copies() %}
+// The content of a file, in memory for O_DIRECT.
+static char *content_of(const char *path, size_t *size)
+{
+    struct stat status;
+    void *data = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) != 0)
+        return NULL;
+    *size = (size_t)status.st_size;
+    if ((errno = {{ case.memalign_c("&data", "2 << 20") }}, *size > 0 ? *size : 1)) != 0)
+        return NULL;
+    for (size_t at = 0; at < *size;) {
+        ssize_t got = read(fd, (char *)data + at, *size - at);
+        if (got == 0)
+            errno = EIO;
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            return NULL;
+        at += got > 0 ? (size_t)got : 0;
+    }
+    close(fd);
+    return data;
+}
+{% endif %}
+static int64_t now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+{%- if case.writes_set() %}
+
+static const size_t FILE_SIZE = (size_t){{ case.file_size() }};
+{%- endif %}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: %s SOURCE TARGET\n", argv[0]);
+        return 2;
+    }
+{%- if case.options.is_stream %}
+    struct stat status;
+    int source = open(argv[1], O_RDONLY | O_CLOEXEC);
+    if (source < 0 || fstat(source, &status) != 0) {
+        perror(argv[1]);
+        return 1;
+    }
+{%- else if !case.copies() %}
+    size_t size;
+    char *data = content_of(argv[1], &size);
+    if (data == NULL) {
+        perror(argv[1]);
+        return 1;
+    }
+{%- endif %}
+{%- if case.writes_set() %}
+    const size_t count = (size + FILE_SIZE - 1) / FILE_SIZE;
+    struct file_data *files = calloc(count + 1, sizeof *files);
+    char (*names)[24] = calloc(count + 1, sizeof *names);
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = i * FILE_SIZE;
+        snprintf(names[i], sizeof names[i], "f%07zu", i);
+        files[i] = (struct file_data){names[i], data + at, size - at < FILE_SIZE ? size - at : FILE_SIZE};
+    }
+    struct failure failure = {0};
+{%- endif %}
+    int64_t start = now_ns();
+{%- if case.writes_set() %}
+    if (write_files(argv[2], files, count, &failure) != 0) {
+        fprintf(stderr, "%s: %s: %s\n", failure.name, failure.call, strerror(failure.error));
+        return 1;
+    }
+{%- else %}
+    if ({% if case.copies() %}copy_file(argv[1], argv[2])
+{%- else if case.options.is_stream %}write_stream(argv[2], read_source, &source{% if case.expects() %}, (size_t)status.st_size{% endif %})
+{%- else %}write_file(argv[2], data, size){% endif %} != 0) {
+        perror(argv[2]);
+        return 1;
+    }
+{%- endif %}
+    // For `writebench run --command`: the time without the start and the reading of the source.
+    const char *phases = getenv("WRITEBENCH_PHASES_FD");
+    if (phases != NULL)
+        dprintf(atoi(phases), "write %lld\n", (long long)(now_ns() - start));
+    return 0;
+}

@@ -1,0 +1,73 @@
+{%- if case.options.is_program %}
+
+fn main() -> ExitCode {
+    let arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
+    let [source, target] = &arguments[..] else {
+        eprintln!("usage: p SOURCE TARGET");
+        return ExitCode::from(2);
+    };
+    let failed = |path: &Path, error: io::Error| {
+        eprintln!("{}: {error}", path.display());
+        ExitCode::FAILURE
+    };
+{%- if case.options.is_stream %}
+    let {% if case.expects() %}(mut input, expected){% else %}mut input{% endif %} = match {% if case.expects() %}open_with_size{% else %}File::open{% endif %}(source) {
+        Ok(opened) => opened,
+        Err(error) => return failed(source, error),
+    };
+{%- else if !case.copies() %}
+    let mut memory = Vec::new();
+    let data = match content_of(source, &mut memory) {
+        Ok(data) => data,
+        Err(error) => return failed(source, error),
+    };
+{%- endif %}
+{%- if case.writes_set() %}
+    const FILE_SIZE: usize = {{ case.file_size() }};
+    let names: Vec<_> = (0..data.len().div_ceil(FILE_SIZE))
+        .map(|number| PathBuf::from(format!("f{number:07}")))
+        .collect();
+    let contents = data.chunks(FILE_SIZE);
+    let files: Vec<_> = names.iter().map(PathBuf::as_path).zip(contents).collect();
+{%- endif %}
+    let start = Instant::now();
+    if let Err(error) = {% if case.copies() %}copy_file(source, target)
+{%- else if case.options.is_stream %}write_stream(target, &mut input{% if case.expects() %}, expected{% endif %})
+{%- else if case.writes_set() %}write_files(target, &files)
+{%- else %}write_file(target, data){% endif %} {
+        return failed(target, error);
+    }
+    let line = format!("write {}\n", start.elapsed().as_nanos());
+    // For `writebench run --command`: the time without the start and the reading of the source.
+    if let Some(phases) = env::var("WRITEBENCH_PHASES_FD")
+        .ok()
+        .and_then(|fd| fd.parse().ok())
+    {
+        // SAFETY: the parent process has passed this descriptor.
+        let mut phases = unsafe { File::from_raw_fd(phases) };
+        if let Err(error) = phases.write_all(line.as_bytes()) {
+            return failed(Path::new("WRITEBENCH_PHASES_FD"), error);
+        }
+    }
+    ExitCode::SUCCESS
+}
+{%- if case.options.is_stream && case.expects() %}
+
+/// A file and its size.
+fn open_with_size(path: &Path) -> io::Result<(File, u64)> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    Ok((file, size))
+}
+{%- else if !case.copies() && !case.options.is_stream %}
+
+/// The content of a file, in memory for O_DIRECT and huge pages.
+fn content_of<'a>(path: &Path, memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+    let mut file = File::open(path)?;
+    let size = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+    let data = aligned(memory, size, 2 << 20);
+    file.read_exact(data)?;
+    Ok(data)
+}
+{%- endif %}
+{%- endif %}
