@@ -125,7 +125,7 @@ pub(crate) const PROMISES: &[Promise] = &[
         ],
     ),
     (
-        "write-files,size=24KiB,file-size=whole,chunk=8KiB,naming=rename,sync-files=each,prepare=overwrite",
+        "write-files,size=24KiB,chunk=8KiB,file-size=whole,naming=rename,sync-files=each,prepare=overwrite",
         &[(CREATE, 2), ("write 8192", 3), ("write 24576", 1), ("fsync", 2), ("renameat", 1), ("close", 2)],
     ),
     (
