@@ -111,7 +111,9 @@ fn each_way(kind: Kind, method: &str) -> Result<()> {
     let path = directory.path();
     let mut taken = 0;
     for way in WAYS {
-        let name = format!("{method},size=100KiB,chunk=4KiB,ranks={RANKS},{way}");
+        // A ring writes each file at once.
+        let chunk = if method == "uring-files" { "16KiB" } else { "4KiB" };
+        let name = format!("{method},size=100KiB,chunk={chunk},ranks={RANKS},{way}");
         let Ok(case) = Case::parse(name.trim_end_matches(',')) else { continue };
         let samples = take([path; RANKS as usize], &case)?;
         let outcomes: Vec<_> = samples.iter().map(|rank| rank.sample.outcome.name()).collect();
