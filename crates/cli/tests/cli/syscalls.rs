@@ -229,7 +229,7 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
             "renameat" | "renameat2" | "linkat" | "syncfs" | "mkdirat" if of_sample(0) || of_sample(2) => {
                 calls.push(name.clone());
             }
-            // The removal of the set is no call of the case.
+            // Others remove the set after the clock.
             "unlinkat" if of_sample(0) && arguments[1].ends_with(".tmp\"") => calls.push(name.clone()),
             "openat" if begun && result.contains("/copied") => calls.push("open source".to_owned()),
             "mmap" if of_sample(4) || (begun && of_source(4)) => {

@@ -23,20 +23,10 @@ pub(crate) const THROUGHPUT: Metric = Metric {
     text: &GIGABYTES_PER_S,
     of_sample: speed,
 };
-pub(crate) const RECORDS: Metric = Metric {
-    title: "records per second, total",
-    unit: "records/s",
-    figure: |estimate| estimate.records_per_s.as_ref(),
-    text: &NUMBER,
-    of_sample: speed,
-};
-pub(crate) const FILES: Metric = Metric {
-    title: "files per second, total",
-    unit: "files/s",
-    figure: |estimate| estimate.files_per_s.as_ref(),
-    text: &NUMBER,
-    of_sample: speed,
-};
+pub(crate) const RECORDS: Metric =
+    rate("records per second, total", "records/s", |estimate| estimate.records_per_s.as_ref());
+pub(crate) const FILES: Metric =
+    rate("files per second, total", "files/s", |estimate| estimate.files_per_s.as_ref());
 pub(crate) const ELAPSED: Metric = TIMES[0];
 
 /// Of layout `cpu-time`.
@@ -45,6 +35,10 @@ pub(crate) const TIMES: [Metric; 3] = [
     time("user CPU time", |estimate| Some(&estimate.user_cpu_ns), |sample| as_f64(sample.user_cpu_ns)),
     time("system CPU time", |estimate| Some(&estimate.system_cpu_ns), |sample| as_f64(sample.system_cpu_ns)),
 ];
+
+const fn rate(title: &'static str, unit: &'static str, figure: FigureOf) -> Metric {
+    Metric { title, unit, figure, text: &NUMBER, of_sample: speed }
+}
 
 const fn time(title: &'static str, figure: FigureOf, of_sample: fn(&Sample) -> f64) -> Metric {
     Metric { title, unit: "ms", figure, text: &MILLISECONDS, of_sample }
