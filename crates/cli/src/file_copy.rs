@@ -80,6 +80,18 @@ impl FileCopy {
         Ok(Self { to, ..copied })
     }
 
+    /// Without a destination.
+    pub(crate) fn of_source(from: &Path) -> Result<Self> {
+        Self::open(from, None, None, None)
+    }
+
+    /// The size in whole pages, for direct I/O.
+    pub(crate) fn whole_pages(&self) -> Bytes {
+        const PAGE_BYTES: u64 = 4096;
+        let size = self.source.size_bytes;
+        Bytes(if size > PAGE_BYTES { size / PAGE_BYTES * PAGE_BYTES } else { size })
+    }
+
     /// Standard input and output, if both are regular files: `<X >Y`. An output with content, or in append mode, is
     /// taken for a log.
     pub(crate) fn redirected(limit: Option<Duration>) -> Result<Option<Self>> {

@@ -3,6 +3,7 @@
 mod arguments;
 mod commands;
 mod consent;
+mod constraints;
 mod database;
 mod earlier_search;
 mod exit;

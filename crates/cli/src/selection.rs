@@ -5,12 +5,14 @@ use std::collections::HashSet;
 use anyhow::{Result, ensure};
 use clap::Args;
 use writebench_model::{
-    Assignment, Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Data, GOALS, Goal, Layout, Method,
-    Origin, Overrides, SelectedCase, Space, Suite, TargetRecord, combinations, did_you_mean, suite_named,
+    Assignment, Axes, Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Constraint, Data, GOALS, Goal,
+    Layout, Method, Origin, Overrides, SelectedCase, Space, Suite, TargetRecord, combinations, did_you_mean,
+    suite_named,
 };
 use writebench_stats::distinct;
 
 use crate::arguments::{WHAT, suite_names};
+use crate::constraints::constrain;
 use crate::exit::usage;
 use crate::file_copy::FileCopy;
 use crate::meant;
@@ -35,6 +37,9 @@ pub(crate) struct SelectionArguments {
     /// All usual goals if empty.
     #[arg(skip)]
     pub goals: Vec<Goal>,
+    /// Of these goals.
+    #[arg(skip)]
+    pub constraints: Vec<Constraint>,
     #[arg(skip)]
     pub with_and_without_checksums: bool,
     /// Write this kind of data [default: random]
@@ -106,7 +111,7 @@ pub(crate) fn rows(
     let of_copies = with_length(&overrides, copied)?;
     let (mut rows, mut notes, mut samples) = (Vec::new(), Vec::new(), SAMPLES);
     if selection.is_empty() && copied.is_none() {
-        rows = goal_rows(selection, &overrides)?;
+        (rows, notes) = goal_rows(selection, &overrides)?;
     }
     let default = (selection.is_empty() && copied.is_some()).then_some(COPY);
     for name in selection.suite.iter().map(String::as_str).chain(default) {
@@ -147,9 +152,12 @@ const USUAL_BYTES: u64 = 256 << 20;
 /// More files have the same rate, and only take longer.
 const MOST_FILES: u64 = 1 << 16;
 
-fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Vec<SelectedCase>> {
+fn goal_rows(
+    selection: &SelectionArguments,
+    overrides: &Overrides,
+) -> Result<(Vec<SelectedCase>, Vec<String>)> {
     let goals = if selection.goals.is_empty() { Goal::USUAL } else { &selection.goals };
-    let mut rows = Vec::new();
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
     let is_scaled = goals.iter().any(|&goal| usual_bytes(goal).is_ok_and(|bytes| bytes == USUAL_BYTES));
     for &goal in goals {
         // The other goals compare chunk sizes.
@@ -160,18 +168,25 @@ fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Ve
             values.push((Axis::Checksums, Checksums::ALL.iter().map(ToString::to_string).collect()));
         }
         for values in combinations(values.iter().map(|(axis, values)| (*axis, values.as_slice()))) {
-            rows.extend(rows_of_goal(goal, &values, is_scaled)?);
+            let Some(mut space) = space_of_goal(goal, &values, is_scaled)? else { continue };
+            match constrain(&mut space, &selection.constraints) {
+                Ok(_) => rows.extend(rows_of_space(space)),
+                Err(why) => notes.push(why),
+            }
         }
     }
-    Ok(rows)
+    match notes.first() {
+        Some(why) if rows.is_empty() => Err(usage!("{why}")),
+        _ => Ok((rows, notes)),
+    }
 }
 
 fn usual_bytes(goal: Goal) -> Result<u64> {
     Ok(Space::for_goal(goal, &[])?.baseline.axes().size_bytes)
 }
 
-/// The baseline of a goal, then its portfolio.
-fn rows_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Result<Vec<SelectedCase>> {
+/// None if the goal cannot have these values.
+fn space_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Result<Option<Space>> {
     let value = |wanted| values.iter().find(|(axis, _)| *axis == wanted).map(|(_, value)| *value);
     let mut fixed: Vec<_> = values.iter().map(|(axis, value)| (*axis, vec![(*value).to_owned()])).collect();
     let bytes = |text: &str| text.parse::<Bytes>().map(|bytes| bytes.0).map_err(|error| usage!("{error}"));
@@ -187,14 +202,19 @@ fn rows_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Resul
     }
     let space = Space::for_goal(goal, &fixed)?;
     // Some baselines have one rank only.
-    if space.baseline.axes().get(Axis::Ranks) != value(Axis::Ranks).unwrap_or("1") {
-        return Ok(Vec::new());
-    }
+    Ok(Some(space).filter(|space| space.baseline.axes().get(Axis::Ranks) == value(Axis::Ranks).unwrap_or("1")))
+}
+
+/// The baseline, then the portfolio, or a few candidates if nothing of it is allowed.
+fn rows_of_space(space: Space) -> impl Iterator<Item = SelectedCase> {
+    const FEW: usize = 4;
     let words = space.baseline.contract().checksums.words();
     let section = words.map_or(space.title.clone(), |words| format!("{}, {words}", space.title));
     let origin = CaseOrigin::of_suite(GOALS, &section, Layout::Ranked);
-    let cases = std::iter::once(space.baseline).chain(space.portfolio);
-    Ok(cases.map(|case| SelectedCase { origin: origin.clone(), label: None, case }).collect())
+    let few = space.others.iter().step_by(space.others.len().div_ceil(FEW).max(1));
+    let instead: Vec<Case> = few.filter(|_| space.portfolio.is_empty()).cloned().collect();
+    let cases = std::iter::once(space.baseline).chain(space.portfolio).chain(instead);
+    cases.map(move |case| SelectedCase { origin: origin.clone(), label: None, case })
 }
 
 pub(crate) fn check_records<'c>(records: &[Bytes], cases: impl IntoIterator<Item = &'c Case>) -> Result<()> {
@@ -314,6 +334,11 @@ pub(crate) fn different_cases(records: &[CaseRecord], ranks: u32) -> Result<Vec<
 /// `AXIS=VALUE[,VALUE...]`.
 pub(crate) fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
     let (axis, values) = text.split_once('=').ok_or("expected AXIS=VALUE[,VALUE...]")?;
+    if axis == "method" {
+        return Err(format!(
+            "a method is not an axis. To leave out other methods, add --without METHOD. To measure it: writebench run --case {values}"
+        ));
+    }
     let axis = Axis::from_name(axis).ok_or_else(|| {
         let names: Vec<&str> = Axis::ALL.iter().map(|axis| axis.name()).collect();
         let meant = meant::meant(axis, |ours| ours.split('=').next().is_some_and(|axis| names.contains(&axis)));
@@ -326,12 +351,7 @@ pub(crate) fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
             ),
         }
     })?;
-    let values: Vec<String> = values.split(',').map(str::to_owned).collect();
-    for value in &values {
-        // Unknown values fail here, contradictions in the cases.
-        writebench_model::Axes::defaults(writebench_model::Prepare::Create)
-            .set(axis, value)
-            .map_err(|error| error.to_string())?;
-    }
-    Ok((axis, values))
+    // Unknown values fail here, contradictions in the cases.
+    let values: Result<_, String> = values.split(',').map(|value| Axes::canonical(axis, value)).collect();
+    Ok((axis, values?))
 }

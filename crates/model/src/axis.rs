@@ -291,6 +291,13 @@ impl Axes {
     /// A chunk as large as a thread's whole range.
     pub const WHOLE: u64 = Chunk::WHOLE;
 
+    /// A value as in a case's name. An error names the accepted values.
+    pub fn canonical(axis: Axis, value: &str) -> Result<String, String> {
+        let mut axes = Self::defaults(Prepare::Create);
+        axes.set(axis, value)?;
+        Ok(axes.get(axis))
+    }
+
     /// Whether each direct write copies its data into aligned memory first.
     pub fn is_staged(&self) -> bool {
         self.cache == Cache::Direct && self.memory == DataMemory::Any

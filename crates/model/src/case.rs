@@ -12,7 +12,9 @@ use crate::method::{Copying, Cursor, Method};
 use crate::quantity::{Bytes, Range, Stride, split};
 use crate::similar::unknown;
 use crate::sync::SyncCall;
-use crate::value::{Cache, Directory, FileLayout, Files, Naming, Origin, Prepare, Source, SyncFiles};
+use crate::value::{
+    Cache, DataMemory, Directory, FileLayout, Files, Naming, Origin, Prepare, Source, SyncFiles,
+};
 use crate::value_card::Phrase;
 
 /// One fully specified experiment. [`Case::new`] refuses invalid combinations.
@@ -247,7 +249,8 @@ impl Case {
             },
             start: if axes.prepare.needs_old_content() { Start::Existing } else { Start::New },
             source,
-            memory: axes.memory,
+            // A producer fills memory of the writer's choice.
+            memory: if axes.source == Source::Chunk { DataMemory::Any } else { axes.memory },
             checksums: axes.checksums,
             durability: match (axes.sync.call, axes.cache) {
                 _ if axes.sync_files != SyncFiles::None => Durability::Durable,

@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::bounded::list;
 use crate::case::Case;
 use crate::case_record::CaseRecord;
+use crate::constraint::Constraint;
 use crate::ranks::Cluster;
 use crate::sample::Extent;
 use crate::target::{MissingTarget, TargetRecord};
@@ -67,6 +68,9 @@ pub struct Settings {
     /// The path at which a copy remains after the run.
     #[serde(rename = "to", alias = "copy_to")]
     pub copy_to: Option<String>,
+    /// Of a search, or of a run of goals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
+    pub constraints: Vec<Constraint>,
     /// The file size of a search. Limits can force the search to end with a smaller one.
     pub search_bytes: Option<u64>,
     /// The user's programs, in words with placeholders, by the number on axis `program`.
@@ -75,6 +79,19 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// False for plain write as a mere reference.
+    pub fn allows(&self, case: &Case, baseline: &Case) -> bool {
+        self.constraints.iter().all(|constraint| constraint.allows(case, baseline))
+    }
+
+    /// The name of the only language of printed code.
+    pub fn language(&self) -> Option<&str> {
+        self.constraints.iter().find_map(|constraint| match constraint {
+            Constraint::Language(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
     pub fn program_for(&self, case: &Case) -> Option<Vec<String>> {
         let number = (case.axes().program as usize).checked_sub(1)?;
         self.programs.get(number).filter(|_| case.method().is_program()).cloned()

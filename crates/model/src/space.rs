@@ -1,8 +1,10 @@
 use std::collections::BTreeMap;
 
+use crate::axis::{Axes, Axis};
 use crate::case::{Case, CaseError};
+use crate::constraint::Constraint;
 use crate::suite::{CasePrefix, Overrides, Suite, SuiteError};
-use crate::value::named_values;
+use crate::value::{DataMemory, Source, named_values};
 
 named_values! {
     /// The name of a contract.
@@ -68,6 +70,24 @@ impl Goal {
         Self::DurableReplace,
     ];
 
+    /// Everyday words for it.
+    pub fn aliases(self) -> &'static [&'static str] {
+        match self {
+            Self::Stream => &["download", "export", "write"],
+            Self::DurableStream => &["checkpoint", "dump"],
+            Self::Records => &["append", "database", "journal", "log", "wal"],
+            Self::Copy => &["cp"],
+            Self::DurableCopy => &["backup"],
+            Self::Files => &["checkout", "unpack", "untar", "unzip"],
+            Self::DurableReplace => &["config", "save"],
+            Self::Overwrite
+            | Self::DurableOverwrite
+            | Self::LargerThanMemory
+            | Self::DurableFiles
+            | Self::Replace => &[],
+        }
+    }
+
     pub fn is_durable(self) -> bool {
         match self {
             Self::DurableStream | Self::DurableOverwrite | Self::DurableCopy | Self::Records => true,
@@ -127,8 +147,24 @@ impl Space {
         let (section, baseline) = candidates.next().expect("a space has a baseline");
         let baseline = baseline.map_err(|error| suite.error(section, error))?;
         let (mut portfolio, mut others) = (Vec::new(), Vec::new());
+        // A method without an axis has its default, and another section its own value.
+        let is_fixed = |(axis, values): &(Axis, Vec<String>), case: &Case| {
+            let is_own = |value: &String| Axes::canonical(*axis, value) == Ok(case.axes().get(*axis));
+            !baseline.method().has_axis(*axis) || values.iter().any(is_own)
+        };
+        // A producer has chunks, and fills them in aligned memory if that saves a copy.
+        let is_produced = baseline.axes().source == Source::Chunk;
+        let is_aligned = fixed.iter().all(|(axis, _)| *axis != Axis::Memory);
         let add = |cases: &mut Vec<Case>, case: Case| {
-            let is_enough = case.contract().satisfies(&baseline.contract());
+            if is_produced && case.axes().chunk_size_bytes == Axes::WHOLE {
+                return;
+            }
+            let case = match is_produced && is_aligned && case.axes().is_staged() {
+                true => case.with(Axis::Memory, DataMemory::PageAligned.name()).unwrap_or(case),
+                false => case,
+            };
+            let is_enough = case.contract().satisfies(&baseline.contract())
+                && fixed.iter().all(|values| is_fixed(values, &case));
             if is_enough && case != baseline && !cases.contains(&case) {
                 cases.push(case);
             }
@@ -147,6 +183,36 @@ impl Space {
         }
         others.extend(portfolio.iter().filter(|case| !others.contains(case)).cloned().collect::<Vec<_>>());
         Ok(Self { title: suite.title.clone(), summary: suite.summary.clone(), baseline, portfolio, others })
+    }
+
+    /// Adds candidates with the most threads of a constraint, and with powers of two below. Of a file without a known
+    /// length, each thread takes the next chunk.
+    pub fn add_allowed(&mut self, constraint: &Constraint) {
+        match *constraint {
+            Constraint::Threads(most) => {
+                let doubled = std::iter::successors(Some(8_u32), |count| count.checked_mul(2));
+                for count in doubled.take_while(|&count| count < most).chain([most]) {
+                    self.add_variants(|case| case.with(Axis::Threads, &count.to_string()));
+                }
+            }
+            Constraint::UnknownLength => self.add_variants(|case| {
+                Case::parse(&format!("{case},layout=strided,block={}", case.axes().get(Axis::Chunk)))
+            }),
+            _ => {}
+        }
+    }
+
+    /// Of cases with several threads.
+    fn add_variants(&mut self, variant: impl Fn(&Case) -> Result<Case, CaseError>) {
+        for cases in [&mut self.portfolio, &mut self.others] {
+            let variants: Vec<Case> =
+                cases.iter().filter(|case| case.axes().threads > 1).flat_map(&variant).collect();
+            for case in variants {
+                if !cases.contains(&case) {
+                    cases.push(case);
+                }
+            }
+        }
     }
 
     /// The baseline first.

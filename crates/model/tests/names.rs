@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use writebench_model::{Axis, Cache, Case, DataMemory, Goal, Method, Space, built_in_suites};
+use writebench_model::{Axis, Cache, Case, DataMemory, Goal, Method, Source, Space, built_in_suites};
 
 fn method() -> impl Strategy<Value = Method> {
     prop::sample::select(Method::ALL)
@@ -263,7 +263,8 @@ fn all_cases_of_a_search_use_the_requested_memory() {
         }
         let space = space.unwrap();
         for case in space.cases() {
-            let from_memory = if case.method().copies() { DataMemory::Any } else { memory };
+            let is_own = case.method().copies() || case.axes().source == Source::Chunk;
+            let from_memory = if is_own { DataMemory::Any } else { memory };
             assert_eq!(case.contract().memory, from_memory, "{case}");
             let is_direct = case.axes().cache == Cache::Direct && !case.method().copies();
             assert_eq!(case.staged_bytes() > 0, is_direct && memory == DataMemory::Any, "{case}");

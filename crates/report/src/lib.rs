@@ -13,5 +13,5 @@ pub use numbers::{ComparedRun, Comparison, ObservationUnit, Side};
 pub use sentences::arranged::Sort;
 pub use sentences::comparison::FOUR_RUNS;
 pub use sentences::machine::machine_lines;
-pub use sentences::{Report, counted, quoted, visible, visible_lines};
+pub use sentences::{Report, counted, emit_options, quoted, visible, visible_lines};
 pub use writebench_stats::Verdict;

@@ -6,12 +6,31 @@
 //! and Hoos, *Analysing Differences between Algorithm Configurations through Ablation*, Journal of
 //! Heuristics 2016).
 
+use std::fmt;
+use std::sync::Arc;
+
 use writebench_model::{Case, Content};
 use writebench_stats::{CLOSE, Interval, Rounds, Verdict, recommended};
 
 use crate::figures::{by_round, counted, is_clear_loss, verdict};
 use crate::order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
+
+/// Whether a case may join, given the baseline. Without one, any may.
+#[derive(Clone, Default)]
+pub struct Rule(pub Option<Arc<dyn Fn(&Case, &Case) -> bool>>);
+
+impl Rule {
+    fn allows(&self, case: &Case, baseline: &Case) -> bool {
+        self.0.as_ref().is_none_or(|allows| allows(case, baseline))
+    }
+}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Rule").field(&self.0.is_some()).finish()
+    }
+}
 
 #[derive(Debug, Clone)]
 pub struct Contest {
@@ -20,6 +39,7 @@ pub struct Contest {
     cases: Vec<(usize, Case)>,
     // The cases not yet dropped.
     alive: Vec<usize>,
+    rule: Rule,
     // Whether rivals are measured until each is decided, instead of the gain alone.
     is_precise: bool,
     has_winner: bool,
@@ -42,8 +62,9 @@ const MOST_ROUNDS: usize = 100;
 
 impl Contest {
     /// Measures all cases. The baseline is first, and numbers are positions in the plan.
-    pub fn new(target: usize, cases: Vec<(usize, Case)>) -> Self {
-        Self { target, alive: (0..cases.len()).collect(), cases, is_precise: false, has_winner: false }
+    pub fn new(target: usize, cases: Vec<(usize, Case)>, rule: Rule) -> Self {
+        let alive = (0..cases.len()).collect();
+        Self { target, alive, cases, rule, is_precise: false, has_winner: false }
     }
 
     /// The same with only these cases at first, until each is decided.
@@ -134,7 +155,9 @@ impl Contest {
         let ways: Vec<_> = full.iter().filter(|&&place| place != 0).filter_map(way).collect();
         let gain = |place| to(0, place);
         let is_open = |ratio| verdict(ratio) == Verdict::Inconclusive;
-        let winner = recommended(&ways, model.value(0).map(|_| 0), gain).unwrap_or(0);
+        let plain = &self.cases[0].1;
+        let is_rival = model.value(0).is_some() && self.rule.allows(plain, plain);
+        let winner = recommended(&ways, is_rival.then_some(0), gain).unwrap_or(0);
         let most = if self.is_precise { MOST_ROUNDS } else { MOST_ROUNDS_FACTOR * rounds };
         self.has_winner = winner != 0;
         if !self.has_winner {
@@ -147,7 +170,8 @@ impl Contest {
         }
         let mut measured = vec![0, winner, best];
         let mut added = Vec::new();
-        for case in self.cases[winner].1.simplifications(&self.cases[0].1) {
+        let simpler = self.cases[winner].1.simplifications(plain).into_iter();
+        for case in simpler.filter(|case| self.rule.allows(case, plain)) {
             match self.cases.iter().position(|(_, known)| *known == case) {
                 Some(place) if is_full(place) || !is_able(place) || is_clear_loss(to(place, best)) => {}
                 Some(place) => measured.push(place),
@@ -184,7 +208,7 @@ mod tests {
     fn measured(names: &[&str], time: impl Fn(&Case) -> u64) -> Vec<(String, usize)> {
         let mut plan: Vec<Case> = names.iter().map(|name| Case::parse(name).unwrap()).collect();
         let cases = plan.iter().cloned().enumerate().collect();
-        let mut schedule = GoalRounds::new(vec![Contest::new(0, cases)], 6);
+        let mut schedule = GoalRounds::new(vec![Contest::new(0, cases, Rule::default())], 6);
         let mut taken: Vec<Vec<SampleSummary>> = vec![Vec::new(); plan.len()];
         for round in 0..100 {
             let wanted = schedule.wanted(&taken, Spent::default()).to_vec();

@@ -219,6 +219,7 @@ mod tests {
             copy_to: None,
             search_bytes: None,
             programs: Vec::new(),
+            constraints: Vec::new(),
         }
     }
 

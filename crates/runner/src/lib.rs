@@ -40,7 +40,7 @@ pub use claim_error::ClaimError;
 pub use communicator::{Communicator, Coordinator, Report, Share};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
-pub use goal_rounds::Contest;
+pub use goal_rounds::{Contest, Rule};
 pub use hardware::Hardware;
 pub use holders::children;
 pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};

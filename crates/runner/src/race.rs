@@ -21,7 +21,7 @@ use writebench_stats::as_f64;
 use self::posterior::{Acquisition, LearntKernel, Posterior};
 use crate::costs::Costs;
 use crate::figures::{CLEAR_LOSS_ROUNDS, counted, floor};
-use crate::goal_rounds::{Contest, GoalRounds, has_failed};
+use crate::goal_rounds::{Contest, GoalRounds, Rule, has_failed};
 use crate::order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
 
@@ -73,6 +73,7 @@ pub struct Race {
     is_resumed: bool,
     costs: Costs,
     learnt: LearntKernel,
+    rule: Rule,
     wanted: Vec<usize>,
 }
 
@@ -111,6 +112,11 @@ impl Race {
             race.enter(0, &[]);
         }
         race
+    }
+
+    /// Of simpler forms of the winner.
+    pub fn ruled_by(self, rule: Rule) -> Self {
+        Self { rule, ..self }
     }
 
     fn real(&self) -> usize {
@@ -323,7 +329,11 @@ impl Race {
         let clones = (0..self.candidates.len()).filter(|&index| self.is_clone(index)).collect();
         let contest = |indexes: &Vec<usize>| {
             let positions = indexes.iter().map(|&index| self.case_on(self.real(), index));
-            Contest::new(0, positions.map(|position| (position, self.cases[position].clone())).collect())
+            Contest::new(
+                0,
+                positions.map(|position| (position, self.cases[position].clone())).collect(),
+                self.rule.clone(),
+            )
         };
         let places = finalists.iter().filter_map(|finalist| rivals.iter().position(|rival| rival == finalist));
         let contests = vec![contest(&rivals).among(places.collect()), contest(&clones)];

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint, value_parser};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, FileSize, Goal, Reserve, SelectedCase,
-    Settings, Space, Stage, TargetRecord,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, FileSize, Goal, Origin, Reserve,
+    SelectedCase, Settings, Space, Stage, TargetRecord,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
@@ -18,12 +19,13 @@ use writebench_stats::distinct;
 
 use self::file_sizes::file_sizes;
 use super::run::RunCommand;
-use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, named_values, positive_duration};
+use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, positive_duration};
+use crate::constraints::{ConstraintArguments, constrain, rule};
 use crate::earlier_search::{earlier_finalists, name_without_size};
 use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
+use crate::file_copy::FileCopy;
 use crate::global::Global;
-use crate::output_file::ProtectedPaths;
 use crate::selection::SelectionArguments;
 use crate::session::{
     MeasuringArguments, ScheduledCases, Session, Target, Workspaces, most_unasked_bytes, new_run,
@@ -40,9 +42,10 @@ pub(crate) struct AdviseCommand {
     /// Optimize for this goal: stream (a new file, which may still be in the page cache), durable-stream (durable at the
     /// end), overwrite and durable-overwrite (an existing file), records (each durable before the next), copy and
     /// durable-copy (a file in the page cache), files and durable-files (many small ones), replace and durable-replace (a
-    /// file that no reader sees in part), larger-than-memory. May be repeated [default: all but the last]
-    #[arg(long = "for", value_name = "GOAL", hide_possible_values = true,
-        value_parser = named_values(Goal::ALL, Goal::name), help_heading = WHAT)]
+    /// file that no reader sees in part), larger-than-memory. Everyday words are log, wal and database (records),
+    /// checkpoint (durable-stream), untar (files), save (durable-replace), cp, backup (durable-copy). May be repeated
+    /// [default: all but the last]
+    #[arg(long = "for", value_name = "GOAL", hide_possible_values = true, value_parser = goals(), help_heading = WHAT)]
     goals: Vec<Goal>,
     /// Write a file of this size, or each of many files. LEAST..MOST draws their sizes [default: 256MiB, 4MiB of records,
     /// 16KiB for each of many files, 1MiB to replace, or 1.5 times the memory for larger-than-memory]
@@ -56,11 +59,20 @@ pub(crate) struct AdviseCommand {
     record: Option<Bytes>,
     /// Take the data from this memory: any (as malloc returns it), aligned (to a page), huge-pages (aligned, and in huge
     /// pages), or producer (your code refills one chunk)
-    #[arg(long, value_name = "MEMORY", default_value = "any", value_parser = data_from, help_heading = WHAT)]
+    #[arg(long, value_name = "MEMORY", default_value = "any", default_value_if("unknown_length", "true", "producer"),
+        value_parser = data_from, help_heading = WHAT)]
     data_from: (Axis, &'static str),
+    /// Copy this file, with --for copy or durable-copy. It is only read [default: a file made in the target]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = WHAT)]
+    from: Option<PathBuf>,
+    /// Evict the source of a copy from the page cache before every sample
+    #[arg(long, help_heading = WHAT)]
+    cold: bool,
     /// Give every case this value, including plain write. May be repeated
     #[arg(long, value_name = "AXIS=VALUE", value_parser = selection::assignment, help_heading = WHAT)]
     set: Vec<(Axis, Vec<String>)>,
+    #[command(flatten)]
+    constraints: ConstraintArguments,
     /// Stop the search after this time [default: 60s, or 45s for several goals]
     #[arg(long, value_name = "TIME", value_parser = positive_duration, help_heading = HOW_LONG)]
     budget: Option<Duration>,
@@ -124,11 +136,14 @@ impl AdviseCommand {
         let selection = SelectionArguments {
             goals: goals.to_vec(),
             record: self.record.into_iter().collect(),
-            set: sizes.into_iter().chain(self.fixed()).collect(),
+            set: sizes.into_iter().chain(self.fixed()).filter(|(axis, _)| *axis != Axis::Origin).collect(),
+            constraints: self.constraints.list(),
             ..SelectionArguments::default()
         };
+        ensure!(self.from.is_none(), usage!("--from copies one file. Add --for copy or --for durable-copy"));
         let (target, measuring) = (self.target.iter().cloned().collect(), self.measuring());
-        RunCommand { target, selection, measuring, yes: self.yes, ..RunCommand::default() }.run(global)
+        RunCommand { target, selection, measuring, cold: self.cold, yes: self.yes, ..RunCommand::default() }
+            .run(global)
     }
 
     fn measuring(&self) -> MeasuringArguments {
@@ -146,12 +161,16 @@ impl AdviseCommand {
     fn search(&self, goal: Goal, global: &Global) -> Result<Exit> {
         let output = &global.output;
         let budget = self.budget.unwrap_or(SEARCH_BUDGET);
-        let exports = self.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
+        let copied = self.from.as_deref().map(FileCopy::of_source).transpose()?;
+        let exports = self.exports.find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
         let measuring = self.measuring();
         let found = Target::find(self.target.as_deref().unwrap_or(Path::new(".")), None, &measuring)?;
         let target = found.record();
-        let sizes = match goal {
-            Goal::LargerThanMemory => self.size_beyond_memory(&target)?,
+        let sizes = match (goal, &copied) {
+            (Goal::LargerThanMemory, _) => self.size_beyond_memory(&target)?,
+            (_, Some(copied)) if self.size.is_none() => {
+                vec![(Axis::Size, vec![copied.whole_pages().to_string()])]
+            }
             _ => self.sizes(goal)?,
         };
         let ranks = global.ranks();
@@ -164,7 +183,7 @@ impl AdviseCommand {
         }
         let record = self.record.map(|record| (Axis::Chunk, vec![record.to_string()]));
         fixed.extend(sizes.into_iter().chain(record).chain([(Axis::Ranks, vec![ranks.to_string()])]));
-        let space = Space::for_goal(goal, &fixed)?;
+        let mut space = Space::for_goal(goal, &fixed)?;
         if ranks > 1 && space.baseline.axes().ranks == 1 {
             return Err(usage!("--for {} needs one rank. Start it without mpirun", goal.name()));
         }
@@ -172,6 +191,16 @@ impl AdviseCommand {
             return Err(usage!("--record needs --for records. Add that, or leave out --record"));
         }
         selection::check_records(self.record.as_slice(), [&space.baseline])?;
+        if (copied.is_some() || self.cold) && !space.baseline.method().copies() {
+            return Err(usage!("--from and --cold are for a copy. Add --for copy or --for durable-copy"));
+        }
+        if let Some(copied) = &copied {
+            copied.check_size(Bytes(space.baseline.axes().size_bytes))?;
+        }
+        let has_axis = |axis| space.cases().any(|case| case.method().has_axis(axis));
+        if let Some((axis, _)) = self.set.iter().find(|(axis, _)| !has_axis(*axis)) {
+            return Err(usage!("--set {axis}: no candidate has this axis. Leave it out"));
+        }
         if self.data_from != ANYWHERE && space.baseline.method().copies() {
             return Err(usage!("--data-from does not apply to a copy, whose data is in a file. Leave it out"));
         }
@@ -183,6 +212,11 @@ impl AdviseCommand {
             ));
         }
         found.check(std::slice::from_ref(&space.baseline), None, &[])?;
+        let constraints = self.constraints.list();
+        let left_out = constrain(&mut space, &constraints).map_err(|why| usage!("{why}"))?;
+        if !left_out.is_empty() {
+            output.note(&format!("{}.", left_out.join(", ")));
+        }
         let mut candidates = CandidateSet::for_target(goal, &space, &target, self.max_bytes);
         candidates.limits.budget = budget;
         if let Some(why) = candidates.left_out.first() {
@@ -204,7 +238,8 @@ impl AdviseCommand {
             return output.results(&candidates.dry_run());
         }
         let settings = measuring.settings(Some(budget), selection::SAMPLES);
-        let mut settings = Settings { search_bytes: Some(real_bytes), ..settings };
+        let mut settings = Settings { search_bytes: Some(real_bytes), constraints, ..settings };
+        copied.iter().for_each(|copied| copied.record(&mut settings));
         // Limits depend on the durability and the number of threads only. The race counts neither their bytes nor those of
         // the check of direct I/O.
         let is_as_durable = |case: &&Case| case.contract().durability == space.baseline.contract().durability;
@@ -239,15 +274,17 @@ impl AdviseCommand {
         let CandidateSet { cases, candidates, baseline, mut limits, deferred, .. } = candidates;
         limits.max_bytes = limits.max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
         let workspaces = Workspaces { store: &store, run: number, targets, limit: None, global };
-        let schedule = Box::new(Race::new(candidates, baseline, cases.clone(), limits));
+        let rule = rule(&settings.constraints);
+        let schedule = Box::new(Race::new(candidates, baseline, cases.clone(), limits).ruled_by(rule));
         let plan = ScheduledCases { cases, deferred, schedule };
-        Session::new(workspaces, run, settings, plan, None, limits_for).measure(&exports)
+        Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)
     }
 
     fn fixed(&self) -> Vec<(Axis, Vec<String>)> {
         let (axis, value) = self.data_from;
         let data_from = (self.data_from != ANYWHERE).then(|| (axis, vec![value.to_owned()]));
-        self.set.iter().cloned().chain(data_from).collect()
+        let cold = self.cold.then(|| (Axis::Origin, vec![Origin::Cold.to_string()]));
+        self.set.iter().cloned().chain(data_from).chain(cold).collect()
     }
 
     /// From --size and --count.
@@ -294,6 +331,15 @@ impl AdviseCommand {
 }
 
 const ANYWHERE: (Axis, &str) = (Axis::Memory, "any");
+
+fn goals() -> impl TypedValueParser<Value = Goal> {
+    let value = |goal: &Goal| PossibleValue::new(goal.name()).aliases(goal.aliases().iter().copied());
+    let named = |text: String| {
+        let is_meant = |goal: &Goal| goal.name() == text || goal.aliases().contains(&text.as_str());
+        Goal::ALL.iter().copied().find(is_meant).ok_or("no such goal")
+    };
+    PossibleValuesParser::new(Goal::ALL.iter().map(value)).try_map(named)
+}
 
 fn data_from(text: &str) -> Result<(Axis, &'static str), &'static str> {
     match text {

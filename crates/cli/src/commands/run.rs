@@ -102,6 +102,7 @@ impl RunCommand {
         let mut settings = measuring.settings(answers_goals.then_some(GOALS_BUDGET), selected.samples);
         copied.iter().for_each(|copied| copied.record(&mut settings));
         settings.programs = self.programs.words()?;
+        settings.constraints.clone_from(&self.selection.constraints);
         let is_own = copied.is_some() || !self.programs.is_empty();
         let may_shrink = settings.budget_ns.is_some() && !is_own;
         let largest = self.selection.adaptive_size(&selected.rows).filter(|_| may_shrink);

@@ -1,11 +1,11 @@
 use anyhow::{Result, ensure};
 use writebench_model::{Axis, Bytes, Case, GOALS, RunRecord, SelectedCase, Settings};
-use writebench_runner::{AdaptiveSize, Contest, OfSize};
+use writebench_runner::{AdaptiveSize, Contest, OfSize, Rule};
 use writebench_stats::distinct;
 
 use super::scheduled::ScheduledCases;
 use crate::exit::usage;
-use crate::selection;
+use crate::{constraints, selection};
 
 /// In smaller files, opening takes longer than writing.
 const LEAST_BYTES: u64 = 64 << 10;
@@ -27,6 +27,7 @@ impl ScheduledCases {
         run.cases.clear();
         let targets = &run.targets;
         let settings = &Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
+        let rule = constraints::rule(&settings.constraints);
         let (mut all, mut deferred) = (Vec::new(), Vec::new());
         let sizes = if is_fixed { vec![largest] } else { sizes(largest) };
         let pass_sizes = if is_fixed { Vec::new() } else { pass_sizes(largest, &sizes) };
@@ -39,7 +40,7 @@ impl ScheduledCases {
             let mut of_size = places(size, &rows, targets.len(), &mut all);
             // Fewer samples cannot eliminate a case.
             if settings.samples >= selection::SAMPLES {
-                of_size.contests = contests(&rows, targets.len(), &all, of_size.cases[0]);
+                of_size.contests = contests(&rows, targets.len(), &all, of_size.cases[0], &rule);
             }
             of_sizes.push(of_size);
         }
@@ -114,7 +115,7 @@ fn places(bytes: u64, rows: &[SelectedCase], targets: usize, all: &mut Vec<Case>
 }
 
 /// A contest for each goal and target. `first` is an index in the plan. A goal's first row is its baseline.
-fn contests(rows: &[SelectedCase], targets: usize, all: &[Case], first: usize) -> Vec<Contest> {
+fn contests(rows: &[SelectedCase], targets: usize, all: &[Case], first: usize, rule: &Rule) -> Vec<Contest> {
     let is_together = |a: &SelectedCase, b: &SelectedCase| {
         a.origin.table() == b.origin.table() && a.case.contract() == b.case.contract()
     };
@@ -123,7 +124,7 @@ fn contests(rows: &[SelectedCase], targets: usize, all: &[Case], first: usize) -
     let on_target = |goal: &[SelectedCase], target: usize| {
         let position = |place: usize| first + place * targets + target;
         let cases = goal.iter().filter_map(|row| Some((position(place(&row.case)?), row.case.clone())));
-        Contest::new(target, cases.collect())
+        Contest::new(target, cases.collect(), rule.clone())
     };
     let all_targets = |goal| (0..targets).map(move |target| on_target(goal, target));
     of_goals.flat_map(all_targets).collect()

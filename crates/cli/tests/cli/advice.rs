@@ -23,6 +23,9 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a search for records keeps their durability", &[Need::Filesystem(Kind::Ext4)], records);
     trials.add("a search begins with the finalists of an earlier one", &tmpfs, again);
     trials.add("a dry run lists the candidates and writes nothing", &tmpfs, dry_run);
+    trials.add("constraints leave out candidates, and more threads add some", &tmpfs, constraints);
+    trials.add("an answer keeps the constraints, and names them", &tmpfs, constrained);
+    trials.add("a search copies a file of the user's, which is only read", &tmpfs, own_source);
     trials.add("impossible searches are refused in one line", &tmpfs, refusals);
     trials.add("each of several goals gets a table", &tmpfs, several_goals);
     trials.add(
@@ -248,7 +251,10 @@ fn dry_run() -> Result<()> {
     let fixed = ["--data-from", "producer", "--set", "data=compressible:50", "--dry-run"];
     let produced = program.call(&[&["advise", target_text, "--for", "stream"], &fixed[..]].concat())?;
     let names = produced.stdout.lines().filter(|line| line.contains("size=256MiB"));
-    let is_fixed = |name: &str| name.ends_with("data=compressible:50,source=chunk");
+    let is_fixed = |name: &str| {
+        let end = if name.contains("cache=direct") { ",memory=page-aligned" } else { "" };
+        name.ends_with(&format!("data=compressible:50,source=chunk{end}"))
+    };
     ensure!(names.clone().count() > 100 && names.clone().all(is_fixed), "{produced:?}");
     let large = ["advise", target_text, "--for", "stream", "--size", "4GiB", "--reserve", "0", "--dry-run"];
     let ended = program.call(&large)?;
@@ -257,6 +263,81 @@ fn dry_run() -> Result<()> {
     ensure!(last.contains("With 4 GiB a search takes about 16m: --budget 16m, and writes "), "{last}");
     let agreed = program.call(&[&large[..], &["--yes"]].concat())?;
     ensure!(!agreed.stdout.contains("at most 64 GiB"), "{agreed:?}");
+    Ok(())
+}
+
+fn candidates(arguments: &[&str]) -> Result<Vec<String>> {
+    let target = directory_on(Kind::Tmpfs);
+    let target_text = target.path().to_str().context("UTF-8")?;
+    let ended = program()?.call(&[&["advise", target_text, "--dry-run"], arguments].concat())?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let names = ended.stdout.lines().filter(|line| line.contains("size=")).map(str::to_owned);
+    Ok(names.collect())
+}
+
+fn constraints() -> Result<()> {
+    let without = |options: &[&str]| candidates(&[&["--for", "stream"], options].concat());
+    let has = |names: &[String], part: &str| names.iter().skip(1).any(|name| name.contains(part));
+    let all = without(&[])?;
+    ensure!(has(&all, "uring") && has(&all, "threads=4") && has(&all, "chunk=64KiB"), "{all:?}");
+    let few = without(&["--without", "uring", "--without", "chunk=64KiB", "--without", "cache"])?;
+    ensure!(!["uring", "chunk=64KiB", "cache="].iter().any(|part| has(&few, part)), "{few:?}");
+    let threads = without(&["--threads", "8"])?;
+    ensure!(has(&threads, "threads=8") && has(&threads, "threads=2") && !has(&threads, "threads=16"));
+    ensure!(!has(&without(&["--threads", "1"])?, "threads="));
+    let python = without(&["--lang", "python"])?;
+    ensure!(python.len() > 20 && !has(&python, "uring") && !has(&python, "huge=collapse"), "{python:?}");
+    let direct = without(&["--set", "cache=direct"])?;
+    ensure!(direct.iter().all(|name| name.contains("cache=direct")), "{direct:?}");
+    let unknown = without(&["--unknown-length"])?;
+    let needs_length = ["prepare=fallocate", "prepare=set-len", "mmap", "chunk=whole"];
+    ensure!(!needs_length.iter().any(|part| has(&unknown, part)), "{unknown:?}");
+    ensure!(unknown.iter().all(|name| name.contains("source=chunk")), "{unknown:?}");
+    ensure!(has(&unknown, "threads=2,layout=strided"), "{unknown:?}");
+    let files = candidates(&["--for", "untar"])?;
+    ensure!(files[0].starts_with("write-files"), "{files:?}");
+    Ok(())
+}
+
+fn constrained() -> Result<()> {
+    let program = program()?;
+    let options = ["--without", "write", "--without", "threads", "--lang", "python"];
+    let document = advise(&program, &[QUICK, &options].concat())?;
+    let settings = &document["run"]["settings"]["constraints"];
+    ensure!(
+        *settings == serde_json::json!(["--without write", "--without threads", "--lang python"]),
+        "{settings}"
+    );
+    let advice = &document["advice"];
+    let recommended = advice["recommended"].as_str().context("a name")?;
+    ensure!(advice["baseline"] == "write,size=8MiB" && recommended != "write,size=8MiB", "{advice}");
+    for name in names(&document, "Finals").iter().filter(|name| **name != "write,size=8MiB") {
+        ensure!(!name.starts_with("write,") && !name.contains("threads="), "{name}");
+    }
+    let conclusions = document["conclusions"].to_string();
+    ensure!(conclusions.contains("--without write --without threads --lang python"), "{conclusions}");
+    ensure!(conclusions.contains("--lang python\"") && !conclusions.contains("(or "), "{conclusions}");
+    let goals = ["--for", "stream", "--for", "files", "--lang", "java", "--budget", "5s", "--export=json=-"];
+    let target = directory_on(Kind::Tmpfs);
+    let ended = program.call(&[&["advise", target.path().to_str().context("UTF-8")?], &goals[..]].concat())?;
+    ensure!(ended.code == Some(0) && ended.stderr.contains("--lang java leaves none of"), "{ended:?}");
+    Ok(())
+}
+
+fn own_source() -> Result<()> {
+    let (program, source) = (program()?, directory_on(Kind::Ext4));
+    let from = source.path().join("mine");
+    std::fs::write(&from, vec![7; (4 << 20) + 5])?;
+    let from = from.to_str().context("UTF-8")?;
+    let options = ["--for", "cp", "--from", from, "--cold", "--budget", "10s", "--export=json=-", "--quiet"];
+    let document = advise(&program, &options)?;
+    ensure!(document["run"]["settings"]["from"] == from, "{}", document["run"]);
+    let cases = document["cases"].as_array().context("cases")?;
+    ensure!(cases.iter().all(|case| case["contract"]["source"] == "cold-file"), "{cases:?}");
+    let baseline = &document["advice"]["baseline"];
+    ensure!(*baseline == "read-write,size=4MiB,origin=cold", "{baseline}");
+    ensure!(document["conclusions"].to_string().contains(&format!("--from {from} --case")), "{document:#}");
+    ensure!(std::fs::read(from)? == vec![7; (4 << 20) + 5]);
     Ok(())
 }
 
@@ -313,6 +394,13 @@ fn refusals() -> Result<()> {
         (&["--for", "stream", "--set", "threads=1,2"], "--set threads: a search takes one value"),
         (&["--for", "stream", "--set", "size=1MiB"], "Use --size and --record"),
         (&["--for", "stream", "--size", "1MiB", "--data-from", "huge-pages"], "smaller than a huge page"),
+        (&["--for", "stream", "--without", "urnig"], "Did you mean 'uring'"),
+        (&["--for", "stream", "--lang", "python", "--set", "method=pwrite"], "run --case pwrite"),
+        (&["--for", "files", "--lang", "node"], "--lang node leaves none of "),
+        (&["--for", "copy", "--set", "data=zero"], "--set data: no candidate has this axis"),
+        (&["--for", "stream", "--from", "/dev/null"], "not a regular file"),
+        (&["--for", "stream", "--cold"], "Add --for copy"),
+        (&["--from", "/etc/passwd"], "Add --for copy"),
         (&["--for", "stream", "--budget", "0s"], "longer than nothing"),
         (&["--for", "stream", "--size", "1000000GiB"], "free"),
         (&["--for", "stream", "--size", "8MiB", "--max-bytes", "100MiB"], "--max-bytes must be at least "),

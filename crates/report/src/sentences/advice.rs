@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use writebench_model::{Bytes, Case, Content, DataMemory, Durability, RunRecord, Settings, Stage};
+use writebench_model::{Bytes, Case, Content, DataMemory, Durability, RunRecord, Settings, Source, Stage};
 use writebench_stats::{CLOSE, Interval, Verdict};
 
 use crate::numbers::CaseReport;
@@ -82,7 +82,7 @@ pub(crate) struct Search<'c> {
 
 impl<'c> Search<'c> {
     /// None for other runs, or with fewer than two cases in the finals.
-    pub(crate) fn from_cases(cases: &'c [CaseReport]) -> Option<Self> {
+    pub(crate) fn from_cases(run: &RunRecord, cases: &'c [CaseReport]) -> Option<Self> {
         let cases: Vec<&CaseReport> = cases.iter().filter(|case| case.record.origin.is_search()).collect();
         let finals: Vec<&CaseReport> =
             cases.iter().copied().filter(|case| case.record.origin.is_stage(Stage::Final)).collect();
@@ -98,7 +98,7 @@ impl<'c> Search<'c> {
         let fastest = *ways.first().filter(|_| ways.len() + usize::from(measured.is_some()) > 1)?;
         let speed_ratio = |case: &CaseReport| SpeedRatio::over(measured?, case);
         let ranked: Vec<&CaseReport> = ways.iter().copied().chain(measured).collect();
-        let recommended = recommended(&ranked, is_baseline)?;
+        let recommended = recommended(&ranked, &run.settings, is_baseline)?;
         let near = ranked.into_iter().filter(|case| is_near(case, recommended));
         let name = |case: &CaseReport| case.record.case.to_string();
         // Files have several sizes, a candidate has one label.
@@ -195,14 +195,21 @@ impl<'c> Search<'c> {
         sentences.extend(self.needs());
         sentences.extend(self.smaller(&run.settings));
         let target = run.targets.first().map_or(".", |target| &target.path);
-        let mut check = format!("writebench run {} --case {recommended}", quoted(target));
+        let from = run.settings.copy_from.as_deref().map(|from| format!(" --from {}", quoted(from)));
+        let mut check =
+            format!("writebench run {}{} --case {recommended}", quoted(target), from.unwrap_or_default());
         // The comparison's other case, or the one with the nearest value.
         let other = if self.is_another_way() { baseline } else { fastest };
         if !other.is_empty() {
             check += &format!(" --case {other}");
         }
         sentences.push(format!("To check: {check}"));
-        sentences.extend(self.recommended.record.case.known().and_then(code::sentence));
+        let constraints: Vec<String> = run.settings.constraints.iter().map(ToString::to_string).collect();
+        if !constraints.is_empty() {
+            sentences.push(format!("Constraints: {}.", constraints.join(" ")));
+        }
+        let language = run.settings.language();
+        sentences.extend(self.recommended.record.case.known().and_then(|case| code::sentence(case, language)));
         sentences
     }
 
@@ -210,6 +217,9 @@ impl<'c> Search<'c> {
     fn needs(&self) -> Option<String> {
         let case = self.recommended.record.case.known()?;
         let needs = match (case.axes().memory, case.staged_bytes() > 0) {
+            (DataMemory::PageAligned, _) if case.axes().source == Source::Chunk => {
+                return Some("Your code fills one buffer, which begins at a page.".to_owned());
+            }
             (DataMemory::Any, false) => return None,
             (DataMemory::Any, true) => return Some(COPIED.to_owned()),
             (DataMemory::PageAligned, _) => "at the start of a page",

@@ -72,7 +72,7 @@ impl ContractAnswer {
         let target = target.filter(|_| !compares_targets);
         let mut ranked: Vec<&CaseReport> = cases.iter().copied().filter(|case| case.is_ranked()).collect();
         if cases.iter().all(|case| case.record.origin.suite() == GOALS) {
-            let recommended = recommended(&ranked, is_baseline);
+            let recommended = recommended(&ranked, &run.settings, is_baseline);
             // The sort is stable.
             ranked.sort_by_key(|case| recommended.is_none_or(|recommended| !std::ptr::eq(*case, recommended)));
         }

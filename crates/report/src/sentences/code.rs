@@ -1,28 +1,38 @@
-use writebench_model::{Axis, Case, RecordedCase};
+use writebench_model::{Axis, Case, DataSource, RecordedCase};
 use writebench_snippets::{EmitOptions, Language, code};
 
-pub(crate) fn codes(case: &Case) -> Vec<(Language, String)> {
-    let code = |&language: &Language| Some((language, code(case, language, EmitOptions::default()).ok()?));
-    Language::ALL.iter().filter_map(code).collect()
+/// A producer's data is asked for in chunks. A set of files has a function for each.
+pub fn emit_options(case: &Case) -> EmitOptions {
+    let is_stream = case.contract().source == DataSource::Chunk && !case.method().writes_set();
+    EmitOptions { is_stream, ..EmitOptions::default() }
+}
+
+/// `only`: the name of a language.
+pub(crate) fn codes(case: &Case, only: Option<&str>) -> Vec<(Language, String)> {
+    let is_wanted = |language: &&Language| only.is_none_or(|name| language.name() == name);
+    let code = |&language: &Language| Some((language, code(case, language, emit_options(case)).ok()?));
+    Language::ALL.iter().filter(is_wanted).filter_map(code).collect()
 }
 
 /// The command, and the first line of the function.
-pub(crate) fn sentence(case: &Case) -> Option<String> {
-    let codes = codes(case);
+pub(crate) fn sentence(case: &Case, only: Option<&str>) -> Option<String> {
+    let codes = codes(case, only);
     let ((first, text), others) = codes.split_first()?;
     let signature = first_line(text)?;
     let more: Vec<&str> = others.iter().map(|(language, _)| language.name()).collect();
     let more = if more.is_empty() { String::new() } else { format!(" (or {})", more.join(", ")) };
     // The function writes the given data.
     let name = RecordedCase::from(case.clone()).name_without(&[Axis::Size]);
-    Some(format!("As code, `{signature}`: writebench code {name} --lang {}{more}", first.name()))
+    let stream = if emit_options(case).is_stream { " --stream" } else { "" };
+    Some(format!("As code, `{signature}`: writebench code {name} --lang {}{stream}{more}", first.name()))
 }
 
 fn first_line(text: &str) -> Option<&str> {
     let begins = |line: &&str| {
         let name = line.to_lowercase().replace('_', "");
         let is_named = |name_of_function| name.contains(name_of_function);
-        !line.starts_with("static") && ["writefile(", "writefiles(", "copyfile("].into_iter().any(is_named)
+        !line.starts_with("static")
+            && ["writefile(", "writefiles(", "writestream(", "copyfile("].into_iter().any(is_named)
     };
     text.lines().find(begins)
 }
@@ -37,19 +47,27 @@ mod tests {
 
     #[test]
     fn the_function_and_the_command_that_prints_it_are_named() {
-        let said = sentence(&case("write,prepare=fallocate")).unwrap();
+        let said = sentence(&case("write,prepare=fallocate"), None).unwrap();
         let begin = "As code, `int write_file(const char *path, const void *data, size_t size)`: writebench code \
                      write,prepare=fallocate --lang c (or cpp";
         assert!(said.starts_with(begin), "{said}");
-        assert!(sentence(&case("read-write")).unwrap().contains("int copy_file("));
-        let set = sentence(&case("write-files,sync-files=batch")).unwrap();
+        assert!(sentence(&case("read-write"), None).unwrap().contains("int copy_file("));
+        let set = sentence(&case("write-files,sync-files=batch"), None).unwrap();
         assert!(set.starts_with("As code, `int write_files(const char *path,"), "{set}");
         let replaced = "write-files,file-size=whole,naming=exchange,prepare=overwrite";
-        assert!(sentence(&case(replaced)).unwrap().starts_with("As code, `int write_file(const char *path,"));
+        assert!(
+            sentence(&case(replaced), None).unwrap().starts_with("As code, `int write_file(const char *path,")
+        );
+    }
+
+    #[test]
+    fn a_producers_code_is_a_stream_in_the_wanted_language() {
+        let said = sentence(&case("write,source=chunk"), Some("python")).unwrap();
+        assert!(said.ends_with("writebench code write,source=chunk --lang python --stream"), "{said}");
     }
 
     #[test]
     fn a_case_without_code_has_no_sentence() {
-        assert_eq!(sentence(&case("allocate")), None);
+        assert_eq!(sentence(&case("allocate"), None), None);
     }
 }

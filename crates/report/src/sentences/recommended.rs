@@ -1,15 +1,20 @@
-use writebench_model::Case;
+use writebench_model::{Case, Settings};
 use writebench_stats::FEWEST_FOR_INTERVAL;
 
 use crate::numbers::CaseReport;
 
-/// By [`writebench_stats::recommended`], among cases of at least six samples. Baselines are on the same target.
+/// By [`writebench_stats::recommended`], among cases of at least six samples. Baselines are on the same target. One that the
+/// user's program cannot have is only a reference.
 pub(crate) fn recommended<'c>(
     ranked: &[&'c CaseReport],
+    settings: &Settings,
     is_baseline: impl Fn(&CaseReport) -> bool,
 ) -> Option<&'c CaseReport> {
     let (baselines, ways): (Vec<&CaseReport>, Vec<&CaseReport>) =
         ranked.iter().copied().partition(|case| is_baseline(case));
+    let is_allowed =
+        |case: &&CaseReport| case.record.case.known().is_none_or(|case| settings.allows(case, case));
+    let baselines: Vec<&CaseReport> = baselines.into_iter().filter(is_allowed).collect();
     // A later version's case counts as the most complex.
     let complexity =
         |case: &CaseReport| case.record.case.known().map_or((u32::MAX, usize::MAX), Case::complexity);

@@ -37,7 +37,7 @@ impl Report {
     pub fn from_run(number: Option<i64>, mut run: RunRecord) -> Self {
         let is_search = run.is_search();
         let cases = cases(&mut run);
-        let search = Search::from_cases(&cases);
+        let search = Search::from_cases(&run, &cases);
         let answers = if is_search { Vec::new() } else { answers(&run, &cases) };
         let remarks = if is_search { Vec::new() } else { remarks(&run, &answers, &cases) };
         let (findings, conclusions) = match &search {

@@ -86,7 +86,8 @@ pub(super) fn runs<'r>(reports: &'r [Report], names: &'r [String]) -> Vec<Run<'r
 fn code(report: &Report) -> Option<Code> {
     let case = report.advice.as_ref()?.recommended_case(&report.cases)?;
     let highlighted = |(language, text): (Language, String)| (language.title(), highlighted(&text, language));
-    Some((case.to_string(), codes(case).into_iter().map(highlighted).collect()))
+    let codes = codes(case, report.run.settings.language());
+    Some((case.to_string(), codes.into_iter().map(highlighted).collect()))
 }
 
 pub(super) fn suites<'r>(

@@ -1,0 +1,80 @@
+//! Options with the constraints of the user's program.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use clap::Args;
+use writebench_model::{Case, Constraint, Space};
+use writebench_report::{counted, emit_options};
+use writebench_runner::Rule;
+use writebench_snippets::{Language, code};
+
+use crate::arguments::{WHAT, named_values};
+
+#[derive(Args, Clone, Default)]
+pub(crate) struct ConstraintArguments {
+    /// Leave out this method, or the cases with this value or any value but plain write's. May be repeated
+    #[arg(long, value_name = "METHOD|AXIS[=VALUE]", value_parser = Constraint::without, help_heading = WHAT)]
+    without: Vec<Constraint>,
+    /// Leave out what `writebench code` cannot print in this language
+    #[arg(long = "lang", value_name = "LANGUAGE", value_parser = named_values(Language::ALL, Language::name),
+        help_heading = WHAT)]
+    language: Option<Language>,
+    /// Use this many threads at most [default: 4, or 16 for many durable files]
+    #[arg(long, value_name = "N", help_heading = WHAT)]
+    threads: Option<NonZeroU32>,
+    /// Leave out what needs the length of the file first. Implies --data-from producer
+    #[arg(long, help_heading = WHAT)]
+    pub unknown_length: bool,
+}
+
+impl ConstraintArguments {
+    pub(crate) fn list(&self) -> Vec<Constraint> {
+        let language = self.language.map(|language| Constraint::Language(language.name().to_owned()));
+        let threads = self.threads.map(|most| Constraint::Threads(most.get()));
+        let length = self.unknown_length.then_some(Constraint::UnknownLength);
+        self.without.iter().cloned().chain(language).chain(threads).chain(length).collect()
+    }
+}
+
+fn allows(constraint: &Constraint, case: &Case, baseline: &Case) -> bool {
+    let Constraint::Language(name) = constraint else { return constraint.allows(case, baseline) };
+    let language = Language::ALL.iter().find(|language| language.name() == name);
+    language.is_some_and(|&language| code(case, language, emit_options(case)).is_ok())
+}
+
+/// For simpler forms of a winner.
+pub(crate) fn rule(constraints: &[Constraint]) -> Rule {
+    let constraints = constraints.to_vec();
+    let all = move |case: &Case, baseline: &Case| {
+        constraints.iter().all(|constraint| allows(constraint, case, baseline))
+    };
+    Rule(Some(Arc::new(all)))
+}
+
+/// Leaves out forbidden candidates, and reports their number. The baseline remains as the reference. An error names the option
+/// that left none.
+pub(crate) fn constrain(space: &mut Space, constraints: &[Constraint]) -> Result<Vec<String>, String> {
+    constraints.iter().for_each(|constraint| space.add_allowed(constraint));
+    let mut notes = Vec::new();
+    for constraint in constraints {
+        let before = space.others.len();
+        let baseline = &space.baseline;
+        space.others.retain(|case| allows(constraint, case, baseline));
+        space.portfolio.retain(|case| allows(constraint, case, baseline));
+        match before - space.others.len() {
+            0 => {}
+            _ if space.others.is_empty() => {
+                let title = &space.title;
+                return Err(format!(
+                    "{constraint} leaves none of {before} candidates for '{title}'. Leave it out, or another constraint"
+                ));
+            }
+            count if notes.is_empty() => {
+                notes.push(format!("Left out {} by {constraint}", counted(count, "candidate")));
+            }
+            count => notes.push(format!("{count} by {constraint}")),
+        }
+    }
+    Ok(notes)
+}

@@ -1,0 +1,144 @@
+//! Constraints of the user's program, beyond its contract.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::axis::{Axes, Axis};
+use crate::case::Case;
+use crate::method::{Cursor, Method};
+use crate::similar::unknown;
+use crate::value::FileLayout;
+
+/// Written as its option.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Constraint {
+    /// `uring` and `mmap` are also left out as a part of a copy, or of a set of files.
+    WithoutMethod(Method),
+    /// None: any value but plain write's.
+    WithoutValue(Axis, Option<String>),
+    /// Of the process at most.
+    Threads(u32),
+    /// In which its code can be printed.
+    Language(String),
+    UnknownLength,
+}
+
+impl Constraint {
+    /// `METHOD`, `AXIS` or `AXIS=VALUE`.
+    pub fn without(text: &str) -> Result<Self, String> {
+        if let Some(method) = Method::from_name(text) {
+            return Ok(Self::WithoutMethod(method));
+        }
+        let (name, value) = text.split_once('=').map_or((text, None), |(axis, value)| (axis, Some(value)));
+        let names =
+            || Method::ALL.iter().map(|method| method.name()).chain(Axis::ALL.iter().map(|axis| axis.name()));
+        let none = || unknown("method or axis", name, "expected one of", names());
+        let axis = Axis::from_name(name).ok_or_else(none)?;
+        Ok(Self::WithoutValue(axis, value.map(|value| Axes::canonical(axis, value)).transpose()?))
+    }
+
+    /// The language is a matter of the printed code.
+    pub fn allows(&self, case: &Case, baseline: &Case) -> bool {
+        let (axes, method) = (case.axes(), case.method());
+        match self {
+            Self::WithoutMethod(without) => {
+                let is_part = matches!(without, Method::Uring | Method::Mmap);
+                method != *without && !(is_part && method.name().split('-').any(|part| part == without.name()))
+            }
+            Self::WithoutValue(axis, value) => {
+                let own = axes.get(*axis);
+                let is_other = || own == baseline.axes().get(*axis);
+                !method.has_axis(*axis) || value.as_ref().map_or_else(is_other, |value| own != *value)
+            }
+            Self::Threads(most) => {
+                // Its reader is a thread as well.
+                axes.threads * if method == Method::Pipeline { 2 } else { 1 } <= *most
+            }
+            Self::Language(_) => true,
+            Self::UnknownLength => {
+                let has_ranges =
+                    axes.threads > 1 && axes.layout == FileLayout::Segmented && !method.writes_set();
+                let is_mapped = method.card().cursor == Cursor::Mapping;
+                let is_whole = axes.chunk_size_bytes == Axes::WHOLE;
+                method.copies() || !(has_ranges || is_mapped || is_whole || axes.prepare.has_step())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Constraint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WithoutMethod(method) => write!(f, "--without {method}"),
+            Self::WithoutValue(axis, None) => write!(f, "--without {axis}"),
+            Self::WithoutValue(axis, Some(value)) => write!(f, "--without {axis}={value}"),
+            Self::Threads(most) => write!(f, "--threads {most}"),
+            Self::Language(language) => write!(f, "--lang {language}"),
+            Self::UnknownLength => f.write_str("--unknown-length"),
+        }
+    }
+}
+
+impl From<Constraint> for String {
+    fn from(constraint: Constraint) -> Self {
+        constraint.to_string()
+    }
+}
+
+impl TryFrom<String> for Constraint {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let unknown = || format!("unknown constraint '{text}'");
+        match text.split_once(' ').unwrap_or((&text, "")) {
+            ("--without", what) => Self::without(what),
+            ("--threads", most) => most.parse().map(Self::Threads).map_err(|_| unknown()),
+            ("--lang", language) => Ok(Self::Language(language.to_owned())),
+            ("--unknown-length", "") => Ok(Self::UnknownLength),
+            _ => Err(unknown()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allows(option: &str, case: &str) -> bool {
+        let constraint = Constraint::try_from(option.to_owned()).unwrap();
+        assert_eq!(constraint.to_string(), option);
+        let baseline = Case::parse("write,sync=fsync").unwrap();
+        constraint.allows(&Case::parse(case).unwrap(), &baseline)
+    }
+
+    #[test]
+    fn a_constraint_forbids_what_its_option_names() {
+        for (option, forbidden, allowed) in [
+            ("--without uring", "uring-copy", "pwrite"),
+            ("--without mmap", "read-mmap", "read-write"),
+            ("--without write", "write", "write-files"),
+            ("--without cache=direct", "pwrite,cache=direct", "pwrite,cache=dontcache"),
+            ("--without chunk=64KiB", "write,chunk=65536", "write"),
+            ("--without sync", "write,sync=fdatasync", "pwrite,sync=fsync"),
+            ("--without prepare", "write,prepare=fallocate", "write"),
+            ("--threads 1", "pipeline", "read-write"),
+            ("--threads 8", "pwrite,threads=9", "pwrite,threads=8"),
+            ("--unknown-length", "write,prepare=zero-fill", "write"),
+            ("--unknown-length", "pwrite,threads=2", "pwrite,threads=2,layout=strided"),
+            ("--unknown-length", "mmap,prepare=overwrite", "write,prepare=overwrite"),
+            ("--unknown-length", "write,chunk=whole", "read-write,prepare=fallocate"),
+        ] {
+            assert!(!allows(option, forbidden), "{option}: {forbidden}");
+            assert!(allows(option, allowed), "{option}: {allowed}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_word_gets_a_suggestion() {
+        let refused = Constraint::without("urnig").unwrap_err();
+        assert!(refused.contains("method or axis") && refused.contains("uring"), "{refused}");
+        assert!(Constraint::without("cache=fast").unwrap_err().contains("direct"));
+    }
+}
