@@ -5,6 +5,7 @@
 //! inside phase write. Each method has its own chunk loop, so dynamic dispatch happens once per thread and
 //! phase.
 
+mod ahead;
 mod barrier;
 mod call;
 mod copy_source;

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use writebench_model::{Case, Latency, nanoseconds};
+use writebench_model::{Case, Latency, Prepare, nanoseconds};
 
+use crate::ahead::Ahead;
 use crate::call::{CallError, Result};
 use crate::region::Region;
 use crate::timeline::ProgressSampler;
@@ -23,6 +24,7 @@ pub(crate) struct Records {
     pub handed_over_bytes: u64,
     pub sampler: ProgressSampler,
     pub behind: Option<WriteBehind>,
+    pub ahead: Option<Ahead>,
     start: Instant,
     last: Instant,
 }
@@ -46,6 +48,7 @@ impl Records {
             handed_over_bytes: 0,
             sampler: ProgressSampler::new(chunk_bytes),
             behind: None,
+            ahead: None,
             start: now,
             last: now,
         }
@@ -80,8 +83,10 @@ impl Records {
             // Write-back is due at the first chunk beyond its distance, which is seldom a border of the
             // sampler's pieces.
             let distance = self.behind.as_ref().map_or(u64::MAX, |behind| behind.distance);
-            for (_, window) in region.pieces(window_bytes.min(distance)) {
+            let reserved = self.ahead.as_ref().map_or(u64::MAX, |_| Prepare::AHEAD_BYTES);
+            for (until, window) in region.pieces(window_bytes.min(distance).min(reserved)) {
                 before(&window)?;
+                self.reserve(until)?;
                 let done = window.rank_offset - region.rank_offset;
                 for (until, piece) in window.pieces(self.sampler.step()) {
                     piece.try_each_chunk(&mut hand_over)?;
@@ -94,6 +99,7 @@ impl Records {
         before(region)?;
         self.run(region, &mut sync, |records, sync| {
             region.try_each_chunk(|chunk, offset| {
+                records.reserve(records.handed_over_bytes + chunk.len() as u64)?;
                 hand_over(chunk, offset)?;
                 records.record(region, 1, chunk.len(), sync)
             })
@@ -171,6 +177,12 @@ impl Records {
         if let Some(latencies) = &mut self.latencies {
             latencies.saturating_record(nanoseconds(duration));
         }
+    }
+
+    /// Before a write that ends there in its thread's file.
+    #[inline(always)]
+    pub(crate) fn reserve(&mut self, end: u64) -> Result<()> {
+        self.ahead.as_mut().map_or(Ok(()), |ahead| ahead.reserve(end))
     }
 
     #[inline(always)]

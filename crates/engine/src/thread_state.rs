@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use writebench_model::{Cache, Case, Cursor, Opening, Prepare};
 
+use crate::ahead::Ahead;
 use crate::call::{CallError, Result, retry};
 use crate::file::{self, Target};
 use crate::file_tree;
@@ -91,9 +92,13 @@ impl ThreadState<'_> {
     pub(crate) fn write(&mut self) -> Result<()> {
         let (axes, offset) = (self.case.axes(), self.region.file_offset);
         self.records.behind = self.file.as_ref().and_then(|file| WriteBehind::new(axes, file, offset));
+        self.records.ahead = self.file.as_ref().and_then(|file| Ahead::new(axes, file));
         self.on_file(|state, file| {
-            let result = state.thread.write(file, &mut state.records);
+            let mut result = state.thread.write(file, &mut state.records);
             state.records.behind = None;
+            if let (Some(ahead), Ok(())) = (state.records.ahead.take(), &result) {
+                result = ahead.finish(axes, state.records.handed_over_bytes);
+            }
             let is_direct = axes.cache == Cache::Direct;
             result.map_err(|error| if is_direct { error.with_alignment(file) } else { error })
         })

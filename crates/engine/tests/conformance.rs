@@ -254,6 +254,7 @@ fn makes_sense(method: Method, prepare: Prepare, size: u64, layout: &[(Axis, &st
     let reserves = prepare.call().is_some_and(|call| call != AllocateCall::Ftruncate);
     let may_be_empty =
         !reserves && !method.copies() && matches!(method.card().cursor, Cursor::FilePosition | Cursor::Offset);
+    let is_alone = prepare != Prepare::FallocateAhead || threads == 1 || has(Axis::Files);
     let is_apart = match method.card().cursor {
         Cursor::FilePosition => threads == 1 || has(Axis::Files) || has(Axis::Descriptor),
         Cursor::Mapping => !has(Axis::Descriptor) || has(Axis::Map),
@@ -270,6 +271,7 @@ fn makes_sense(method: Method, prepare: Prepare, size: u64, layout: &[(Axis, &st
         && is_synced
         && (size > 0 || may_be_empty)
         && (threads == 1 || size >= threads)
+        && is_alone
         && is_apart
         && has_blocks
         && in_sectors

@@ -331,7 +331,8 @@ impl Case {
         const EACH_FILE_BYTES: u64 = 8 << 10;
         let size_bytes = self.axes.size_bytes;
         if !self.method.writes_set() {
-            return size_bytes;
+            let ahead = if self.axes.prepare == Prepare::FallocateAhead { Prepare::AHEAD_BYTES } else { 0 };
+            return size_bytes.saturating_add(ahead.saturating_mul(self.file_count().into()));
         }
         let copies = if self.replaces_files() { 2 } else { 1 };
         self.most_inodes().saturating_mul(EACH_FILE_BYTES).saturating_add(size_bytes.saturating_mul(copies))

@@ -116,7 +116,7 @@ fn blocks(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
-fn layout(_: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
+fn layout(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
     let own_file = axes.files == Files::PerThread;
     let own_descriptor = axes.descriptor == Descriptor::PerThread;
     if own_file && own_descriptor {
@@ -132,6 +132,10 @@ fn layout(_: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
         let fitting = if method.has_axis(Axis::Files) { "files=per-thread or " } else { "" };
         let why = format!("threads would share one file position. Set {fitting}descriptor=per-thread");
         return refuse(Axis::Threads, why);
+    }
+    if axes.prepare == Prepare::FallocateAhead && case.thread_count() > case.file_count() {
+        let fitting = if axes.threads > 1 { "threads=1 or files=per-thread" } else { "files=per-rank" };
+        return refuse(Axis::Prepare, format!("blocks are reserved ahead of one writer. Set {fitting}"));
     }
     // A collective call needs one file, open in all ranks.
     if axes.collective == Collective::Yes && axes.files != Files::Shared {

@@ -210,6 +210,13 @@ axis_values! {
         /// The file grows as it is written.
         FallocateKeepSize = "fallocate-keep-size" { First(KEEP_SIZE), effort 1 },
         FallocateZeroRange = "fallocate-zero-range" { First(ZERO_RANGE), effort 1 },
+        /// [`Prepare::AHEAD_BYTES`] ahead of the writes, and cut to the length at the end: for a length that is not
+        /// known first. It is part of phase `write`.
+        FallocateAhead = "fallocate-ahead" {
+            Beside("fallocate(2) 64 MiB ahead".into()), effort 2,
+            fio Err("fio 3.33 reserves the whole file at once"),
+            code Unsupported("the function has all data, so it knows the length")
+        },
         /// Written and synced, so no extent is unwritten.
         ZeroFill = "zero-fill" { First("zeros and fsync(2)"), effort 3 },
         Overwrite = "overwrite" { How("in place".into()), effort 1 },
@@ -298,6 +305,8 @@ pub enum Opening {
 }
 
 impl Prepare {
+    pub const AHEAD_BYTES: u64 = 64 << 20;
+
     pub fn opening(self) -> Opening {
         match self {
             Self::Truncate => Opening::Emptied,
@@ -311,7 +320,7 @@ impl Prepare {
     }
 
     pub fn gives_length(self) -> bool {
-        !matches!(self, Self::Create | Self::Truncate | Self::FallocateKeepSize)
+        !matches!(self, Self::Create | Self::Truncate | Self::FallocateKeepSize | Self::FallocateAhead)
     }
 
     pub fn has_step(self) -> bool {
@@ -325,7 +334,7 @@ impl Prepare {
             Self::PosixFallocate => Some(AllocateCall::PosixFallocate),
             Self::FallocateKeepSize => Some(AllocateCall::FallocateKeepSize),
             Self::FallocateZeroRange => Some(AllocateCall::FallocateZeroRange),
-            Self::Create | Self::Truncate | Self::ZeroFill | Self::Overwrite => None,
+            Self::Create | Self::Truncate | Self::FallocateAhead | Self::ZeroFill | Self::Overwrite => None,
         }
     }
 }

@@ -398,6 +398,44 @@ pub(crate) const PROMISES: &[Promise] = &[
         "write,size=128KiB,prepare=fallocate-zero-range",
         &[(CREATE, 1), ("fallocate FALLOC_FL_ZERO_RANGE 0 131072", 1), ("write 131072", 1), ("close", 1)],
     ),
+    // Each 64 MiB before its first write, and the length at the end.
+    (
+        "write,size=72MiB,chunk=8MiB,prepare=fallocate-ahead,sync=fdatasync",
+        &[
+            (CREATE, 1),
+            ("fallocate 0 0 67108864", 1),
+            ("fallocate 0 67108864 67108864", 1),
+            ("write 8388608", 9),
+            ("ftruncate 75497472", 1),
+            ("fdatasync", 1),
+            ("close", 1),
+        ],
+    ),
+    // A sync makes the length durable after those of the records.
+    (
+        "pwritev,size=8KiB,chunk=4KiB,vector=1,prepare=fallocate-ahead,sync=fdatasync/1",
+        &[
+            (CREATE, 1),
+            ("fallocate 0 0 67108864", 1),
+            ("pwritev 1 0 4096", 1),
+            ("pwritev 1 4096 4096", 1),
+            ("ftruncate 8192", 1),
+            ("fdatasync", 3),
+            ("close", 1),
+        ],
+    ),
+    (
+        "uring,size=72MiB,chunk=8MiB,depth=2,prepare=fallocate-ahead",
+        &[
+            (CREATE, 1),
+            ("io_uring_setup 4", 1),
+            ("fallocate 0 0 67108864", 1),
+            ("fallocate 0 67108864 67108864", 1),
+            ("operations", 9),
+            ("ftruncate 75497472", 1),
+            ("close", 1),
+        ],
+    ),
     ("write,size=1MiB,chunk=whole,memory=page-aligned", &[(CREATE, 1), ("write 1048576", 1), ("close", 1)]),
     // A queue makes no calls on the file, so its entries are counted.
     (

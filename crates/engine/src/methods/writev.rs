@@ -66,6 +66,7 @@ fn write_vectors<'a>(
     };
     if records.is_off() {
         let hand_over = |vector: &mut [IoSlice<'_>], start, end| {
+            records.reserve(end - region.file_offset)?;
             hand_over(vector, start)?;
             records.reached(end - region.file_offset)
         };
@@ -74,8 +75,9 @@ fn write_vectors<'a>(
         return Ok(());
     }
     records.run(region, &mut sync, |records, sync| {
-        try_each_vector(region, vector, |vector, start, _| {
+        try_each_vector(region, vector, |vector, start, end| {
             let (chunks, bytes) = (vector.len() as u64, vector.iter().map(|chunk| chunk.len()).sum());
+            records.reserve(end - region.file_offset)?;
             hand_over(vector, start)?;
             records.record(region, chunks, bytes, sync)
         })

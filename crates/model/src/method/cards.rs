@@ -8,7 +8,8 @@ use crate::axis::Axis::{
 };
 use crate::sync::SyncCall::{self, Fdatasync, Fsync, Msync, ODsync, OSync, RwfDsync};
 use crate::value::Prepare::{
-    self, Create, Fallocate, FallocateZeroRange, Overwrite, PosixFallocate, SetLen, Truncate, ZeroFill,
+    self, Create, Fallocate, FallocateKeepSize, FallocateZeroRange, Overwrite, PosixFallocate, SetLen, Truncate,
+    ZeroFill,
 };
 
 pub(super) const WRITE_BEHIND: &[Axis] = &[Writeback, Drop];
@@ -28,6 +29,19 @@ const STRIDING: &[Axis] = &[Layout, Block];
 pub(super) const WITH_LENGTH: &[Prepare] =
     &[SetLen, Fallocate, PosixFallocate, FallocateZeroRange, ZeroFill, Overwrite];
 
+/// Without [`Prepare::FallocateAhead`], which needs one writer at the end of its file.
+const AT_ONCE: &[Prepare] = &[
+    Create,
+    Truncate,
+    SetLen,
+    Fallocate,
+    PosixFallocate,
+    FallocateKeepSize,
+    FallocateZeroRange,
+    ZeroFill,
+    Overwrite,
+];
+
 pub(super) const WRITES: MethodCard = MethodCard {
     summary: "",
     words: "",
@@ -36,7 +50,7 @@ pub(super) const WRITES: MethodCard = MethodCard {
     cursor: Cursor::Offset,
     copying: None,
     axes: &[],
-    prepares: Prepare::ALL,
+    prepares: AT_ONCE,
     syncs: SYNCS_WITH_FLAGS,
     syncs_on_the_way: &[Fsync, Fdatasync],
     effort: 0,
@@ -50,6 +64,7 @@ pub(super) const WRITE: MethodCard = MethodCard {
     calls: "write",
     cursor: Cursor::FilePosition,
     axes: &[WRITING, WRITE_BEHIND, &[Cache]],
+    prepares: Prepare::ALL,
     syncs: SYNCS,
     fio: Ok(FioEngine::plain("sync")),
     ..WRITES
@@ -60,6 +75,7 @@ pub(super) const PWRITE: MethodCard = MethodCard {
     words: "pwrite(2)",
     calls: "pwrite64",
     axes: &[WRITING, STRIDING, WRITE_BEHIND, &[Cache]],
+    prepares: Prepare::ALL,
     fio: Ok(FioEngine::plain("psync")),
     ..WRITES
 };
@@ -70,6 +86,7 @@ pub(super) const WRITEV: MethodCard = MethodCard {
     calls: "writev",
     cursor: Cursor::FilePosition,
     axes: &[WRITING, WRITE_BEHIND, &[Vector, Cache]],
+    prepares: Prepare::ALL,
     effort: 2,
     // fio merges adjacent operations of its queue into one call.
     fio: Ok(FioEngine {
@@ -86,6 +103,7 @@ pub(super) const PWRITEV: MethodCard = MethodCard {
     words: "pwritev(2)",
     calls: "pwritev",
     axes: &[WRITING, WRITE_BEHIND, &[Vector, Cache]],
+    prepares: Prepare::ALL,
     effort: 2,
     fio: Ok(FioEngine::plain("pvsync")),
     example: &[(Chunk, "4KiB"), (Vector, "3")],
@@ -124,6 +142,7 @@ pub(super) const URING: MethodCard = MethodCard {
     words: "io_uring(7) writes",
     calls: "io_uring_setup, io_uring_register, io_uring_enter",
     axes: &[WRITING, &[Depth, Registered, Cache]],
+    prepares: Prepare::ALL,
     // A ring and completions are more code, and some kernels forbid io_uring.
     effort: 8,
     fio: Ok(FioEngine {

@@ -83,6 +83,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
                 && let Some(index) = self.free.pop()
             {
                 let length = chunk.min(self.length - self.next);
+                records.reserve((self.next + length) as u64)?;
                 // The clock is read only if each record has a latency.
                 let submitted = if records.is_off() { None } else { Some(Instant::now()) };
                 self.begin(index, length, submitted)?;
