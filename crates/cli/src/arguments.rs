@@ -8,6 +8,7 @@ pub(crate) const WHAT: &str = "What to measure";
 pub(crate) const WHERE: &str = "Where";
 pub(crate) const HOW_LONG: &str = "How long";
 pub(crate) const HOW_CAREFUL: &str = "How careful";
+pub(crate) const GATE: &str = "Gate";
 pub(crate) const OUTPUT: &str = "Output";
 
 pub(crate) fn suite_names() -> PossibleValuesParser {
@@ -26,4 +27,13 @@ pub(crate) fn named_values<T: Copy + Send + Sync + 'static>(
 pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
     let duration = writebench_model::parse_duration(text)?;
     if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
+}
+
+/// From 0% to below 100%, in millionths.
+pub(crate) fn percent_in_ppm(text: &str) -> Result<u32, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let ppm = number.map(|percent| (percent * 1e4).round()).filter(|ppm| (0.0..1e6).contains(ppm));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a million")]
+    ppm.map(|ppm| ppm as u32)
+        .ok_or_else(|| "expected a percentage from 0% to below 100%, such as 5%".to_owned())
 }

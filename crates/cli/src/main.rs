@@ -9,6 +9,7 @@ mod earlier_search;
 mod exit;
 mod export;
 mod file_copy;
+mod gate;
 mod global;
 mod meant;
 mod named_runs;

@@ -10,9 +10,9 @@ use crate::exit::usage;
 #[command(next_help_heading = "Your own programs")]
 pub(crate) struct ProgramArguments {
     /// Measure your program, started without a shell. {file} is the path to write to, {source} is a file with
-    /// the data. The program is timed from start to end, or reports its own times (docs/how-to/measure-your-program.md).
-    /// May be repeated
-    #[arg(long, value_name = "COMMAND")]
+    /// the data. NAME=COMMAND names it in tables. The program is timed from start to end, or reports its own times
+    /// (docs/how-to/measure-your-program.md). May be repeated
+    #[arg(long, value_name = "[NAME=]COMMAND")]
     command: Vec<String>,
     /// Expect this many bytes from each --command [default: the size of the first case, or 1GiB]
     #[arg(long, value_name = "SIZE", requires = "command")]
@@ -41,6 +41,7 @@ impl ProgramArguments {
     }
 
     fn words_of(&self, command: &str) -> Result<Vec<String>> {
+        let (_, command) = split_name(command);
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words
             .ok_or_else(|| usage!("--command '{command}' cannot be split into words. Is a quote open?"))?;
@@ -66,10 +67,15 @@ impl ProgramArguments {
         if self.durable {
             name += &format!(",{}=fsync", Axis::Sync);
         }
+        let names: Vec<&str> = self.command.iter().filter_map(|command| split_name(command).0).collect();
+        let repeated = (1..names.len()).find(|&index| names[..index].contains(&names[index]));
+        if let Some(index) = repeated {
+            return Err(usage!("two of --command have the name {}. Give each its own", names[index]));
+        }
         let row = |(number, command): (usize, &String)| {
             let name = format!("{name},{}={number}", Axis::Program);
-            let case = Case::parse(&name)?;
-            Ok(SelectedCase { origin: CaseOrigin::named(), label: Some(command.clone()), case })
+            let label = Some(split_name(command).0.unwrap_or(command).to_owned());
+            Ok(SelectedCase { origin: CaseOrigin::named(), label, case: Case::parse(&name)? })
         };
         (1..).zip(&self.command).map(row).collect()
     }
@@ -89,5 +95,27 @@ impl ProgramArguments {
             [] => usage!("the run has no programs. Leave out --command"),
             options => usage!("to resume this run, pass its programs again: {}", options.join(" ")),
         })
+    }
+}
+
+/// The parts of `NAME=COMMAND`. No shell runs, so a variable cannot be meant.
+fn split_name(command: &str) -> (Option<&str>, &str) {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    match command.split_once('=') {
+        Some((name, command)) if !name.is_empty() && name.chars().all(is_of_name) => (Some(name), command),
+        _ => (None, command),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_word_before_an_equals_sign() {
+        assert_eq!(split_name("head=./new {file}"), (Some("head"), "./new {file}"));
+        for command in ["dd if={source} of={file}", "./new --to={file}", "=x {file}", "/bin/a=b {file}"] {
+            assert_eq!(split_name(command), (None, command));
+        }
     }
 }

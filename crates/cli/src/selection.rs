@@ -260,6 +260,23 @@ fn named_cases(name: &str, overrides: &Overrides) -> Result<Vec<Case>> {
     combinations(left_out).iter().map(with).map(parse).collect()
 }
 
+/// Finds the row of a label or case.
+pub(crate) fn move_baseline_first(
+    rows: &mut [SelectedCase],
+    name: &str,
+    selection: &SelectionArguments,
+    cold: bool,
+) -> Result<()> {
+    let cases = named_cases(name, &overrides(selection, cold)?).unwrap_or_default();
+    let is_meant = |row: &SelectedCase| row.label.as_deref() == Some(name) || cases.contains(&row.case);
+    let none = || {
+        usage!("--baseline {name}: the run has no case or program of this name. Add it by --case or --command")
+    };
+    let place = rows.iter().position(is_meant).ok_or_else(none)?;
+    rows[..=place].rotate_right(1);
+    Ok(())
+}
+
 fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Vec<String>)>> {
     let sizes = |sizes: &[Bytes]| sizes.iter().map(ToString::to_string).collect();
     let of_options = [

@@ -76,9 +76,22 @@ pub struct Settings {
     /// The user's programs, in words with placeholders, by the number on axis `program`.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
     pub programs: Vec<Vec<String>>,
+    /// The loss of speed to the first case, in millionths, above which the run fails. Rounds continue until it
+    /// is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_if_slower_ppm: Option<u32>,
 }
 
 impl Settings {
+    /// In multiples of the requested number, if an interval decides when a case has enough.
+    const MOST_FACTOR: u32 = 20;
+
+    /// Of a case, without disturbed ones.
+    pub fn most_samples(&self) -> u32 {
+        let depends = self.precision_ppm.or(self.fail_if_slower_ppm).is_some();
+        self.samples.saturating_mul(if depends { Self::MOST_FACTOR } else { 1 })
+    }
+
     /// False for plain write as a mere reference.
     pub fn allows(&self, case: &Case, baseline: &Case) -> bool {
         self.constraints.iter().all(|constraint| constraint.allows(case, baseline))

@@ -9,9 +9,9 @@ mod sentences;
 mod tables;
 
 pub use import::run_of_export;
-pub use numbers::{ComparedRun, Comparison, ObservationUnit, Side};
+pub use numbers::{ComparedRun, Comparison, Gated, ObservationUnit, Side};
 pub use sentences::arranged::Sort;
 pub use sentences::comparison::FOUR_RUNS;
 pub use sentences::machine::machine_lines;
-pub use sentences::{Report, counted, emit_options, quoted, visible, visible_lines};
-pub use writebench_stats::Verdict;
+pub use sentences::{Report, counted, emit_options, percent, quoted, visible, visible_lines};
+pub use writebench_stats::{GateVerdict, Verdict};

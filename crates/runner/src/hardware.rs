@@ -220,6 +220,7 @@ mod tests {
             search_bytes: None,
             programs: Vec::new(),
             constraints: Vec::new(),
+            fail_if_slower_ppm: None,
         }
     }
 

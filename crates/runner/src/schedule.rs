@@ -65,6 +65,7 @@ pub trait Schedule {
 #[derive(Debug, Default)]
 pub struct EachCase {
     samples: usize,
+    most: usize,
     precision: Option<f64>,
     // The samples of each case at the last call, and the number wanted then.
     looked: Vec<Option<usize>>,
@@ -73,25 +74,23 @@ pub struct EachCase {
 
 /// The most samples of a case with disturbed ones, in multiples of the requested number.
 const MOST_SAMPLES_FACTOR: usize = 2;
-/// The most samples of a case with a wide interval, in multiples of the requested number.
-const MOST_PRECISE_FACTOR: usize = 20;
 /// After so many deaths of its worker, the case is the likely reason and ends.
 const MOST_ACCIDENTS: usize = 2;
 
 impl EachCase {
     pub fn for_settings(settings: &Settings) -> Self {
         let precision = settings.precision_ppm.map(|ppm| f64::from(ppm) / 1e6);
-        Self { samples: settings.samples as usize, precision, ..Self::default() }
+        let samples = settings.samples as usize;
+        let most = (settings.most_samples() as usize).max(samples.saturating_mul(MOST_SAMPLES_FACTOR));
+        Self { samples, most, precision, ..Self::default() }
     }
 
     fn still_wanted(&self, samples: &[SampleSummary]) -> usize {
-        let accidents = samples.iter().filter(|sample| sample.is_accident).count();
-        if accidents >= MOST_ACCIDENTS || samples.iter().any(|sample| !sample.is_ok && !sample.is_accident) {
+        if has_failed(samples) {
             return 0;
         }
         let good = samples.iter().filter(|sample| sample.is_ok && !sample.is_disturbed).count();
-        let factor = if self.precision.is_some() { MOST_PRECISE_FACTOR } else { MOST_SAMPLES_FACTOR };
-        let most = self.samples.saturating_mul(factor).saturating_sub(samples.len());
+        let most = self.most.saturating_sub(samples.len());
         let wanted = match self.precision {
             _ if good < self.samples => self.samples - good,
             Some(precision) => usize::from(!is_narrow(samples, precision)),
@@ -113,6 +112,12 @@ impl Schedule for EachCase {
         }
         &self.wanted
     }
+}
+
+/// Whether the case wants no more samples.
+pub(crate) fn has_failed(samples: &[SampleSummary]) -> bool {
+    let accidents = samples.iter().filter(|sample| sample.is_accident).count();
+    accidents >= MOST_ACCIDENTS || samples.iter().any(|sample| !sample.is_ok && !sample.is_accident)
 }
 
 fn is_narrow(samples: &[SampleSummary], precision: f64) -> bool {
@@ -142,6 +147,7 @@ mod tests {
             search_bytes: None,
             programs: Vec::new(),
             constraints: Vec::new(),
+            fail_if_slower_ppm: None,
         }
     }
 

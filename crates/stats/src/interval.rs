@@ -41,16 +41,29 @@ impl Interval {
 /// With too few values (fewer than 6 for 95 %), the result is the range of all values with its confidence:
 /// 1 - 2^(1-n).
 pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
+    interval(values, confidence, |_, tail| 2.0 * tail)
+}
+
+/// Like [`median_interval`], for a series that may end at any value, also because of its values: with
+/// probability `confidence`, the intervals after every value hold the median. Eight values are the fewest
+/// for 95 %.
+///
+/// If `k` of `n` values are above the median, `2^n / ((n + 1) C(n, k))` is the mean gain, over all shares of
+/// a purse, of betting that share on the side of each next value. It is a martingale that begins at 1, so by
+/// Ville's inequality it ever reaches `1 / a` with a probability of at most `a`. See Howard, Ramdas, McAuliffe
+/// and Sekhon, *Time-uniform, nonparametric, nonasymptotic confidence sequences*, 2021. The interval holds
+/// the values at which it is below that.
+pub fn lasting_median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
+    let counts = values.len() as f64 + 1.0;
+    interval(values, confidence, |term, _| counts * term)
+}
+
+/// `missed` is the probability to miss the median. It has the binomial probability of as many values below
+/// the interval as can be, and that of at most as many.
+fn interval(values: &[f64], confidence: f64, missed: impl Fn(f64, f64) -> f64) -> Option<Interval> {
     let sorted = sorted(values);
     let estimate = median(values)?;
     let count = sorted.len();
-    let (cut, reached) = cut(count, confidence);
-    Some(Interval { estimate, low: sorted[cut - 1], high: sorted[count - cut], confidence: reached, count })
-}
-
-/// The largest `cut` with at least that confidence, and the actual one. The median lies between the
-/// `cut`-th smallest and the `cut`-th largest value. 1 if there is none.
-fn cut(count: usize, confidence: f64) -> (usize, f64) {
     // Terms of the binomial distribution follow from their ratio. In logarithms no count underflows.
     let ratio = |cut: usize| ((count + 1 - cut) as f64 / cut as f64).ln();
     let ratios = std::iter::once(0.0).chain((1..count.div_ceil(2)).map(ratio));
@@ -58,9 +71,11 @@ fn cut(count: usize, confidence: f64) -> (usize, f64) {
     let coverages = ratios.map(|ratio| {
         log_term += ratio;
         tail += log_term.exp();
-        1.0 - 2.0 * tail
+        1.0 - missed(log_term.exp(), tail)
     });
-    largest_cut(coverages, confidence)
+    // The median lies between the `cut`-th smallest and the `cut`-th largest value.
+    let (cut, reached) = largest_cut(coverages, confidence);
+    Some(Interval { estimate, low: sorted[cut - 1], high: sorted[count - cut], confidence: reached, count })
 }
 
 /// The place of the last coverage before the first that is not enough, from 1, and that coverage.
@@ -101,6 +116,40 @@ mod tests {
         // n/2 - 1.96 sqrt(n)/2
         assert_eq!((interval.low, interval.high), (499_020.0, 500_981.0));
         assert!((0.95..0.9503).contains(&interval.confidence), "{}", interval.confidence);
+    }
+
+    /// The exact probability that the intervals of a series ever miss the median, by the number of values
+    /// above it.
+    fn ever_missed(interval: fn(&[f64], f64) -> Option<Interval>, values: usize) -> f64 {
+        let (mut by_count, mut missed) = (vec![1.0], 0.0);
+        for count in 1..=values {
+            let half = |above: usize| by_count.get(above).map_or(0.0, |probability| probability / 2.0);
+            let mut next: Vec<f64> =
+                (0..=count).map(|above| half(above) + above.checked_sub(1).map_or(0.0, half)).collect();
+            let places: Vec<f64> = (0..count).map(|place| place as f64).collect();
+            let cut = interval(&places, 0.95).filter(Interval::is_sure).map(|interval| interval.low as usize);
+            for outside in (0..=cut.unwrap_or(0)).filter(|_| cut.is_some()) {
+                missed += std::mem::take(&mut next[outside]) + std::mem::take(&mut next[count - outside]);
+            }
+            by_count = next;
+        }
+        missed
+    }
+
+    #[test]
+    fn a_series_that_may_end_at_any_value_misses_the_median_in_one_of_twenty() {
+        let lasting = ever_missed(lasting_median_interval, 2000);
+        assert!((0.02..=0.05).contains(&lasting), "{lasting}");
+        let fixed = ever_missed(median_interval, 2000);
+        assert!(fixed > 0.3, "{fixed}: the interval for one number of values is no rule to stop by");
+    }
+
+    #[test]
+    fn eight_values_are_the_fewest_of_a_series() {
+        let after = |count: usize| lasting_median_interval(&vec![2.0; count], 0.95).unwrap();
+        assert_eq!((after(7).is_sure(), after(8).is_sure()), (false, true));
+        // 1 - 9 C(8, 0) / 2^8
+        assert!((after(8).confidence - 0.964_843_75).abs() < 1e-12);
     }
 
     proptest! {

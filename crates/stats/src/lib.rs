@@ -3,6 +3,7 @@
 
 #![expect(clippy::cast_precision_loss, reason = "numbers of samples are far below 2^52")]
 
+mod gate;
 mod gaussian_process;
 mod grouped;
 mod independent;
@@ -14,10 +15,11 @@ mod rounds;
 mod stability;
 mod verdict;
 
+pub use gate::{Gate, GateVerdict};
 pub use gaussian_process::{GaussianProcess, Kernel, Observation, Point};
 pub use grouped::{distinct, grouped};
 pub use independent::independent_ratio;
-pub use interval::{Interval, median_interval};
+pub use interval::{Interval, lasting_median_interval, median_interval};
 pub use outliers::count_outliers;
 pub use recommended::{CLOSE, is_worth_it, recommended};
 pub use rounds::Rounds;

@@ -5,11 +5,13 @@ use anyhow::Result;
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Comparison, FOUR_RUNS, Side, Verdict, counted, formats};
 
+use crate::arguments::percent_in_ppm;
 use crate::exit::{self, Exit, usage};
 use crate::export::{self, ComparisonExportArguments, Export};
+use crate::gate;
 use crate::global::Global;
 use crate::named_runs::{named_runs, protected};
-use crate::output::{self, Output};
+use crate::output::Output;
 use crate::run_name::{RunName, RunSelector, run_names};
 use clap::Args;
 
@@ -26,11 +28,11 @@ pub(crate) struct CompareCommand {
     b: Box<[RunSelector]>,
     /// Exit with code 5 if the whole interval of a case is slower by more than this (for 5%, below 0.95). Needs four runs
     /// per side, or two targets of one run
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    fail_if_slower: Option<f64>,
+    #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm)]
+    fail_if_slower: Option<u32>,
     /// Call a case the same if the interval of its ratio is within this distance of 1 [default: 5%]
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    as_fast: Option<f64>,
+    #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm)]
+    as_fast: Option<u32>,
     /// Print every case and every column, even if the table is wider than the terminal
     #[arg(long, short = 'v')]
     all: bool,
@@ -60,14 +62,14 @@ impl CompareCommand {
                  and --label after, then `writebench compare before after`"
             ));
         }
-        let comparison =
-            comparison.with_margin(self.as_fast.map_or(Verdict::MARGIN, |percent| percent / 100.0));
+        let margin = self.as_fast.map_or(Verdict::MARGIN, |ppm| f64::from(ppm) / 1e6);
+        let comparison = comparison.with_margin(margin);
         export::write_comparison(&exports, &comparison, output)?;
         if !exports.iter().any(Export::is_to_stdout) {
             let detail = if self.all { Detail::All } else { Detail::Usual };
             output.results(&formats::comparison::terminal(&comparison, detail, output.width()))?;
         }
-        self.fail_if_slower.map_or(Ok(Exit::Ok), |percent| judge(&comparison, percent, output))
+        self.fail_if_slower.map_or(Ok(Exit::Ok), |ppm| judge(&comparison, ppm, output))
     }
 }
 
@@ -91,7 +93,7 @@ fn side(names: &[RunSelector], db: Option<&Path>) -> Result<Side> {
     Ok(Side { name: names.iter().map(name).collect::<Vec<_>>().join(","), runs })
 }
 
-fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit> {
+fn judge(comparison: &Comparison, limit_ppm: u32, output: &Output) -> Result<Exit> {
     if comparison.cases.len() == comparison.too_few() {
         return Err(usage!("--fail-if-slower: no case has enough runs or rounds on both sides. {FOUR_RUNS}"));
     }
@@ -102,22 +104,6 @@ fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit>
             counted(undecided, "case")
         ));
     }
-    let slower = comparison.slower_than(percent / 100.0);
-    if slower.is_empty() {
-        return Ok(Exit::Ok);
-    }
-    let of_each: Vec<String> = slower
-        .iter()
-        .map(|case| format!("{} ({:.3} – {:.3})", case.case, case.speed_ratio.low, case.speed_ratio.high))
-        .collect();
-    output::print_error(&anyhow::anyhow!("slower by more than {percent} %: {}", of_each.join(", ")));
-    Ok(Exit::Slower)
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').ok_or("expected a percentage, such as 5%")?;
-    match number.trim_end().parse::<f64>() {
-        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent),
-        _ => Err("expected a percentage from 0% to below 100%, such as 5%".to_owned()),
-    }
+    let slower = comparison.slower_than(f64::from(limit_ppm) / 1e6);
+    Ok(gate::exit_for(limit_ppm, slower.into_iter().map(|case| (case.case.to_string(), case.speed_ratio))))
 }

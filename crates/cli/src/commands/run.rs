@@ -12,6 +12,7 @@ use crate::arguments::{HOW_CAREFUL, WHAT};
 use crate::database;
 use crate::exit::{Exit, usage};
 use crate::file_copy::{CopyArguments, FileCopy};
+use crate::gate::GateArguments;
 use crate::global::Global;
 use crate::programs::ProgramArguments;
 use crate::selection::{self, SAMPLES, Selection, SelectionArguments};
@@ -35,6 +36,8 @@ pub(crate) struct RunCommand {
     pub programs: ProgramArguments,
     #[command(flatten)]
     pub copying: CopyArguments,
+    #[command(flatten)]
+    pub gate: GateArguments,
     /// Evict the source of a copy from the page cache before every sample (axis `origin`)
     #[arg(long, help_heading = WHAT)]
     pub cold: bool,
@@ -46,7 +49,7 @@ pub(crate) struct RunCommand {
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, help_heading = WHAT,
         value_parser = clap::value_parser!(i64).range(1..),
         conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
-            "verify", "label", "dry_run", "target", "scaling"])]
+            "fail_if_slower", "verify", "label", "dry_run", "target", "scaling"])]
     pub resume: Option<Option<i64>>,
     /// Measure with 1, 2, 4 ... and all ranks of mpirun or srun
     #[arg(long, help_heading = WHAT)]
@@ -61,6 +64,7 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run /data --suite write,parallel --size 4GiB    two suites, 4 GiB
   writebench run --case write,chunk=64KiB --case mmap        two cases, here
   writebench run --case write --command './mine {file}'      your own program
+  writebench run --command base='./old {file}' --command head='./new {file}' --fail-if-slower 5%
   writebench run /data /scratch --suite buffer               two directories
   writebench run /data --suite mmap --dry-run                bytes to be written
   writebench run --suite copy <X >Y                          how to copy X to Y
@@ -103,7 +107,8 @@ impl RunCommand {
         copied.iter().for_each(|copied| copied.record(&mut settings));
         settings.programs = self.programs.words()?;
         settings.constraints.clone_from(&self.selection.constraints);
-        let is_own = copied.is_some() || !self.programs.is_empty();
+        settings.fail_if_slower_ppm = self.gate.fail_if_slower;
+        let is_own = copied.is_some() || !self.programs.is_empty() || self.gate.fail_if_slower.is_some();
         let may_shrink = settings.budget_ns.is_some() && !is_own;
         let largest = self.selection.adaptive_size(&selected.rows).filter(|_| may_shrink);
         let space_left = least_free_bytes(targets.iter().map(Target::space));
@@ -164,6 +169,10 @@ impl RunCommand {
             }
         }
         selected.rows.extend(programs.rows(&selected.rows, &selection.size)?);
+        if let Some(baseline) = &self.gate.baseline {
+            selection::move_baseline_first(&mut selected.rows, baseline, selection, self.cold)?;
+        }
+        self.gate.check(&selected.rows)?;
         Ok(selected)
     }
 
@@ -271,7 +280,7 @@ impl RunCommand {
         store.record(number, &RunEvent::Status(RunStatus::Running))?;
         let workspaces = Workspaces { store: &store, run: number, targets, limit, global };
         // The first part of the run has measured the limits.
-        let plan = ScheduledCases::in_rounds(cases, &settings);
+        let plan = ScheduledCases::in_rounds(cases, &run);
         Session::new(workspaces, run, settings, plan, copied, Vec::new()).measure(&exports)
     }
 }

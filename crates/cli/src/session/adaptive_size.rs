@@ -23,7 +23,7 @@ impl ScheduledCases {
         cases: &[Case],
         unasked: Option<u64>,
     ) -> Result<Self> {
-        let Some((largest, is_fixed)) = size else { return Ok(Self::in_rounds(cases.to_vec(), &run.settings)) };
+        let Some((largest, is_fixed)) = size else { return Ok(Self::in_rounds(cases.to_vec(), run)) };
         run.cases.clear();
         let targets = &run.targets;
         let settings = &Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };

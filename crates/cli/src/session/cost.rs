@@ -68,12 +68,15 @@ impl Cost<'_> {
             return Ok(format!("{cases}{targets}, with files as large as the limits allow{limits}."));
         }
         let (bytes, time) = (Bytes(self.bytes()?).approximate(), self.time());
-        Ok(format!("{cases} × {samples}{targets}: about {bytes} to write, {time}."))
+        let about = if self.settings.most_samples() > self.settings.samples { "up to" } else { "about" };
+        Ok(format!("{cases} × {samples}{targets}: {about} {bytes} to write, {time}."))
     }
 
-    /// `8 cases`, `6 samples`.
+    /// `8 cases`, `6 samples` or `6 to 120 samples`.
     fn counts(&self) -> [String; 2] {
-        [counted(self.cases.len(), "case"), counted(self.settings.samples as usize, "sample")]
+        let (least, most) = (self.settings.samples, self.settings.most_samples());
+        let least = if least < most { format!("{least} to ") } else { String::new() };
+        [counted(self.cases.len(), "case"), least + &counted(most as usize, "sample")]
     }
 
     /// Asks before the run writes much, unless the user agreed or gave a limit.
@@ -118,7 +121,7 @@ impl Cost<'_> {
     }
 
     fn sample_bytes(&self) -> u64 {
-        self.round_bytes().saturating_mul(u64::from(self.settings.samples))
+        self.round_bytes().saturating_mul(u64::from(self.settings.most_samples()))
     }
 
     fn round_bytes(&self) -> u64 {
@@ -154,7 +157,7 @@ impl Cost<'_> {
 
     /// `4 s on a fast disk, 34 s on a slow one, stops after 20s`.
     fn time(&self) -> String {
-        let samples = u64::from(self.settings.samples).saturating_mul(self.spaces.len() as u64);
+        let samples = u64::from(self.settings.most_samples()).saturating_mul(self.spaces.len() as u64);
         let [quick, slow] = PACES.map(|pace| {
             let round =
                 self.cases.iter().map(|case| pace.time_of(case)).fold(Duration::ZERO, Duration::saturating_add);

@@ -20,7 +20,8 @@ use crate::database;
 use crate::exit::Exit;
 use crate::export::{self, Export};
 use crate::file_copy::FileCopy;
-use crate::output;
+use crate::gate;
+use crate::output::{self, Output};
 use crate::signals::{is_stopped, stop, stop_on_signals};
 
 /// Extra measurements of the limits if a sample exceeded them.
@@ -118,7 +119,7 @@ impl<'s> Session<'s> {
             Err(error) if end == End::Stopped => output::print_error(&error),
             all => all?,
         }
-        Ok(exit_for(&report, end))
+        exit_for(&report, end, output)
     }
 
     fn totals(&self) -> RunEvent {
@@ -257,13 +258,13 @@ fn size_line(rows: &[CaseRecord], settings: &Settings, written: u64) -> String {
     format!("Files of {size}, the largest for which {rounds} rounds fit into the limits. About {all} to write.")
 }
 
-fn exit_for(report: &Report, end: End) -> Exit {
+fn exit_for(report: &Report, end: End, output: &Output) -> Result<Exit> {
     let samples = || report.cases.iter().flat_map(|case| &case.record.samples);
     match end {
-        End::Stopped => Exit::Interrupted,
+        End::Stopped => Ok(Exit::Interrupted),
         // A search succeeds if any method works.
-        _ if report.run.is_search() && samples().any(|sample| sample.outcome.is_ok()) => Exit::Ok,
-        _ if samples().any(|sample| sample.outcome.is_fault()) => Exit::CasesFailed,
-        _ => Exit::Ok,
+        _ if report.run.is_search() && samples().any(|sample| sample.outcome.is_ok()) => Ok(Exit::Ok),
+        _ if samples().any(|sample| sample.outcome.is_fault()) => Ok(Exit::CasesFailed),
+        _ => gate::exit_for_run(report, output),
     }
 }

@@ -7,7 +7,7 @@ use writebench_model::{
     Bytes, Reserve, RunRecord, RunStatus, SelectedCase, Settings, TargetRecord, Verify, nanoseconds,
 };
 
-use crate::arguments::{HOW_CAREFUL, HOW_LONG, OUTPUT, named_values, positive_duration};
+use crate::arguments::{HOW_CAREFUL, HOW_LONG, OUTPUT, named_values, percent_in_ppm, positive_duration};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::run_name::label;
@@ -97,11 +97,4 @@ pub(crate) fn new_run(
         cpu_wait_ppm: None,
         missing: Vec::new(),
     }
-}
-
-fn percent_in_ppm(text: &str) -> Result<u32, String> {
-    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    let ppm = number.map(|percent| (percent * 1e4).round()).filter(|ppm| (100.0..=1e6).contains(ppm));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 100 and a million")]
-    ppm.map(|ppm| ppm as u32).ok_or_else(|| "expected a share from 0.01% to 100%, such as 2%".to_owned())
 }

@@ -1,5 +1,5 @@
-use writebench_model::{Case, CaseRecord, Settings};
-use writebench_runner::{EachCase, Schedule};
+use writebench_model::{Case, CaseRecord, RunRecord};
+use writebench_runner::{EachCase, GatedRounds, Schedule};
 
 /// Each case is measured on every target.
 pub(crate) struct ScheduledCases {
@@ -10,7 +10,11 @@ pub(crate) struct ScheduledCases {
 }
 
 impl ScheduledCases {
-    pub(crate) fn in_rounds(cases: Vec<Case>, settings: &Settings) -> Self {
-        Self { cases, deferred: Vec::new(), schedule: Box::new(EachCase::for_settings(settings)) }
+    pub(crate) fn in_rounds(cases: Vec<Case>, run: &RunRecord) -> Self {
+        let schedule: Box<dyn Schedule> = match GatedRounds::for_settings(&run.settings, run.targets.len()) {
+            Some(gated) => Box::new(gated),
+            None => Box::new(EachCase::for_settings(&run.settings)),
+        };
+        Self { cases, deferred: Vec::new(), schedule }
     }
 }

@@ -16,6 +16,7 @@ mod exports;
 mod faults;
 mod filesystems;
 mod fio;
+mod gate;
 mod guides;
 mod kills;
 mod large;
@@ -73,6 +74,7 @@ fn main() -> Result<ExitCode> {
     clock::add(&mut trials);
     commands::add(&mut trials);
     compare::add(&mut trials);
+    gate::add(&mut trials);
     copying::add(&mut trials);
     database_faults::add(&mut trials);
     database_locks::add(&mut trials);

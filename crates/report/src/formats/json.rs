@@ -3,7 +3,7 @@
 use serde::Serialize;
 use writebench_model::{CaseRecord, MissingTarget, RunRecord, TargetRecord};
 
-use crate::numbers::{CaseReport, Estimate};
+use crate::numbers::{CaseReport, Estimate, Gated};
 use crate::sentences::finding::Finding;
 use crate::sentences::{Advice, Report};
 
@@ -20,6 +20,8 @@ struct Document<'r> {
     cases: Vec<Case<'r>>,
     advice: &'r Option<Advice>,
     findings: &'r [Finding],
+    #[serde(skip_serializing_if = "<[Gated]>::is_empty")]
+    gated: &'r [Gated],
     conclusions: &'r [String],
     warnings: &'r [String],
 }
@@ -51,6 +53,7 @@ pub(crate) fn render(report: &Report) -> String {
         cases: report.cases.iter().map(Case::from).collect(),
         advice: &report.advice,
         findings: &report.findings,
+        gated: &report.gated,
         conclusions: &report.conclusions,
         warnings: &report.warnings,
     };

@@ -46,7 +46,7 @@ impl Modelled {
 }
 
 /// Undisturbed samples, extrapolated to the whole work if a time limit cut it.
-fn times(case: &CaseRecord) -> Vec<(u32, f64)> {
+pub(super) fn times(case: &CaseRecord) -> Vec<(u32, f64)> {
     let Contract { content, bytes, .. } = case.contract;
     let time = |sample: &Sample| {
         let total_ns = total(sample).max(1.0);

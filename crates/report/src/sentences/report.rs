@@ -1,9 +1,10 @@
 use writebench_model::{GOALS, RunRecord};
 
-use crate::numbers::{CaseReport, cases};
+use crate::numbers::{CaseReport, Gated, cases, gated};
 use crate::sentences::advice::{Advice, Search, without_advice};
 use crate::sentences::answer::{ContractAnswer, answers, are_for_each_target};
 use crate::sentences::finding::Finding;
+use crate::sentences::gated::sentences;
 use crate::sentences::recommended::has_rounds;
 use crate::sentences::remarks::{read_back, remarks, smallest_difference};
 use crate::sentences::warning::warnings;
@@ -24,6 +25,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     pub conclusions: Vec<String>,
     pub remarks: Vec<String>,
+    /// Empty without `--fail-if-slower`.
+    pub gated: Vec<Gated>,
     /// None if nothing was written.
     pub read_back: Option<String>,
     /// None without comparisons.
@@ -39,7 +42,9 @@ impl Report {
         let cases = cases(&mut run);
         let search = Search::from_cases(&run, &cases);
         let answers = if is_search { Vec::new() } else { answers(&run, &cases) };
-        let remarks = if is_search { Vec::new() } else { remarks(&run, &answers, &cases) };
+        let gated = gated(&run, &cases);
+        let mut remarks = if is_search { Vec::new() } else { remarks(&run, &answers, &cases) };
+        remarks.splice(..0, sentences(&run, &gated));
         let (findings, conclusions) = match &search {
             Some(search) => (search.findings(), search.sentences(&run)),
             None if is_search => (Vec::new(), vec![without_advice(&cases)]),
@@ -61,6 +66,7 @@ impl Report {
             findings,
             conclusions,
             remarks,
+            gated,
         }
     }
 

@@ -1,4 +1,6 @@
-use writebench_model::{Bytes, CaseRecord, Durability, FilesystemSpec, RunRecord, Start, TargetRecord};
+use writebench_model::{
+    Bytes, CaseRecord, Durability, FilesystemSpec, RunRecord, Settings, Start, TargetRecord,
+};
 
 use crate::sentences::quoted;
 
@@ -15,14 +17,15 @@ pub(super) fn again(run: &RunRecord, target: &TargetRecord) -> String {
 }
 
 /// None for cases other than user programs.
-pub(super) fn of_program(case: &CaseRecord) -> Option<String> {
-    let command = case.program()?;
+pub(super) fn of_program(case: &CaseRecord, settings: &Settings) -> Option<String> {
+    let words = settings.program_for(case.case.known()?)?;
+    let command = shlex::try_join(words.iter().map(String::as_str)).ok()?;
     let (contract, copies) = (&case.contract, case.case.known()?.method().copies());
     let size = Bytes(contract.bytes);
     let durable = if contract.durability == Durability::Durable { " --durable" } else { "" };
     let copies = if copies { " --copies" } else { "" };
     let existing = if contract.start == Start::Existing { " --existing" } else { "" };
-    Some(format!("--command {} --bytes {size}{durable}{existing}{copies}", quoted(command)))
+    Some(format!("--command {} --bytes {size}{durable}{existing}{copies}", quoted(&command)))
 }
 
 fn make(making: &FilesystemSpec) -> String {

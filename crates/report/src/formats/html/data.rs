@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use writebench_model::{Axis, Bytes, CaseRecord, Content, Contract, RunRecord, Sample, TargetRecord};
+use writebench_model::{Axis, Bytes, CaseRecord, Content, Contract, RunRecord, Sample, Settings, TargetRecord};
 use writebench_stats::as_f64;
 
 use super::command::{again, of_program};
@@ -80,7 +80,7 @@ pub(super) fn data<'r>(
                 Some(goal) => goals[goal].figures.extend(figure),
                 None => of_others.extend(figure.filter(|_| is_other)),
             }
-            let facts = facts(case, [run, target, section], goal, is_other);
+            let facts = facts((case, &report.run.settings), [run, target, section], goal, is_other);
             cases.push(Case { facts, samples: samples(case) });
         }
     }
@@ -179,11 +179,16 @@ fn run_data(run: &RunRecord, name: &str) -> Value {
 }
 
 /// `place`: run, target and section. Candidates outside the final have no goal.
-fn facts(case: &CaseReport, [run, target, section]: [usize; 3], goal: Option<usize>, is_other: bool) -> Value {
+fn facts(
+    (case, settings): (&CaseReport, &Settings),
+    [run, target, section]: [usize; 3],
+    goal: Option<usize>,
+    is_other: bool,
+) -> Value {
     let record = &case.record;
     known(json!({
         "run": run,
-        "options": of_program(record),
+        "options": of_program(record, settings),
         "target": target,
         "section": section,
         "goal": goal,

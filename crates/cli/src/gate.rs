@@ -1,0 +1,72 @@
+//! `--fail-if-slower`: an exit code for a loss of speed.
+
+use anyhow::{Result, ensure};
+use clap::Args;
+use writebench_model::SelectedCase;
+use writebench_report::{GateVerdict, Report, counted, percent};
+use writebench_stats::Interval;
+
+use crate::arguments::{GATE, percent_in_ppm};
+use crate::exit::{Exit, usage};
+use crate::output::{self, Output};
+
+#[derive(Args, Default)]
+pub(crate) struct GateArguments {
+    /// Take rounds until it is known whether each case or program is slower than the baseline by more than this,
+    /// at most 20 times --samples. Exit with code 5 if one is: if its whole interval is (for 5%, below 0.95)
+    #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm, conflicts_with = "precision",
+        help_heading = GATE)]
+    pub fail_if_slower: Option<u32>,
+    /// Compare with this case, or with the program of this name [default: the first]
+    #[arg(long, value_name = "CASE|NAME", requires = "fail_if_slower", help_heading = GATE)]
+    pub baseline: Option<String>,
+}
+
+impl GateArguments {
+    /// Refuses unequal work. The baseline is the first row.
+    pub(crate) fn check(&self, rows: &[SelectedCase]) -> Result<()> {
+        let (Some(_), Some(baseline)) = (self.fail_if_slower, rows.first()) else { return Ok(()) };
+        let mut others = rows.iter().filter(|row| row.case != baseline.case).peekable();
+        ensure!(
+            others.peek().is_some(),
+            usage!("--fail-if-slower needs a baseline and another case. Name two by --case or --command")
+        );
+        let contract = baseline.case.contract();
+        let Some(other) = others.find(|row| row.case.contract() != contract) else { return Ok(()) };
+        let [baseline, other] =
+            [baseline, other].map(|row| row.label.clone().unwrap_or_else(|| row.case.to_string()));
+        Err(usage!(
+            "--fail-if-slower: {other} is other work than the baseline {baseline}, so they are not compared. Name cases \
+             of one contract"
+        ))
+    }
+}
+
+/// Prints the slower cases as an error.
+pub(crate) fn exit_for(limit_ppm: u32, slower: impl Iterator<Item = (String, Interval)>) -> Exit {
+    let of_each = slower.map(|(name, ratio)| format!("{name} ({:.3} – {:.3})", ratio.low, ratio.high));
+    let of_each: Vec<String> = of_each.collect();
+    if of_each.is_empty() {
+        return Exit::Ok;
+    }
+    output::print_error(&anyhow::anyhow!("slower by more than {}: {}", percent(limit_ppm), of_each.join(", ")));
+    Exit::Slower
+}
+
+pub(crate) fn exit_for_run(report: &Report, output: &Output) -> Result<Exit> {
+    let Some(limit_ppm) = report.run.settings.fail_if_slower_ppm else { return Ok(Exit::Ok) };
+    let judged = report.gated.iter().filter(|gated| gated.speed_ratio.is_some()).count();
+    ensure!(
+        judged > 0,
+        usage!(
+            "--fail-if-slower: no case has the eight undisturbed rounds that a verdict needs. Raise --budget, \
+             --max-bytes or --samples"
+        )
+    );
+    let undecided = report.gated.iter().filter(|gated| gated.verdict == GateVerdict::Undecided).count();
+    if undecided > 0 {
+        output.note(&format!("--fail-if-slower: {} undecided.", counted(undecided, "case")));
+    }
+    let slower = report.gated.iter().filter(|gated| gated.verdict == GateVerdict::Slower);
+    Ok(exit_for(limit_ppm, slower.filter_map(|gated| Some((gated.name.clone(), gated.speed_ratio?)))))
+}

@@ -1,0 +1,29 @@
+use writebench_model::RunRecord;
+use writebench_stats::GateVerdict;
+
+use crate::numbers::Gated;
+use crate::sentences::{THOUSANDTHS, counted};
+
+/// `5 %` for 50000.
+pub fn percent(ppm: u32) -> String {
+    format!("{} %", f64::from(ppm) / 1e4)
+}
+
+/// A line per judged case.
+pub(crate) fn sentences(run: &RunRecord, gated: &[Gated]) -> Vec<String> {
+    let limit = percent(run.settings.fail_if_slower_ppm.unwrap_or_default());
+    let sentence = |Gated { name, baseline, speed_ratio, verdict }: &Gated| {
+        let Some(ratio) = speed_ratio else {
+            return format!("{name} vs. {baseline}: no verdict, which needs at least 8 undisturbed rounds.");
+        };
+        let found = match verdict {
+            GateVerdict::Slower => format!("slower by more than {limit}"),
+            GateVerdict::Passed => format!("not slower by more than {limit}"),
+            GateVerdict::Undecided => format!("undecided whether slower by more than {limit}"),
+        };
+        let (speed, interval) = (THOUSANDTHS.text(ratio.estimate), THOUSANDTHS.between(ratio.low, ratio.high));
+        let rounds = counted(ratio.count, "round");
+        format!("{name} has {speed} times the speed of {baseline} ({interval}, {rounds}): {found}.")
+    };
+    gated.iter().map(sentence).collect()
+}

@@ -1,0 +1,124 @@
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::{CONFIDENCE, Interval, lasting_median_interval};
+
+/// Whether a case is slower than a baseline by more than a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateVerdict {
+    /// The whole interval is.
+    Slower,
+    /// No value of the interval is.
+    Passed,
+    /// More rounds may tell.
+    Undecided,
+}
+
+/// Judges cases after every round. With a probability of 95 %, no verdict on any of the cases is ever wrong,
+/// whenever the rounds end.
+#[derive(Debug, Clone, Copy)]
+pub struct Gate {
+    /// The allowed loss of speed, as a share.
+    pub limit: f64,
+    /// The number of judged cases, among which the probability of an error is divided (Bonferroni).
+    pub cases: usize,
+}
+
+impl Gate {
+    /// The speed over the baseline's, from the times in common rounds. The order within a round is random, so
+    /// a case of the same speed is the slower one with a probability of 1/2, whatever the drift. No interval
+    /// if there are too few rounds.
+    pub fn judge(self, baseline: &[(u32, f64)], case: &[(u32, f64)]) -> (Option<Interval>, GateVerdict) {
+        let times: BTreeMap<u32, f64> = case.iter().copied().collect();
+        let ratio = |(round, baseline): &(u32, f64)| Some(baseline / times.get(round)?);
+        let ratios: Vec<f64> = baseline.iter().filter_map(ratio).collect();
+        let confidence = 1.0 - (1.0 - CONFIDENCE) / self.cases.max(1) as f64;
+        let interval = lasting_median_interval(&ratios, confidence);
+        let interval = interval.filter(|interval| interval.confidence >= confidence);
+        let least = 1.0 - self.limit;
+        let verdict = match interval {
+            Some(Interval { high, .. }) if high < least => GateVerdict::Slower,
+            Some(Interval { low, .. }) if low >= least => GateVerdict::Passed,
+            _ => GateVerdict::Undecided,
+        };
+        (interval, verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    type Times = Vec<(u32, f64)>;
+
+    /// The verdict at which rounds end, and their number. Each case has a speed over the baseline's. The
+    /// machine drifts, and one sample in eight takes up to three times as long.
+    fn ended(gate: Gate, speeds: &[f64], random: &mut Pcg64Mcg) -> (Vec<GateVerdict>, u32) {
+        const MOST: u32 = 120;
+        let (mut cases, mut drift): (Vec<Times>, f64) = (vec![Vec::new(); speeds.len() + 1], 1.0);
+        let mut verdicts = vec![GateVerdict::Undecided; speeds.len()];
+        for round in 0..MOST {
+            drift *= 0.8 + 0.45 * random.random::<f64>();
+            let mut time = |speed: f64| {
+                let slow =
+                    if random.random::<f64>() < 0.125 { 1.0 + 2.0 * random.random::<f64>() } else { 1.0 };
+                drift * slow * (0.95 + 0.1 * random.random::<f64>()) / speed
+            };
+            cases[0].push((round, time(1.0)));
+            for (case, &speed) in speeds.iter().enumerate() {
+                cases[case + 1].push((round, time(speed)));
+                if verdicts[case] == GateVerdict::Undecided {
+                    verdicts[case] = gate.judge(&cases[0], &cases[case + 1]).1;
+                }
+            }
+            if !verdicts.contains(&GateVerdict::Undecided) {
+                return (verdicts, round + 1);
+            }
+        }
+        (verdicts, MOST)
+    }
+
+    /// At the limit, where either verdict is wrong and the rounds last longest.
+    #[test]
+    fn at_most_one_run_in_twenty_ends_with_a_wrong_verdict() {
+        const RUNS: usize = 400;
+        for cases in [1, 3] {
+            let gate = Gate { limit: 0.05, cases };
+            let mut random = Pcg64Mcg::seed_from_u64(3);
+            let is_undecided = |verdict: &GateVerdict| *verdict == GateVerdict::Undecided;
+            let is_wrong = |_: &usize| !ended(gate, &vec![0.95; cases], &mut random).0.iter().all(is_undecided);
+            let errors = (0..RUNS).filter(is_wrong).count();
+            assert!(errors <= RUNS / 20, "{cases} cases: {errors} of {RUNS}");
+        }
+    }
+
+    #[test]
+    fn a_clear_difference_ends_the_rounds_early_in_either_direction() {
+        let gate = Gate { limit: 0.05, cases: 1 };
+        let mut random = Pcg64Mcg::seed_from_u64(5);
+        for (speed, verdict) in
+            [(0.5, GateVerdict::Slower), (1.0, GateVerdict::Passed), (2.0, GateVerdict::Passed)]
+        {
+            let runs: Vec<_> = (0..200).map(|_| ended(gate, &[speed], &mut random)).collect();
+            let right =
+                runs.iter().filter(|(verdicts, rounds)| verdicts[0] == verdict && *rounds <= 60).count();
+            assert!(right >= 190, "{speed}: {right} of 200");
+        }
+    }
+
+    #[test]
+    fn only_common_rounds_count() {
+        let gate = Gate { limit: 0.05, cases: 1 };
+        let baseline: Times = (0..8).map(|round| (round, 100.0)).collect();
+        let judge = |rounds: std::ops::Range<u32>| {
+            gate.judge(&baseline, &rounds.map(|round| (round, 200.0)).collect::<Times>())
+        };
+        let (interval, verdict) = judge(0..8);
+        assert_eq!((interval.unwrap().high, verdict), (0.5, GateVerdict::Slower));
+        assert_eq!(judge(1..9), (None, GateVerdict::Undecided), "seven");
+    }
+}
