@@ -26,6 +26,12 @@ pub(crate) struct ProgramArguments {
     /// Let each --command copy {source} to {file}, and compare it with copies
     #[arg(long, requires = "command")]
     copies: bool,
+    /// Run this command before each sample of a --command, outside its time. {file} and {source} are those of the sample
+    #[arg(long, value_name = "COMMAND", requires = "command")]
+    setup: Option<String>,
+    /// Run this command after each sample of a --command and its checks, also if it failed
+    #[arg(long, value_name = "COMMAND", requires = "command")]
+    cleanup: Option<String>,
 }
 
 const FILE: &str = writebench_engine::PROGRAM_FILE;
@@ -36,15 +42,19 @@ impl ProgramArguments {
         self.command.is_empty()
     }
 
-    pub(crate) fn words(&self) -> Result<Vec<Vec<String>>> {
-        self.command.iter().map(|command| self.words_of(command)).collect()
+    pub(crate) fn record(&self, settings: &mut Settings) -> Result<()> {
+        settings.programs = self.command.iter().map(|command| self.words_of(command)).collect::<Result<_>>()?;
+        let words = |option, command: &Option<String>| {
+            command.as_ref().map_or(Ok(Vec::new()), |command| split(option, command))
+        };
+        (settings.setup, settings.cleanup) =
+            (words("--setup", &self.setup)?, words("--cleanup", &self.cleanup)?);
+        Ok(())
     }
 
     fn words_of(&self, command: &str) -> Result<Vec<String>> {
         let (_, command) = split_name(command);
-        let words = shlex::split(command).filter(|words| !words.is_empty());
-        let words = words
-            .ok_or_else(|| usage!("--command '{command}' cannot be split into words. Is a quote open?"))?;
+        let words = split("--command", command)?;
         for (mark, role) in [(FILE, "file"), (SOURCE, "source")].into_iter().take(1 + usize::from(self.copies))
         {
             ensure!(
@@ -82,20 +92,30 @@ impl ProgramArguments {
 
     /// Refuses to resume with other programs. The user names them again, because a stranger's database could name any.
     pub(crate) fn check_again(&self, settings: &Settings) -> Result<()> {
-        if self.words()? == settings.programs {
+        let mut again = settings.clone();
+        self.record(&mut again)?;
+        if again == *settings {
             return Ok(());
         }
-        let options: Vec<String> = settings
-            .programs
-            .iter()
-            .filter_map(|words| shlex::try_join(words.iter().map(String::as_str)).ok())
-            .map(|command| format!("--command {}", writebench_report::quoted(&command)))
+        let programs = settings.programs.iter().map(|words| ("--command", words));
+        let others = [("--setup", &settings.setup), ("--cleanup", &settings.cleanup)];
+        let options: Vec<String> = programs
+            .chain(others.into_iter().filter(|(_, words)| !words.is_empty()))
+            .filter_map(|(option, words)| {
+                Some((option, shlex::try_join(words.iter().map(String::as_str)).ok()?))
+            })
+            .map(|(option, command)| format!("{option} {}", writebench_report::quoted(&command)))
             .collect();
         Err(match options.as_slice() {
             [] => usage!("the run has no programs. Leave out --command"),
             options => usage!("to resume this run, pass its programs again: {}", options.join(" ")),
         })
     }
+}
+
+fn split(option: &str, command: &str) -> Result<Vec<String>> {
+    let words = shlex::split(command).filter(|words| !words.is_empty());
+    words.ok_or_else(|| usage!("{option} '{command}' cannot be split into words. Is a quote open?"))
 }
 
 /// The parts of `NAME=COMMAND`. No shell runs, so a variable cannot be meant.

@@ -11,7 +11,7 @@ use writebench_model::{Case, Failure, Phase, PhasesNs, Sample};
 
 use crate::call::{CallError, Result};
 use crate::file::Target;
-use crate::guard::{PHASES_FD, run_guarded};
+use crate::guard::{Ended, PHASES_FD, run_guarded};
 
 /// The written file.
 pub const FILE: &str = "{file}";
@@ -21,8 +21,6 @@ pub const SOURCE: &str = "{source}";
 const MOST_WORDS_BYTES: usize = 400;
 
 pub(crate) struct Program<'p> {
-    /// With placeholders.
-    pub words: &'p [String],
     pub target: Target<'p>,
     pub name: &'p str,
     pub source: Option<BorrowedFd<'p>>,
@@ -34,22 +32,13 @@ impl Program<'_> {
     }
 
     /// Records the program's own phases, or phase `write` from start to end.
-    pub(crate) fn run(&self, case: &Case, sample: &mut Sample) -> Result<()> {
-        let line = self.line()?;
-        let program = line.first().map(|word| word.to_string_lossy()).unwrap_or_default();
-        let [mut reported, mut words] = [memory_file("phases")?, memory_file("errors")?];
-        let errors = words.try_clone().map_err(|error| CallError::from_io("dup", &error))?;
-        let ended = run_guarded(&line, reported.as_fd(), errors.into());
-        let cannot = |error: io::Error| format!("{program}: {}", Failure::io_message(&error));
-        let ended = ended.map_err(|error| CallError::other("exec", cannot(error)))?;
+    pub(crate) fn run(&self, words: &[String], case: &Case, sample: &mut Sample) -> Result<()> {
+        if words.is_empty() {
+            return Err(CallError::other("program", "the program has no command: use run --command"));
+        }
+        let (program, ended, mut reported) = self.run_to_end("program", words)?;
         ended.usage.write(sample);
         sample.startup_ns = ended.startup_ns;
-        let status = ExitStatus::from_raw(ended.status);
-        if !status.success() {
-            let said = last_words(&read_text(&mut words));
-            let said = if said.is_empty() { said } else { format!(": {said}") };
-            return Err(CallError::other("program", format!("{program} ended with {status}{said}")));
-        }
         sample.phases_ns = phases(&read_text(&mut reported), ended.elapsed_ns)
             .map_err(|why| CallError::other(PHASES_FD, format!("{program}: {why}")))?;
         sample.bytes = case.axes().size_bytes;
@@ -60,17 +49,37 @@ impl Program<'_> {
         Ok(())
     }
 
-    fn line(&self) -> Result<Vec<OsString>> {
+    /// A command before or after the program. Does nothing without words.
+    pub(crate) fn run_beside(&self, option: &'static str, words: &[String]) -> Result<()> {
+        if words.is_empty() { Ok(()) } else { self.run_to_end(option, words).map(drop) }
+    }
+
+    /// Returns the program's name, its end, and what it reported. Fails if the program does.
+    fn run_to_end(&self, role: &'static str, words: &[String]) -> Result<(String, Ended, File)> {
+        let line = self.line(words)?;
+        let program = line.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+        let [reported, mut words] = [memory_file("phases")?, memory_file("errors")?];
+        let errors = words.try_clone().map_err(|error| CallError::from_io("dup", &error))?;
+        let ended = run_guarded(&line, reported.as_fd(), errors.into());
+        let cannot = |error: io::Error| format!("{program}: {}", Failure::io_message(&error));
+        let ended = ended.map_err(|error| CallError::other("exec", cannot(error)))?;
+        let status = ExitStatus::from_raw(ended.status);
+        if !status.success() {
+            let said = last_words(&read_text(&mut words));
+            let said = if said.is_empty() { said } else { format!(": {said}") };
+            return Err(CallError::other(role, format!("{program} ended with {status}{said}")));
+        }
+        Ok((program, ended, reported))
+    }
+
+    fn line(&self, words: &[String]) -> Result<Vec<OsString>> {
         let Target::Directory(directory) = self.target else {
             return Err(CallError::unsupported("program", "a program needs a file, not a device"));
         };
         let file = path_to(directory)?.join(self.name);
         let source = self.source.map(path_to).transpose()?;
-        if self.words.is_empty() {
-            return Err(CallError::other("program", "the program has no command: use run --command"));
-        }
         let source = source.as_deref().unwrap_or(Path::new(SOURCE));
-        Ok(self.words.iter().map(|word| filled(word, &file, source)).collect())
+        Ok(words.iter().map(|word| filled(word, &file, source)).collect())
     }
 }
 

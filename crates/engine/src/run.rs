@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::UsageWho;
 use writebench_model::protocol::{RankRole, RankSample, SampleRequest};
 use writebench_model::{
-    Axes, Cache, Checksums, Descriptor, Failure, Files, MapSharing, Outcome, Phase, PhasesNs, Prepare, Sample,
-    SyncCall, SyncFiles, nanoseconds,
+    Axes, Cache, Checksums, Descriptor, Failure, Files, MapSharing, Outcome, Phase, PhasesNs, Prepare,
+    ProgramCommands, Sample, SyncCall, SyncFiles, nanoseconds,
 };
 
 use crate::barrier::{RankBarrier, Ranks};
@@ -117,20 +117,27 @@ impl Run<'_> {
         ranks.wait(in_phase(progress, Phase::Settle, || self.settle(engine, &mut sample)))?;
         let copy_from = engine.copy_sources.get(case, request.target);
         let regions = region::split(case, self.role.rank, engine.source.bytes(), copy_from);
+        if case.method().is_program() {
+            let commands = request.program.clone().unwrap_or_default();
+            let name = self.names.first().map(String::as_str).unwrap_or_default();
+            let program = Program { target: self.target, name, source: copy_from };
+            let mut measured = || {
+                in_phase(progress, Phase::Settle, || program.run_beside("setup", &commands.setup))?;
+                let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
+                in_phase(progress, Phase::Write, || program.run(&commands.program, case, &mut sample))?;
+                note_end(watcher, &mut engine.memory, &mut sample);
+                in_phase(progress, Phase::Verify, || self.verify(&regions, vec![sample.bytes], &mut sample))
+            };
+            let measured = measured();
+            // Also after a failure, because the setup may need it.
+            let cleaned = in_phase(progress, Phase::Clean, || program.run_beside("cleanup", &commands.cleanup));
+            return measured.and(cleaned).map(|()| sample);
+        }
         let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let states = thread_state::thread_states(self.target, case, self.names, &regions, limit);
         // A rank that has waited long polls seldom: the second barrier begins the clock for all.
         ranks.wait(Ok(()))?;
-        if case.method().is_program() {
-            let words = request.program.as_deref().unwrap_or_default();
-            let name = self.names.first().map(String::as_str).unwrap_or_default();
-            let program = Program { words, target: self.target, name, source: copy_from };
-            in_phase(progress, Phase::Write, || program.run(case, &mut sample))?;
-            note_end(watcher, &mut engine.memory, &mut sample);
-            in_phase(progress, Phase::Verify, || self.verify(&regions, vec![sample.bytes], &mut sample))?;
-            return Ok(sample);
-        }
         let (records, curves, handed_over_bytes) = self.timed_phases(states, progress, &mut sample, ranks)?;
         note_end(watcher, &mut engine.memory, &mut sample);
         sample.latency = records.latency().map(Box::new);
@@ -341,7 +348,8 @@ impl Run<'_> {
         sample.shares_blocks = all.shares_blocks()?;
         all.check_page_cache()?;
         all.check_zeros()?;
-        let is_known = request.program.as_deref().is_none_or(Program::is_given_its_data);
+        let is_given = |commands: &ProgramCommands| Program::is_given_its_data(&commands.program);
+        let is_known = request.program.as_ref().is_none_or(is_given);
         let wanted = request.read_back.filter(|_| case.method().writes_data() && is_known);
         let Some(extent) = wanted else { return Ok(()) };
         let (names, regions);

@@ -46,7 +46,7 @@ pub use phase::Phase;
 pub use quantity::{Bytes, Range, Stride, counted, nanoseconds, parse_duration, split};
 pub use ranks::{Cluster, Node, RankName, RankTimes, Spread};
 pub use reserve::Reserve;
-pub use run::{RunRecord, RunStatus, Settings, Verify};
+pub use run::{ProgramCommands, RunRecord, RunStatus, Settings, Verify};
 pub use sample::{
     Extent, Failure, Latency, Outcome, PhasesNs, ReadBack, ReadFrom, Sample, SampleDocument, SystemState,
     Timeline,

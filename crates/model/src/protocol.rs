@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::Case;
 use crate::phase::Phase;
 use crate::reserve::Reserve;
+use crate::run::ProgramCommands;
 use crate::sample::{Extent, Sample};
 use crate::target::Limit;
 use crate::value::{Cache, Prepare};
@@ -59,8 +60,7 @@ pub struct DeviceWrites {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleRequest {
     pub case: Case,
-    /// The words of the user's program, with placeholders.
-    pub program: Option<Vec<String>>,
+    pub program: Option<ProgramCommands>,
     /// The worker's target, from 0.
     pub target: usize,
     /// Syncs all filesystems first. Syncing the target's alone leaves data in the page cache of a

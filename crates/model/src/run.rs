@@ -47,6 +47,14 @@ impl Verify {
     }
 }
 
+/// A user's program and the commands around it, in words with placeholders.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramCommands {
+    pub program: Vec<String>,
+    pub setup: Vec<String>,
+    pub cleanup: Vec<String>,
+}
+
 /// The influences on the samples. With the cases, they suffice to resume the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
@@ -76,6 +84,12 @@ pub struct Settings {
     /// The user's programs, in words with placeholders, by the number on axis `program`.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
     pub programs: Vec<Vec<String>>,
+    /// A command before each sample of a program, in words. Empty without one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
+    pub setup: Vec<String>,
+    /// The same after each sample.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
+    pub cleanup: Vec<String>,
     /// The loss of speed to the first case, in millionths, above which the run fails. Rounds continue until it
     /// is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,9 +119,10 @@ impl Settings {
         })
     }
 
-    pub fn program_for(&self, case: &Case) -> Option<Vec<String>> {
+    pub fn program_for(&self, case: &Case) -> Option<ProgramCommands> {
         let number = (case.axes().program as usize).checked_sub(1)?;
-        self.programs.get(number).filter(|_| case.method().is_program()).cloned()
+        let program = self.programs.get(number).filter(|_| case.method().is_program())?.clone();
+        Some(ProgramCommands { program, setup: self.setup.clone(), cleanup: self.cleanup.clone() })
     }
 }
 

@@ -218,9 +218,7 @@ mod tests {
             copy_from: None,
             copy_to: None,
             search_bytes: None,
-            programs: Vec::new(),
-            constraints: Vec::new(),
-            fail_if_slower_ppm: None,
+            ..Settings::default()
         }
     }
 

@@ -105,7 +105,7 @@ impl RunCommand {
         selected.notes.iter().for_each(|note| output.note(note));
         let mut settings = measuring.settings(answers_goals.then_some(GOALS_BUDGET), selected.samples);
         copied.iter().for_each(|copied| copied.record(&mut settings));
-        settings.programs = self.programs.words()?;
+        self.programs.record(&mut settings)?;
         settings.constraints.clone_from(&self.selection.constraints);
         settings.fail_if_slower_ppm = self.gate.fail_if_slower;
         let is_own = copied.is_some() || !self.programs.is_empty() || self.gate.fail_if_slower.is_some();

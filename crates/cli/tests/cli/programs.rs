@@ -17,6 +17,12 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a program that hangs is killed at the deadline, and leaves no process", &ext4, hanging);
     trials.add("a program has the contract of its options: durable, or a copy", &ext4, contracts);
     trials.add("a run with programs is resumed only with the same programs", &ext4, resumed);
+    trials.add("--setup and --cleanup run around each sample, outside its time", &ext4, around);
+    trials.add(
+        "a failing --setup or --cleanup costs its case, with its phase and exit status",
+        &ext4,
+        failing_around,
+    );
     trials.add("impossible command lines are refused", &[], refused);
     let needs = [Need::Filesystem(Kind::Ext4), Need::Program("cc")];
     trials.add("printed code is a program that reports its phases", &needs, of_code);
@@ -165,8 +171,58 @@ fn resumed() -> Result<()> {
     ensure!(ended.code == Some(2) && ended.stderr.contains("pass its programs again: --command"), "{ended:?}");
     let ended = program.call(&["run", "--resume", "--command", "cp {source} {file}"])?;
     ensure!(ended.code == Some(2), "{ended:?}");
+    let other = ["run", "--resume", "--command", COPY, "--setup", "rm -r /"];
+    ensure!(program.call(&other)?.code == Some(2), "another setup");
     let ended = program.call(&["run", "--resume", "--command", COPY, "--max-bytes", "1GiB"])?;
     ensure!(ended.code == Some(0), "{ended:?}");
+    Ok(())
+}
+
+fn around() -> Result<()> {
+    let (on, program) = (directory_on(Kind::Ext4), program()?);
+    let log = program.home().join("log");
+    let logs = |word: &str| {
+        format!("sh -c 'echo {word} $(basename $1) $(stat -c %s $2) >>{}' - {{file}} {{source}}", log.display())
+    };
+    let slow = logs("setup").replace("sh -c '", "sh -c 'sleep 0.2; ");
+    let cleanup = logs("cleanup").replace("$(stat -c %s $2)", "$(stat -c %s $1)");
+    let words = ["--setup", &slow, "--cleanup", &cleanup, "--command", COPY, "--case", "write,size=64KiB"];
+    let document = run(&program, on.path(), &words, 0)?;
+    let taken = samples(case(&document, 1))?;
+    let log = std::fs::read_to_string(log)?;
+    let expected = |word| format!("{word} sample 65536");
+    ensure!(log.lines().count() == 2 * taken.len(), "only around programs: {log}");
+    for pair in log.lines().collect::<Vec<_>>().chunks(2) {
+        ensure!(pair == [expected("setup"), expected("cleanup")], "{log}");
+    }
+    let settings = &document["run"]["settings"];
+    ensure!(settings["setup"][0] == "sh" && settings["cleanup"][0] == "sh", "{settings}");
+    // The program's time cannot hold the setup's, and is a millisecond.
+    let times = taken.iter().filter_map(|sample| sample["total_ns"].as_u64());
+    ensure!(times.min().is_some_and(|least| least < 200_000_000), "{taken:?}");
+    Ok(())
+}
+
+fn failing_around() -> Result<()> {
+    let (on, program) = (directory_on(Kind::Ext4), program()?);
+    let mark = program.home().join("cleaned");
+    let (fails, marks) = ("sh -c 'echo no tape >&2; exit 3'", format!("touch {}", mark.display()));
+    let never = format!("sh -c 'touch {}.run; cat \"$1\" >\"$2\"' - {{source}} {{file}}", mark.display());
+    let document = run(&program, on.path(), &["--setup", fails, "--cleanup", &marks, "--command", &never], 4)?;
+    let sample = &samples(case(&document, 0))?[0];
+    let why = sample["reason"].as_str().unwrap_or_default();
+    ensure!(
+        sample["cause"]["phase"] == "settle" && why.contains("setup: sh ended with exit status: 3: no tape"),
+        "{sample:#}"
+    );
+    ensure!(mark.exists() && !mark.with_extension("run").exists(), "cleaned up, and not run");
+    let document = run(&program, on.path(), &["--cleanup", fails, "--command", COPY], 4)?;
+    let sample = &samples(case(&document, 0))?[0];
+    let why = sample["reason"].as_str().unwrap_or_default();
+    ensure!(
+        sample["cause"]["phase"] == "clean" && why.contains("cleanup: sh ended with exit status: 3: no tape"),
+        "{sample:#}"
+    );
     Ok(())
 }
 
@@ -178,6 +234,8 @@ fn refused() -> Result<()> {
         (&["--command", "cp x {file}", "--copies"], "Write {source} in its place"),
         (&["--case", "program"], "--command 'PROGRAM {file}'"),
         (&["--bytes", "1MiB"], "--command"),
+        (&["--setup", "sync"], "--command"),
+        (&["--command", "cp {source} {file}", "--cleanup", "'"], "--cleanup ''' cannot be split"),
     ] {
         let ended = program.call(&[&["run"], words].concat())?;
         ensure!(ended.code == Some(2) && ended.stderr.contains(why), "{words:?}: {}", ended.stderr);

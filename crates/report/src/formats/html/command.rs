@@ -18,14 +18,22 @@ pub(super) fn again(run: &RunRecord, target: &TargetRecord) -> String {
 
 /// None for cases other than user programs.
 pub(super) fn of_program(case: &CaseRecord, settings: &Settings) -> Option<String> {
-    let words = settings.program_for(case.case.known()?)?;
-    let command = shlex::try_join(words.iter().map(String::as_str)).ok()?;
+    let commands = settings.program_for(case.case.known()?)?;
+    let joined = |words: &[String]| shlex::try_join(words.iter().map(String::as_str)).ok();
+    let beside = |(option, words): (&str, &[String])| match joined(words) {
+        Some(command) if !words.is_empty() => format!(" --{option} {}", quoted(&command)),
+        _ => String::new(),
+    };
+    let beside: String = [("setup", &*commands.setup), ("cleanup", &*commands.cleanup)].map(beside).concat();
     let (contract, copies) = (&case.contract, case.case.known()?.method().copies());
     let size = Bytes(contract.bytes);
     let durable = if contract.durability == Durability::Durable { " --durable" } else { "" };
     let copies = if copies { " --copies" } else { "" };
     let existing = if contract.start == Start::Existing { " --existing" } else { "" };
-    Some(format!("--command {} --bytes {size}{durable}{existing}{copies}", quoted(&command)))
+    Some(format!(
+        "--command {} --bytes {size}{durable}{existing}{copies}{beside}",
+        quoted(&joined(&commands.program)?)
+    ))
 }
 
 fn make(making: &FilesystemSpec) -> String {
