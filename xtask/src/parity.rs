@@ -5,6 +5,7 @@
 
 mod beside;
 pub(crate) mod self_timed;
+mod self_timed_set;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -54,6 +55,9 @@ struct Others {
     /// Compare with this IOR, under mpirun
     #[arg(long, value_name = "PROGRAM")]
     ior: Option<PathBuf>,
+    /// Compare sets of files with this mdtest, and with fs_mark
+    #[arg(long, value_name = "PROGRAM")]
+    mdtest: Option<PathBuf>,
 }
 
 /// Prints a document with a table for each target. Returns whether there are results, and no judged one is
@@ -64,13 +68,16 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         Others { snippets: true, .. } => Beside::Languages,
         Others { tools: true, .. } => Beside::Tools,
         Others { fio: true, .. } => Beside::Fio,
-        Others { ior: Some(ior), .. } => {
-            Beside::Ior(fs::canonicalize(ior).with_context(|| ior.display().to_string())?)
-        }
+        Others { ior: Some(ior), .. } => Beside::Ior(absolute(ior)?),
+        Others { mdtest: Some(mdtest), .. } => Beside::Sets(absolute(mdtest)?),
         _ => Beside::C,
     };
     let writebench = if let Beside::Ior(_) = beside { program::build_for_ranks()? } else { program::build()? };
     Comparison { document: beside.document()?, beside, writebench, options }.run(&targets)
+}
+
+fn absolute(program: &Path) -> Result<PathBuf> {
+    fs::canonicalize(program).with_context(|| program.display().to_string())
 }
 
 struct Comparison<'o> {
@@ -99,7 +106,14 @@ impl Comparison<'_> {
                     Ok((bytes_per_s, row)) => {
                         has_results = true;
                         let cells = row.iter().map(|ratio| cell(ratio.as_ref(), columns.len() < 3));
-                        println!("| `{name}` | {:.3} |{}", bytes_per_s / 1e9, cells.collect::<String>());
+                        let value = match case.contract().files {
+                            1 => format!("{:.3}", bytes_per_s / 1e9),
+                            files => format!(
+                                "{:.0} files/s",
+                                bytes_per_s * as_f64(files) / as_f64(case.axes().size_bytes)
+                            ),
+                        };
+                        println!("| `{name}` | {value} |{}", cells.collect::<String>());
                         let mut judged = columns.iter().zip(&row).filter(|(column, _)| column.is_judged);
                         is_good &= !judged.any(|(_, ratio)| ratio.as_ref().is_some_and(is_too_slow));
                     }

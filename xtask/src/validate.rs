@@ -7,8 +7,7 @@ use anyhow::Result;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Question {
-    /// Check that a search, or the first answer, is near the best of the grid, the same each time, and minimal.
-    /// Check that a search keeps its promise in a program
+    /// Check that searches, or first answers, are near the best of the grid, the same each time, and minimal
     Advise(grid::answer::Options),
     /// Compare the best methods of five programs with those of writebench, for each contract
     Frontier(frontier::Options),

@@ -60,10 +60,12 @@ pub(crate) fn directories<'a>(region: &Region<'a>) -> Vec<SetDirectory<'a>> {
     let files: Vec<SetFile<'a>> = own
         .map(|(number, file)| {
             first.get_or_insert(number);
-            let name = CString::new(format!("f{number:07}")).unwrap_or_default();
+            // As long as mdtest's names. Shorter names fill a block of ext4's directories with more entries, which
+            // each new file searches.
+            let name = CString::new(format!("writebench{number:07}")).unwrap_or_default();
             let temporary = match axes.naming {
                 Naming::Direct => CString::default(),
-                _ => CString::new(format!(".f{number:07}.tmp")).unwrap_or_default(),
+                _ => CString::new(format!(".writebench{number:07}.tmp")).unwrap_or_default(),
             };
             SetFile { name, temporary, region: region.file(file.offset - begin, file.length) }
         })

@@ -126,7 +126,7 @@ fn expected(case: &Case) -> BTreeMap<String, Vec<u8>> {
         let is_zero = axes.data == writebench_model::Data::Zero;
         (0..file.length).map(|at| if is_zero { 0 } else { byte(place(at)) }).collect()
     };
-    files.enumerate().map(|(number, file)| (format!("f{number:07}"), content(file))).collect()
+    files.enumerate().map(|(number, file)| (format!("writebench{number:07}"), content(file))).collect()
 }
 
 /// The engine's own checks must be able to fail: here the files change unnoticed.
@@ -134,14 +134,14 @@ fn changes_are_found(kind: Kind) -> Result<()> {
     type Change = fn(&Path) -> std::io::Result<()>;
     let changes: [(&str, Change); 4] = [
         ("content differs", |directory| {
-            let path = directory.join("f0000003");
+            let path = directory.join("writebench0000003");
             let mut bytes = std::fs::read(&path)?;
             bytes[7000] ^= 1;
             std::fs::write(path, bytes)
         }),
-        ("should have 8192", |directory| std::fs::write(directory.join("f0000003"), b"short")),
-        ("should have 8", |directory| std::fs::write(directory.join(".f0000003.tmp"), b"left")),
-        ("should have 8", |directory| std::fs::remove_file(directory.join("f0000003"))),
+        ("should have 8192", |directory| std::fs::write(directory.join("writebench0000003"), b"short")),
+        ("should have 8", |directory| std::fs::write(directory.join(".writebench0000003.tmp"), b"left")),
+        ("should have 8", |directory| std::fs::remove_file(directory.join("writebench0000003"))),
     ];
     for (wanted, change) in changes {
         let directory = directory_on(kind);

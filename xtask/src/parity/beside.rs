@@ -5,11 +5,12 @@ use std::slice;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
-use writebench_model::{Axis, Bytes, Case};
+use writebench_model::{Axis, Bytes, Case, FileSize, Method};
 use writebench_snippets::{EmitOptions, Language, code};
 use writebench_testkit::entries;
 
 use super::self_timed::{Ior, SelfTimed, mpirun};
+use super::self_timed_set::{SetClock, SetProgram};
 use crate::command::output;
 use crate::export::Clock;
 use crate::program::{Bench, compiled};
@@ -24,6 +25,8 @@ pub(super) enum Beside {
     Fio,
     /// IOR under mpirun.
     Ior(PathBuf),
+    /// This mdtest, and `fs_mark`.
+    Sets(PathBuf),
 }
 
 /// A column of ratios.
@@ -35,6 +38,8 @@ pub(super) struct Column {
     language: Option<String>,
     /// The program's command line.
     line: Option<String>,
+    /// A program that writes sets of files.
+    set: Option<SetClock>,
     #[serde(default)]
     pub(super) clock: Clock,
     #[serde(default)]
@@ -89,10 +94,14 @@ impl Beside {
         let self_timed = match self {
             Self::Fio => Some(SelfTimed::Fio { job: exported_job(bench, case, directory)? }),
             Self::Ior(ior) => Some(SelfTimed::Ior(Ior::for_case(ior, case))),
-            Self::C | Self::Languages | Self::Tools => None,
+            Self::C | Self::Languages | Self::Tools | Self::Sets(_) => None,
         };
-        let program = |Column { language, line, .. }: &Column| match (language, line, &self_timed) {
+        let program = |Column { language, line, set, .. }: &Column| match (language, line, &self_timed) {
             (Some(language), ..) => printed(case, language, directory),
+            _ if let (Some(clock), Self::Sets(mdtest)) = (set, self) => {
+                let set = SetProgram::for_case(*clock, mdtest, case);
+                set.map(|set| SelfTimed::Set(set).line(case)).transpose()
+            }
             (_, line, None) => Ok(line.clone()),
             (.., Some(program)) => program.line(case).map(Some),
         };
@@ -115,6 +124,7 @@ impl Beside {
             Self::Tools => "tools",
             Self::Fio => "fio",
             Self::Ior(_) => "ior",
+            Self::Sets(_) => "sets",
         };
         all.remove(name).context(name)
     }
@@ -124,8 +134,19 @@ fn printed(case: &Case, language: &str, directory: &Path) -> Result<Option<Strin
     let named = |known: &&Language| known.name() == language;
     let language = *Language::ALL.iter().find(named).with_context(|| language.to_owned())?;
     let frame = EmitOptions { is_program: true, ..EmitOptions::default() };
-    let Ok(text) = code(case, language, frame) else { return Ok(None) };
-    compiled(&text, language, &directory.join(language.name())).map(Some)
+    let folder = directory.join(language.name());
+    let line = match (case.method(), case.axes().file_size) {
+        (Method::UringFiles, FileSize::Each(bytes)) => {
+            let line = compiled(include_str!("uring_files.c"), language, &folder)?;
+            format!("{line} {bytes} {}", case.axes().depth)
+        }
+        _ => {
+            let Ok(text) = code(case, language, frame) else { return Ok(None) };
+            compiled(&text, language, &folder)?
+        }
+    };
+    let writes_set = case.method().writes_set() && case.axes().file_size != FileSize::Whole;
+    if writes_set { SelfTimed::Set(SetProgram::printed(&line)).line(case).map(Some) } else { Ok(Some(line)) }
 }
 
 /// A run of one sample exports the job.
@@ -149,12 +170,13 @@ mod tests {
 
     #[test]
     fn every_case_is_listed_once_and_has_code_in_c() {
-        for beside in [Beside::C, Beside::Languages, Beside::Tools, Beside::Fio] {
+        for beside in [Beside::C, Beside::Languages, Beside::Tools, Beside::Fio, Beside::Sets(PathBuf::new())] {
             let cases = all(&beside);
             for (at, case) in cases.iter().enumerate() {
                 let name = case.to_string();
                 let has_code = code(case, Language::C, EmitOptions::default()).is_ok();
-                assert!(has_code || matches!(beside, Beside::Fio), "{name}");
+                let has_own_program = matches!(beside, Beside::Fio) || case.method() == Method::UringFiles;
+                assert!(has_code || has_own_program, "{name}");
                 assert!(cases[..at].iter().all(|other| other.to_string() != name), "{name} is listed twice");
             }
         }

@@ -1,6 +1,7 @@
-//! fio and IOR as cases of a run. Their own times become the phases of a sample.
+//! Other programs as cases of a run. Their own times become the phases of a sample.
 
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -9,6 +10,7 @@ use serde_json::Value;
 use writebench_model::{Case, Collective, FileLayout, Files, Method, SyncCall};
 use writebench_stats::as_f64;
 
+use super::self_timed_set::SetProgram;
 use crate::command::output;
 
 #[derive(clap::Args)]
@@ -25,6 +27,8 @@ pub(crate) enum SelfTimed {
     Fio { job: PathBuf },
     /// IOR under mpirun
     Ior(Ior),
+    /// A program that writes a set of files
+    Set(SetProgram),
 }
 
 /// <https://github.com/hpc/ior>
@@ -36,13 +40,13 @@ pub(crate) struct Ior {
     pub(super) words: Vec<String>,
 }
 
-#[derive(Debug, PartialEq)]
-struct Times {
-    write_ns: u64,
-    sync_ns: u64,
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Times {
+    pub(super) write_ns: u64,
+    pub(super) sync_ns: u64,
     /// The rest of the total.
-    close_ns: u64,
-    bytes: u64,
+    pub(super) close_ns: u64,
+    pub(super) bytes: u64,
 }
 
 /// Reports to the run that started this process.
@@ -51,12 +55,14 @@ pub(crate) fn run(Options { bytes, file, program }: &Options) -> Result<bool> {
     let times = match program {
         SelfTimed::Fio { job } => fio(job, file)?,
         SelfTimed::Ior(ior) => ior.measure(file)?,
+        SelfTimed::Set(set) => set.measure(file)?,
     };
     ensure!(times.bytes == *bytes, "{} bytes instead of {bytes}", times.bytes);
     // The program may have removed its file, or written several.
     File::options().create(true).truncate(false).write(true).open(file)?.set_len(*bytes)?;
     let Times { write_ns, sync_ns, close_ns, .. } = times;
-    fs::write(format!("/dev/fd/{phases_fd}"), format!("write {write_ns} sync {sync_ns} close {close_ns}\n"))?;
+    let report = format!("write {write_ns} sync {sync_ns} close {close_ns}\n");
+    File::options().append(true).open(format!("/dev/fd/{phases_fd}"))?.write_all(report.as_bytes())?;
     Ok(true)
 }
 
@@ -71,6 +77,7 @@ impl SelfTimed {
                 words.extend(["ior".to_owned(), ior.ranks.to_string()]);
                 words.extend(ior.words.iter().cloned());
             }
+            Self::Set(set) => words.extend(set.words()),
         }
         Ok(shlex::try_join(words.iter().map(String::as_str))?)
     }
@@ -130,7 +137,7 @@ fn inside(latencies: &Value) -> Result<u64> {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times are positive")]
-fn rounded(time_ns: f64) -> u64 {
+pub(super) fn rounded(time_ns: f64) -> u64 {
     time_ns as u64
 }
 

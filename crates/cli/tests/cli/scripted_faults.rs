@@ -252,7 +252,8 @@ fn sets() -> Vec<Row> {
         row(each(), &[fails(Flush, Errno::DQUOT)], "write: close 122"),
         row(set(",sync-files=batch"), &[fails(Fsync, Errno::IO)], "sync: fsync 5"),
         row(set(",prepare=overwrite"), &[fails(Create, Errno::NOSPC)], "settle: open 28"),
-        row(set(",naming=rename"), &[fails(Create, Errno::NOSPC)], "write: open 28").about(".f0000000.tmp"),
+        row(set(",naming=rename"), &[fails(Create, Errno::NOSPC)], "write: open 28")
+            .about(".writebench0000000.tmp"),
         row(linked(), &[fails(Create, Errno::NOSPC)], "write: io_uring openat 28"),
         row(linked(), &[fails_at(Write, 0, Errno::IO)], "write: io_uring write 5 at 0"),
         row(linked(), &[(When::At(Write, 0), What::Short), fails_at(Write, 3072, Errno::IO)], rest).meets(2),
@@ -260,8 +261,10 @@ fn sets() -> Vec<Row> {
         row(linked(), &[fails(Create, Errno::INTR), fails_at(Write, 0, Errno::INTR)], "ok").meets(2),
         row(linked(), &[fails(Fsync, Errno::DQUOT)], "write: io_uring fsync 122"),
     ];
-    let named = |row: Row| Row { named: "f0000000", ..row };
-    rows.into_iter().map(|row| if row.file == "sample" { row.about("f0000000") } else { named(row) }).collect()
+    let named = |row: Row| Row { named: "writebench0000000", ..row };
+    rows.into_iter()
+        .map(|row| if row.file == "sample" { row.about("writebench0000000") } else { named(row) })
+        .collect()
 }
 
 fn interrupted() -> Vec<Row> {

@@ -316,11 +316,14 @@ mod tests {
             (failure.call, failure.path.unwrap_or_default(), failure.offset)
         };
         let named = |call: &str, file: &str, offset| (call.to_owned(), file.to_owned(), offset);
-        assert_eq!(failed(&[(FIRST, OPEN, -libc::EEXIST)]), named("io_uring openat", "f0000000", None));
+        assert_eq!(
+            failed(&[(FIRST, OPEN, -libc::EEXIST)]),
+            named("io_uring openat", "writebench0000000", None)
+        );
         let second = [(FIRST, CLOSE, 0), (SECOND, WRITE, 4096), (FIRST, CLOSE, 0), (SECOND, WRITE, -libc::EIO)];
-        assert_eq!(failed(&second), named("io_uring write", "f0000001", Some(4096)));
-        assert_eq!(failed(&[(FIRST, WRITE, 0)]), named("io_uring write", "f0000000", Some(0)));
-        assert_eq!(failed(&[(FIRST, SYNC, -libc::EINTR)]), named("io_uring fsync", "f0000000", None));
-        assert_eq!(failed(&[(FIRST, CLOSE, -libc::EIO)]), named("io_uring close", "f0000000", None));
+        assert_eq!(failed(&second), named("io_uring write", "writebench0000001", Some(4096)));
+        assert_eq!(failed(&[(FIRST, WRITE, 0)]), named("io_uring write", "writebench0000000", Some(0)));
+        assert_eq!(failed(&[(FIRST, SYNC, -libc::EINTR)]), named("io_uring fsync", "writebench0000000", None));
+        assert_eq!(failed(&[(FIRST, CLOSE, -libc::EIO)]), named("io_uring close", "writebench0000000", None));
     }
 }

@@ -43,13 +43,16 @@ pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     text
 }
 
-/// Recommended methods have separate lines, because they may be long.
+/// Recommended methods have separate lines, because they may be long. Plain write needs none.
 fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
     if width.is_none() || !report.is_brief() || report.advice.is_some() || report.compares_targets() {
         return None;
     }
     let table = report.findings_table(false).made_visible();
     let way = |finding: &Finding| {
+        if finding.is_baseline && finding.target.is_none() {
+            return String::new();
+        }
         let target = finding.target.as_ref().map_or(String::new(), |target| format!("{target}: "));
         visible(&(target + &finding.description)).into_owned()
     };

@@ -117,7 +117,8 @@ fn ranked_answer(
         (None, None) => NOTHING.to_owned(),
     };
     let target = first.map(|_| best.record.target.clone());
-    let finding = Finding { target, ..Finding::for_case(best, estimate, in_words) };
+    let is_baseline = is_plain && first.is_none() && best.record.origin.suite() == GOALS;
+    let finding = Finding { target, is_baseline, ..Finding::for_case(best, estimate, in_words) };
     let worth = worth(best, estimate, is_baseline_of_others, times_baseline);
     let certainty = match cases {
         1 => "No other case for comparison.".to_owned(),
@@ -234,11 +235,13 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
     let verdicts: Vec<Verdict> = others.iter().map(|other| other.verdict_to(best)).collect();
     match ratios.iter().map(|ratio| ratio.count).max().unwrap_or(0) {
         _ if others.is_empty() => plain(best).to_owned(),
-        _ if verdicts.contains(&Verdict::Faster) => "none 3 % faster".to_owned(),
-        most if !ratios.iter().any(Interval::is_sure) => format!("inconclusive ({})", counted(most, "round")),
-        _ if verdicts.iter().all(|verdict| verdict.is_difference()) => "fastest".to_owned(),
-        _ if verdicts.contains(&Verdict::Inconclusive) => "inconclusive".to_owned(),
-        _ => "none faster".to_owned(),
+        _ if verdicts.contains(&Verdict::Faster) => "plain, none 3 % faster".to_owned(),
+        most if !ratios.iter().any(Interval::is_sure) => {
+            format!("plain, inconclusive ({})", counted(most, "round"))
+        }
+        _ if verdicts.iter().all(|verdict| verdict.is_difference()) => "plain is fastest".to_owned(),
+        _ if verdicts.contains(&Verdict::Inconclusive) => "plain, inconclusive".to_owned(),
+        _ => "plain, none faster".to_owned(),
     }
 }
 

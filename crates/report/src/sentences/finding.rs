@@ -29,6 +29,9 @@ pub struct Finding {
     pub speed_ratio: String,
     /// Share of the hardware's limit.
     pub limit_share: String,
+    /// Plain write is recommended.
+    #[serde(skip)]
+    pub(crate) is_baseline: bool,
 }
 
 impl Finding {

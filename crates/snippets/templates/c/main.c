@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     char (*names)[24] = calloc(count + 1, sizeof *names);
     for (size_t i = 0; i < count; i++) {
         const size_t at = i * FILE_SIZE;
-        snprintf(names[i], sizeof names[i], "f%07zu", i);
+        snprintf(names[i], sizeof names[i], "writebench%07zu", i);
         files[i] = (struct file_data){names[i], data + at, size - at < FILE_SIZE ? size - at : FILE_SIZE};
     }
     struct failure failure = {0};

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     std::vector<std::string> names;
     for (std::size_t at = 0; at < data.size(); at += file_size) {
         const std::string number = std::to_string(names.size());
-        names.push_back('f' + std::string(7 - std::min<std::size_t>(number.size(), 7), '0') + number);
+        names.push_back("writebench" + std::string(7 - std::min<std::size_t>(number.size(), 7), '0') + number);
     }
     std::vector<file_data> files;
     for (std::size_t at = 0; at < data.size(); at += file_size)

@@ -57,7 +57,7 @@ func run(source, target string) error {
 	const fileSize = {{ case.file_size() }}
 	var files []FileData
 	for part := range slices.Chunk(data, fileSize) {
-		files = append(files, FileData{fmt.Sprintf("f%07d", len(files)), part})
+		files = append(files, FileData{fmt.Sprintf("writebench%07d", len(files)), part})
 	}
 {%- endif %}
 	start := time.Now()

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
 {%- if case.writes_set() %}
     const FILE_SIZE: usize = {{ case.file_size() }};
     let names: Vec<_> = (0..data.len().div_ceil(FILE_SIZE))
-        .map(|number| PathBuf::from(format!("f{number:07}")))
+        .map(|number| PathBuf::from(format!("writebench{number:07}")))
         .collect();
     let contents = data.chunks(FILE_SIZE);
     let files: Vec<_> = names.iter().map(PathBuf::as_path).zip(contents).collect();

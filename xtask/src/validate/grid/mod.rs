@@ -103,8 +103,14 @@ impl Options {
         let goals = Goal::ALL.iter().filter(|goal| self.goals.is_empty() || self.goals.contains(goal));
         for &goal in goals.filter(|goal| **goal != Goal::LargerThanMemory) {
             let space = |size: Bytes| {
-                let fixed = [(Axis::Size, vec![size.to_string()])];
-                Space::for_goal(goal, if goal == Goal::Records { &[] } else { &fixed })
+                let usual = Space::for_goal(goal, &[])?;
+                // Records, and sets of files.
+                let is_small = usual.baseline.axes().size_bytes <= self.size.0;
+                if is_small {
+                    Ok(usual)
+                } else {
+                    Space::for_goal(goal, &[(Axis::Size, vec![size.to_string()])])
+                }
             };
             let (small, full) = (space(self.small)?, space(self.size)?);
             // Memory is not durable.

@@ -43,7 +43,7 @@ pub(super) fn files_at<'c>(target: &Path, case: &Case, content: &'c [u8]) -> Vec
     match case.axes().file_size {
         FileSize::Each(bytes) if case.method().writes_set() => {
             let files = content.chunks(usize::try_from(bytes).expect("a small file")).enumerate();
-            files.map(|(number, content)| (target.join(format!("f{number:07}")), content)).collect()
+            files.map(|(number, content)| (target.join(format!("writebench{number:07}")), content)).collect()
         }
         _ => vec![(target.to_owned(), content)],
     }

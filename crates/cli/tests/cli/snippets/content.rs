@@ -134,12 +134,12 @@ fn writes_set(name: &str, language: Language) -> Result<()> {
     }
     // A file that exists is never replaced by accident.
     if !replaces && case.axes().naming == Naming::Direct {
-        let (source_bytes, first) = (content(20_000), target.join("f0000000"));
+        let (source_bytes, first) = (content(20_000), target.join("writebench0000000"));
         std::fs::write(&source, source_bytes)?;
         std::fs::write(&first, "old")?;
         let output = built.output(on.path(), &source, &target)?;
         let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(!output.status.success() && errors.contains("f0000000"), "{output:?}");
+        ensure!(!output.status.success() && errors.contains("writebench0000000"), "{output:?}");
         ensure!(std::fs::read(&first)? == b"old", "another content");
     }
     Ok(())

@@ -191,7 +191,7 @@ fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
     let uncached =
         case.method().card().cursor != writebench_model::Cursor::Mapping && case.method().name() != "splice";
     let is_set = files_at(Path::new(""), case, &[]).is_empty();
-    let watched = if is_set { "f0000000" } else { "sample" };
+    let watched = if is_set { "writebench0000000" } else { "sample" };
     let faulty = Faulty::mount(watched, if uncached { Caching::None } else { Caching::WriteThrough })?;
     faulty.follow(&[fault]);
     let content: Vec<u8> = (0..SIZE).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect();
