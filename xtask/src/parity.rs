@@ -110,7 +110,7 @@ impl Comparison<'_> {
                             1 => format!("{:.3}", bytes_per_s / 1e9),
                             files => format!(
                                 "{:.0} files/s",
-                                bytes_per_s * as_f64(files) / as_f64(case.axes().size_bytes)
+                                bytes_per_s * as_f64(files.into()) / as_f64(case.axes().size_bytes)
                             ),
                         };
                         println!("| `{name}` | {value} |{}", cells.collect::<String>());

@@ -1,7 +1,8 @@
 //! mdtest, `fs_mark` and printed code, each of which writes a set of files.
 
-use std::fs;
-use std::path::Path;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
@@ -9,6 +10,7 @@ use clap::ValueEnum;
 use serde::Deserialize;
 use writebench_model::{Case, Directory, FileSize, Method, Naming, Prepare, Source, SyncFiles};
 use writebench_stats::as_f64;
+use writebench_testkit::entries;
 
 use super::self_timed::{Times, mpirun, rounded};
 use crate::command::{output, shown};
@@ -108,14 +110,21 @@ impl SetProgram {
         };
         command.args(options).current_dir(directory.path()).stdin(Stdio::null());
         let text = String::from_utf8_lossy(&output(&mut command)?.stdout).into_owned();
-        let (count, bytes) = files_in(directory.path())?;
+        let files = files_in(directory.path());
+        let lengths = files.iter().map(|file| Ok(file.metadata()?.len()));
+        let bytes = lengths.sum::<Result<u64>>()?;
+        if self.clock == SetClock::Printed {
+            // The run verifies the content.
+            let mut all = File::create(file)?;
+            files.iter().try_for_each(|one| io::copy(&mut File::open(one)?, &mut all).map(drop))?;
+        }
         directory.close()?;
         let write_ns = if self.clock == SetClock::Printed {
             0
         } else {
             let rate = rate(&text, self.clock).with_context(|| format!("no rate from {}", shown(&command)))?;
             ensure!(rate > 0.0, "{} created no files", shown(&command));
-            rounded(as_f64(count) / rate * 1e9)
+            rounded(as_f64(files.len() as u64) / rate * 1e9)
         };
         Ok(Times { write_ns, bytes, ..Times::default() })
     }
@@ -133,19 +142,12 @@ fn rate(text: &str, clock: SetClock) -> Option<f64> {
     }
 }
 
-/// Their number and their bytes.
-fn files_in(directory: &Path) -> Result<(u64, u64)> {
-    let (mut count, mut bytes) = (0, 0);
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            let inside = files_in(&entry.path())?;
-            (count, bytes) = (count + inside.0, bytes + inside.1);
-        } else {
-            (count, bytes) = (count + 1, bytes + entry.metadata()?.len());
-        }
-    }
-    Ok((count, bytes))
+/// In the order of their names, also in subdirectories.
+fn files_in(directory: &Path) -> Vec<PathBuf> {
+    let mut paths = entries(directory);
+    paths.sort();
+    let inside = |path: PathBuf| if path.is_dir() { files_in(&path) } else { vec![path] };
+    paths.into_iter().flat_map(inside).collect()
 }
 
 #[cfg(test)]

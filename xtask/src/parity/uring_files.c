@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     size_t size;
     const char *data = content_of(argv[1], &size);
     const size_t count = (size + file_size - 1) / file_size;
-    char(*names)[24] = calloc(count, sizeof *names);
+    char(*names)[32] = calloc(count, sizeof *names);
     for (size_t i = 0; i < count; i++)
         snprintf(names[i], sizeof names[i], "writebench%07zu", i);
 

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 {%- if case.writes_set() %}
     const size_t count = (size + FILE_SIZE - 1) / FILE_SIZE;
     struct file_data *files = calloc(count + 1, sizeof *files);
-    char (*names)[24] = calloc(count + 1, sizeof *names);
+    char (*names)[32] = calloc(count + 1, sizeof *names);
     for (size_t i = 0; i < count; i++) {
         const size_t at = i * FILE_SIZE;
         snprintf(names[i], sizeof names[i], "writebench%07zu", i);
