@@ -173,7 +173,7 @@ impl<'c> Search<'c> {
         }
         for case in simpler(self.recommended) {
             if !chain.iter().any(|step| std::ptr::eq(*step, case)) {
-                let way = format!("without {}", beyond(self.recommended, case));
+                let way = format!("− {}", beyond(self.recommended, case));
                 lines.push(line("", Some(way), case, recommended, " × of it"));
             }
         }

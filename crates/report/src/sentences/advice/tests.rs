@@ -70,7 +70,7 @@ fn each_measured_step_to_the_recommended_method_has_a_line() {
             "step: + pwrite(2), fallocate(2) first: 1.20 × (1.20 – 1.20)",
             "step: + 2 threads: 1.67 × more (1.66 – 1.67)",
             "recommended: + in 4 MiB chunks: 1.50 × more (1.50 – 1.50)",
-            ": without 2 threads: 0.50 × of it (0.50 – 0.50)",
+            ": − 2 threads: 0.50 × of it (0.50 – 0.50)",
         ]
     );
 }
