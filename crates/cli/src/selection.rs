@@ -181,6 +181,14 @@ fn goal_rows(
     }
 }
 
+/// The size of a case if the largest one has `size` instead of `largest`. The number of small files or records
+/// shrinks only by the root, because a few of them have another rate than many.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
+pub(crate) fn scaled(own: u64, size: u64, largest: u64) -> u64 {
+    let share = size as f64 / largest.max(1) as f64;
+    (own as f64 * if own < largest { share.sqrt() } else { share }) as u64
+}
+
 fn usual_bytes(goal: Goal) -> Result<u64> {
     Ok(Space::for_goal(goal, &[])?.baseline.axes().size_bytes)
 }
@@ -193,11 +201,12 @@ fn space_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Resu
     let plain = Space::for_goal(goal, &[])?.baseline;
     if is_scaled && let Some((_, sizes)) = fixed.iter_mut().find(|(axis, _)| *axis == Axis::Size) {
         let record = value(Axis::Chunk).filter(|_| goal == Goal::Records).map(bytes).transpose()?;
-        let unit = record.or(plain.unit_bytes()).unwrap_or(1).max(1);
-        let size =
-            u128::from(bytes(&sizes[0])?) * u128::from(plain.axes().size_bytes) / u128::from(USUAL_BYTES);
+        let own = plain.axes().size_bytes;
+        let least = if own < USUAL_BYTES { USUAL_BLOCK_BYTES } else { 1 };
+        let unit = record.or(plain.unit_bytes()).unwrap_or(least).max(1);
+        let size = scaled(own, bytes(&sizes[0])?, USUAL_BYTES);
         let most = if plain.contract().files > 1 { unit.saturating_mul(MOST_FILES) } else { u64::MAX };
-        let size = (u64::try_from(size).unwrap_or(u64::MAX) / unit * unit).clamp(unit, most);
+        let size = (size / unit * unit).clamp(unit, most);
         *sizes = vec![Bytes(size).to_string()];
     }
     let space = Space::for_goal(goal, &fixed)?;

@@ -41,7 +41,7 @@ pub struct AdaptiveSize {
 /// The planned shares of the time, because small files predict larger ones badly, and of the bytes, which
 /// leaves some for repeated samples.
 const PLANNED: [f64; 2] = [0.7, 0.9];
-const PLANNED_OF_CONTESTS: [f64; 2] = [0.6, 0.6];
+const PLANNED_OF_CONTESTS: [f64; 2] = [0.8, 0.6];
 const PASS_SHARE: f64 = 0.2;
 
 /// The share of the time at which a loop over records ends. It is large because a loop cut short has no

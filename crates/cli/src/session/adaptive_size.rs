@@ -95,10 +95,9 @@ fn pass_sizes(largest: u64, sizes: &[u64]) -> Vec<u64> {
 fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<SelectedCase>> {
     let sized = |row: &SelectedCase| {
         let (axes, unit) = (row.case.axes(), row.case.unit_bytes());
-        let own = u128::from(axes.size_bytes) * u128::from(size) / u128::from(largest.max(1));
-        let own = u64::try_from(own).ok()?;
+        let own = selection::scaled(axes.size_bytes, size, largest);
         // Whole records and files remain.
-        let unit = unit.filter(|_| axes.size_bytes < largest).map_or(1, |unit| unit.max(1));
+        let unit = if axes.size_bytes < largest { unit.unwrap_or(selection::USUAL_BLOCK_BYTES).max(1) } else { 1 };
         let own = own / unit * unit;
         let case = row.case.with(Axis::Size, &Bytes(own).to_string()).ok().filter(|_| own > 0)?;
         Some(SelectedCase { case, ..row.clone() })

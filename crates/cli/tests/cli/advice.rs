@@ -372,9 +372,9 @@ fn checksums() -> Result<()> {
     let findings = document["findings"].as_array().context("findings")?;
     let goals: Vec<&str> = findings.iter().filter_map(|finding| finding["goal"].as_str()).collect();
     let expected = [
-        "durable new file, on disk",
-        "durable new file without checksums, on disk",
-        "new file, in the page cache",
+        "durable new file, disk",
+        "durable new file without checksums, disk",
+        "new file, page cache",
     ];
     ensure!(goals == expected, "{goals:?}");
     Ok(())

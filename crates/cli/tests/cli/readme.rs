@@ -66,7 +66,7 @@ fn example() -> Result<()> {
     for column in columns(heading(example).context("a heading in the example")?) {
         ensure!(shown.contains(&column), "{column} is not among {shown:?}");
     }
-    for goal in ["new file, in", "existing file, in", "durable new file, on disk"] {
+    for goal in ["new file, page", "existing file, page", "durable new file, disk"] {
         let has = |text: &str| text.lines().any(|line| line.starts_with(goal));
         ensure!(has(&printed) && has(example), "{goal}: {printed}");
     }

@@ -112,8 +112,11 @@ pub(super) fn with_text_below(
     };
     let rows = lines.split_off(lines.len() - height * table.rows.len());
     for (row, text) in rows.chunks(height).zip(below) {
-        let text = folded(text.as_ref(), width.unwrap_or(usize::MAX).saturating_sub(INDENT), 0);
         lines.extend_from_slice(row);
+        if text.as_ref().is_empty() {
+            continue;
+        }
+        let text = folded(text.as_ref(), width.unwrap_or(usize::MAX).saturating_sub(INDENT), 0);
         lines.extend(text.lines().map(|line| format!("{:INDENT$}{line}", "")));
     }
     Some(lines)

@@ -50,7 +50,8 @@ pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnsw
     let compares_targets = run.is_side_by_side() && !of_each_target;
     let answer = |(contract, cases): (&Contract, Vec<&CaseReport>)| {
         let mut answer = ContractAnswer::for_contract(contract, run, cases, compares_targets);
-        if several_sizes {
+        // A set's goal has the number and the size of its files.
+        if several_sizes && contract.files <= 1 {
             answer.finding.goal += &format!(", {}", Bytes(contract.bytes).in_words());
         }
         answer
@@ -237,7 +238,7 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
         _ if others.is_empty() => plain(best).to_owned(),
         _ if verdicts.contains(&Verdict::Faster) => "plain, none 3 % faster".to_owned(),
         most if !ratios.iter().any(Interval::is_sure) => {
-            format!("plain, inconclusive ({})", counted(most, "round"))
+            format!("plain, only {}", counted(most, "round"))
         }
         _ if verdicts.iter().all(|verdict| verdict.is_difference()) => "plain is fastest".to_owned(),
         _ if verdicts.contains(&Verdict::Inconclusive) => "plain, inconclusive".to_owned(),

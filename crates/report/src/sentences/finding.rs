@@ -77,7 +77,7 @@ pub(crate) fn compared(ratio: &Interval) -> String {
     }
 }
 
-pub(crate) const IN_PAGE_CACHE: &str = ", in the page cache";
+pub(crate) const IN_PAGE_CACHE: &str = ", page cache";
 
 pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String {
     let is_device = target.is_some_and(|target| target.environment.filesystem.is_block_device());
@@ -113,7 +113,7 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
     let kept = match (contract.durability, contract.durable_every_bytes) {
         (Durability::Cached, _) if contract.content.has_own_bytes() => IN_PAGE_CACHE.to_owned(),
         (Durability::Cached, _) => String::new(),
-        (Durability::Durable, None) => ", on disk".to_owned(),
+        (Durability::Durable, None) => ", disk".to_owned(),
         (Durability::Device, _) => ", on the device".to_owned(),
         (Durability::Durable, Some(_)) => format!(", {}", contract.kept()),
     };

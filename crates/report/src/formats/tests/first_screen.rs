@@ -155,13 +155,13 @@ fn goals_name_the_final_state() {
         report_of(vec![case]).findings[0].goal.clone()
     };
     for (change, expected) in [
-        ((|_| {}) as fn(&mut CaseRecord), "new file, in the page cache"),
-        (|case| case.contract.start = Start::Existing, "existing file, in the page cache"),
-        (|case| case.contract.files = 4, "4 new files, in the page cache"),
-        (|case| case.contract.durability = Durability::Durable, "durable new file, on disk"),
+        ((|_| {}) as fn(&mut CaseRecord), "new file, page cache"),
+        (|case| case.contract.start = Start::Existing, "existing file, page cache"),
+        (|case| case.contract.files = 4, "4 new files, page cache"),
+        (|case| case.contract.durability = Durability::Durable, "durable new file, disk"),
         (|case| case.contract.durability = Durability::Device, "new file, on the device"),
-        (|case| case.contract.content = Content::Zero, "new file of zeros, in the page cache"),
-        (|case| case.contract.content = Content::Copy, "new file by copying, in the page cache"),
+        (|case| case.contract.content = Content::Zero, "new file of zeros, page cache"),
+        (|case| case.contract.content = Content::Copy, "new file by copying, page cache"),
     ] {
         assert_eq!(goal(change), expected);
     }
@@ -173,6 +173,6 @@ fn goals_name_the_final_state() {
     let goals = report_of(vec![of_size(1 << 20), of_size(4097)]).findings;
     assert_eq!(
         (goals[0].goal.as_str(), goals[1].goal.as_str()),
-        ("new file, in the page cache, 1 MiB", "new file, in the page cache, 4097 bytes")
+        ("new file, page cache, 1 MiB", "new file, page cache, 4097 bytes")
     );
 }

@@ -87,7 +87,7 @@ fn plain_write_is_the_fastest_only_if_proven() {
     assert_eq!(compared(&AS_FAST), "plain, none faster");
     let scattered = [180, 300, 170, 320, 190, 310];
     assert_eq!(compared(&scattered), "plain, inconclusive");
-    assert_eq!(compared(&FAST[..2]), "plain, inconclusive (2 rounds)");
+    assert_eq!(compared(&FAST[..2]), "plain, only 2 rounds");
     let mut elsewhere = case("pwrite", &SLOW);
     elsewhere.samples.iter_mut().for_each(|sample| sample.round += 100);
     let cases = vec![case("write", &FAST), case("mmap", &SLOW), elsewhere];
