@@ -43,6 +43,12 @@ pub(crate) fn quoted(word: &OsStr) -> String {
     if !word.is_empty() && word.chars().all(plain) { word.into_owned() } else { format!("'{word}'") }
 }
 
+pub(crate) fn mpirun(ranks: u32, program: &Path) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["--allow-run-as-root", "--oversubscribe", "--quiet", "-n", &ranks.to_string()]).arg(program);
+    command
+}
+
 /// The command shares standard output and error with xtask.
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;

@@ -6,6 +6,7 @@
 mod beside;
 pub(crate) mod self_timed;
 mod self_timed_set;
+mod times;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -18,7 +18,9 @@ use crate::schedule::{SampleSummary, Schedule, Spent};
 
 /// Whether a case may join, given the baseline. Without one, any may.
 #[derive(Clone, Default)]
-pub struct Rule(pub Option<Arc<dyn Fn(&Case, &Case) -> bool>>);
+pub struct Rule(pub Option<Arc<Allows>>);
+
+type Allows = dyn Fn(&Case, &Case) -> bool;
 
 impl Rule {
     fn allows(&self, case: &Case, baseline: &Case) -> bool {

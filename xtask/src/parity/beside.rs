@@ -9,9 +9,9 @@ use writebench_model::{Axis, Bytes, Case, FileSize, Method};
 use writebench_snippets::{EmitOptions, Language, code};
 use writebench_testkit::entries;
 
-use super::self_timed::{Ior, SelfTimed, mpirun};
+use super::self_timed::{Ior, SelfTimed};
 use super::self_timed_set::{SetClock, SetProgram};
-use crate::command::output;
+use crate::command::{mpirun, output};
 use crate::export::Clock;
 use crate::program::{Bench, compiled};
 

@@ -11,7 +11,8 @@ use writebench_model::{Case, Collective, FileLayout, Files, Method, SyncCall};
 use writebench_stats::as_f64;
 
 use super::self_timed_set::SetProgram;
-use crate::command::output;
+use super::times::{Times, rounded};
+use crate::command::{mpirun, output};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -38,15 +39,6 @@ pub(crate) struct Ior {
     /// The program and its options.
     #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
     pub(super) words: Vec<String>,
-}
-
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Times {
-    pub(super) write_ns: u64,
-    pub(super) sync_ns: u64,
-    /// The rest of the total.
-    pub(super) close_ns: u64,
-    pub(super) bytes: u64,
 }
 
 /// Reports to the run that started this process.
@@ -134,17 +126,6 @@ fn times_of_fio(json: &Value, is_in_turn: bool) -> Result<Times> {
 fn inside(latencies: &Value) -> Result<u64> {
     let mean = latencies["mean"].as_f64().context("no mean latency")?;
     Ok(rounded(mean * latencies["N"].as_f64().context("no number of latencies")?))
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times are positive")]
-pub(super) fn rounded(time_ns: f64) -> u64 {
-    time_ns as u64
-}
-
-pub(super) fn mpirun(ranks: u32, program: &Path) -> Command {
-    let mut command = Command::new("mpirun");
-    command.args(["--allow-run-as-root", "--oversubscribe", "--quiet", "-n", &ranks.to_string()]).arg(program);
-    command
 }
 
 impl Ior {

@@ -12,8 +12,8 @@ use writebench_model::{Case, Directory, FileSize, Method, Naming, Prepare, Sourc
 use writebench_stats::as_f64;
 use writebench_testkit::entries;
 
-use super::self_timed::{Times, mpirun, rounded};
-use crate::command::{output, shown};
+use super::times::{Times, rounded};
+use crate::command::{mpirun, output, shown};
 
 #[derive(clap::Args)]
 pub(crate) struct SetProgram {

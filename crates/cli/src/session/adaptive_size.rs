@@ -97,7 +97,8 @@ fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<Selec
         let (axes, unit) = (row.case.axes(), row.case.unit_bytes());
         let own = selection::scaled(axes.size_bytes, size, largest);
         // Whole records and files remain.
-        let unit = if axes.size_bytes < largest { unit.unwrap_or(selection::USUAL_BLOCK_BYTES).max(1) } else { 1 };
+        let unit =
+            if axes.size_bytes < largest { unit.unwrap_or(selection::USUAL_BLOCK_BYTES).max(1) } else { 1 };
         let own = own / unit * unit;
         let case = row.case.with(Axis::Size, &Bytes(own).to_string()).ok().filter(|_| own > 0)?;
         Some(SelectedCase { case, ..row.clone() })

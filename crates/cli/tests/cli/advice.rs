@@ -371,11 +371,8 @@ fn checksums() -> Result<()> {
     let document: Value = serde_json::from_str(&ended.stdout)?;
     let findings = document["findings"].as_array().context("findings")?;
     let goals: Vec<&str> = findings.iter().filter_map(|finding| finding["goal"].as_str()).collect();
-    let expected = [
-        "durable new file, disk",
-        "durable new file without checksums, disk",
-        "new file, page cache",
-    ];
+    let expected =
+        ["durable new file, disk", "durable new file without checksums, disk", "new file, page cache"];
     ensure!(goals == expected, "{goals:?}");
     Ok(())
 }

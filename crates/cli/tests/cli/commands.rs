@@ -272,10 +272,7 @@ fn answer_and_doubts() -> Result<()> {
         .find(|line| line.starts_with("new file, page cache  write(2)"))
         .context("an answer")?;
     ensure!(finding.contains("plain, only 2 rounds"), "{finding}");
-    ensure!(
-        certainty.starts_with("new file, page cache: Inconclusive vs. write,size=1MiB"),
-        "{certainty}"
-    );
+    ensure!(certainty.starts_with("new file, page cache: Inconclusive vs. write,size=1MiB"), "{certainty}");
     ensure!(read_back.starts_with("Read back: ") && warning.starts_with("Some cases have only "), "{last:?}");
     let page = ended.stderr.trim_end().lines().last().context("a note")?;
     ensure!(page == "A page: writebench report 1", "{page}");

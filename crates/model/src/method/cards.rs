@@ -8,8 +8,8 @@ use crate::axis::Axis::{
 };
 use crate::sync::SyncCall::{self, Fdatasync, Fsync, Msync, ODsync, OSync, RwfDsync};
 use crate::value::Prepare::{
-    self, Create, Fallocate, FallocateKeepSize, FallocateZeroRange, Overwrite, PosixFallocate, SetLen, Truncate,
-    ZeroFill,
+    self, Create, Fallocate, FallocateKeepSize, FallocateZeroRange, Overwrite, PosixFallocate, SetLen,
+    Truncate, ZeroFill,
 };
 
 pub(super) const WRITE_BEHIND: &[Axis] = &[Writeback, Drop];
