@@ -238,7 +238,8 @@ fn keeps(kind: &str) -> Result<()> {
     let target = wait_for("the filesystem", || made_target(&beside, kind))?;
     let mut strace = Command::new("nsenter");
     strace.args(["--mount", "--target", &beside.id().to_string(), "strace"]);
-    let words = ["run", &target, "--samples", "1", "--verify", "never", "--no-limits", &export_argument];
+    let words =
+        ["run", &target, "--samples", "1", "--verify", "never", "--no-limits", "--yes", &export_argument];
     let samples = traced(&made.program, strace, &[&words[..], &by_case(&names)].concat());
     kill(beside.id(), "INT")?;
     beside.wait()?;
