@@ -32,7 +32,7 @@ enum Task {
     Tidy,
     /// Build the documentation as a website, and check its links. Installs mdBook if it is missing
     Docs,
-    /// Make the files of a release: static programs, packages, tarballs of the Node package, documentation, sums
+    /// Make the files of a release: static programs, packages for systems and registries, documentation, sums
     Dist(dist::Options),
     /// Compare writebench with plain C programs of the same work, or with other tools
     Parity(parity::Options),

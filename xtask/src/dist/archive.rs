@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::release::{Release, Target};
-use crate::command::{announced, output, root};
+use crate::command::{announced, output, printed, root};
 
 const TEXTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
@@ -24,13 +24,13 @@ pub(super) fn tree(target: &Target, program: &Path, notices: &Path, release: &Re
         fs::copy(root().join(text), tree.join(text)).with_context(|| (*text).to_owned())?;
     }
     fs::copy(notices, tree.join("THIRD-PARTY.md"))?;
-    let printed = |words: &[&str]| Ok(output(target.command(program).args(words))?.stdout) as Result<Vec<u8>>;
-    fs::write(tree.join("man/writebench.1"), printed(&["man"])?)?;
-    for name in commands(&printed(&["--help"])?) {
-        fs::write(tree.join(format!("man/writebench-{name}.1")), printed(&["man", &name])?)?;
+    let shown = |words: &[&str]| Ok(output(target.command(program).args(words))?.stdout) as Result<Vec<u8>>;
+    fs::write(tree.join("man/writebench.1"), shown(&["man"])?)?;
+    for name in commands(&shown(&["--help"])?) {
+        fs::write(tree.join(format!("man/writebench-{name}.1")), shown(&["man", &name])?)?;
     }
     for (shell, file) in COMPLETIONS {
-        fs::write(tree.join("completions").join(file), printed(&["completions", shell])?)?;
+        fs::write(tree.join("completions").join(file), shown(&["completions", shell])?)?;
     }
     Ok(tree)
 }
@@ -56,11 +56,9 @@ pub(super) fn tarball(tree: &Path, release: &Release) -> Result<PathBuf> {
     Ok(file)
 }
 
-pub(super) fn sums(files: &[PathBuf], release: &Release) -> Result<()> {
+pub(super) fn sums(files: &[PathBuf], release: &Release) -> Result<String> {
     let mut command = Command::new("sha256sum");
-    command.current_dir(&release.folder).args(files.iter().filter_map(|file| file.file_name()));
-    fs::write(release.folder.join("SHA256SUMS"), output(&mut command)?.stdout)?;
-    Ok(())
+    printed(command.current_dir(&release.folder).args(files.iter().filter_map(|file| file.file_name())))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod notices;
 mod packages;
 mod release;
 mod reproducible;
+mod templates;
 mod tools;
 mod tried;
 
@@ -23,7 +24,7 @@ pub(crate) struct Options {
     /// Build a second time, in another clone and another folder, and compare the bytes
     #[arg(long)]
     twice: bool,
-    /// Use each file like its users: in an empty root, on Debian, with several versions of Node. Needs root
+    /// Use each file like its users: in an empty root, on Debian, by pip, npm and cargo. Needs root
     #[arg(long = "try")]
     is_tried: bool,
 }
@@ -45,13 +46,15 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         let tree = archive::tree(target, &program, &notices, &release)?;
         files.push(archive::tarball(&tree, &release)?);
         files.extend(packages::both(target, &tree, &release)?);
+        files.extend(templates::of_target(target, &tree, &release)?);
     }
+    files.extend(templates::of_all(&release)?);
     files.extend(node::tarballs(&release)?);
     files.push(notices::bill_of_materials(&release)?);
     let site = release.folder.with_file_name(format!("writebench-{}-docs", release.version));
     docs::build(&site)?;
     files.push(archive::tarball(&site, &release)?);
-    archive::sums(&files, &release)?;
+    fs::write(release.folder.join("SHA256SUMS"), archive::sums(&files, &release)?)?;
     println!("\n{}", release.folder.display());
     for file in &files {
         let size_kib = fs::metadata(file)?.len() / 1024;

@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -20,13 +20,13 @@ pub(super) fn tarballs(release: &Release) -> Result<Vec<PathBuf>> {
     announced(&mut build)?;
     let mut folders: Vec<_> = PLATFORMS.iter().map(|platform| format!("direct-io-{platform}")).collect();
     folders.push("direct-io".to_owned());
-    folders.iter().map(|folder| pack(package.join("dist").join(folder), release)).collect()
+    folders.iter().map(|folder| pack(&package.join("dist").join(folder), release)).collect()
 }
 
-fn pack(folder: PathBuf, release: &Release) -> Result<PathBuf> {
+pub(super) fn pack(folder: &Path, release: &Release) -> Result<PathBuf> {
     ensure!(folder.is_dir(), "{} was not built", folder.display());
     let mut npm = Command::new("npm");
-    npm.current_dir(&folder).args(["pack", "--silent", "--pack-destination"]).arg(&release.folder);
+    npm.current_dir(folder).args(["pack", "--silent", "--pack-destination"]).arg(&release.folder);
     let name = printed(&mut npm)?;
     let file = release.folder.join(name.lines().last().context("npm names no file")?);
     fs::metadata(&file).with_context(|| file.display().to_string())?;

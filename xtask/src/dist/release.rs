@@ -9,15 +9,14 @@ use crate::command::{metadata, printed, root};
 pub(super) struct Target {
     pub(super) name: &'static str,
     pub(super) debian: &'static str,
-    /// Also RPM's name.
+    pub(super) npm: &'static str,
+    /// Also the name of RPM and Python.
     pub(super) processor: &'static str,
-    /// `e_machine` for binfmt_misc.
-    pub(super) elf_machine: &'static str,
 }
 
 pub(super) const TARGETS: &[Target] = &[
-    Target { name: "x86_64-unknown-linux-musl", debian: "amd64", processor: "x86_64", elf_machine: "\\x3e" },
-    Target { name: "aarch64-unknown-linux-musl", debian: "arm64", processor: "aarch64", elf_machine: "\\xb7" },
+    Target { name: "x86_64-unknown-linux-musl", debian: "amd64", npm: "x64", processor: "x86_64" },
+    Target { name: "aarch64-unknown-linux-musl", debian: "arm64", npm: "arm64", processor: "aarch64" },
 ];
 
 impl Target {
@@ -33,21 +32,34 @@ impl Target {
     }
 }
 
+/// A word between `@` in a template, and what replaces both.
+pub(super) type Words = Vec<(String, String)>;
+
 pub(super) struct Release {
     pub(super) version: String,
     /// The time of the commit, in seconds since 1970.
     pub(super) epoch_s: String,
     pub(super) folder: PathBuf,
+    /// What templates call the facts of the manifest.
+    pub(super) words: Words,
 }
 
 impl Release {
     pub(super) fn of_this_tree(folder: PathBuf) -> Result<Self> {
         let metadata = metadata()?;
-        let program = metadata.packages.iter().find(|package| package.name.as_str() == "writebench");
-        let version = program.context("the workspace has no package writebench")?.version.to_string();
+        let program = metadata.packages.into_iter().find(|package| package.name.as_str() == "writebench");
+        let program = program.context("the workspace has no package writebench")?;
+        let version = program.version.to_string();
+        let words = [
+            ("version", Some(version.clone())),
+            ("description", program.description),
+            ("license", program.license),
+            ("repository", program.repository),
+        ];
+        let words = words.into_iter().filter_map(|(name, word)| Some((name.to_owned(), word?))).collect();
         let mut git = Command::new("git");
         let time = printed(git.current_dir(root()).args(["log", "-1", "--format=%ct"]))?;
-        Ok(Self { version, epoch_s: time.trim().to_owned(), folder })
+        Ok(Self { version, epoch_s: time.trim().to_owned(), folder, words })
     }
 
     pub(super) fn stem(&self, target: &Target) -> String {
@@ -60,6 +72,13 @@ impl Release {
 
     pub(super) fn deb(&self, target: &Target) -> PathBuf {
         self.folder.join(format!("writebench_{}_{}.deb", self.version, target.debian))
+    }
+
+    /// The tags of `templates/wheel/WHEEL`, in the order of `wheel pack`.
+    pub(super) fn wheel(&self, target: &Target) -> PathBuf {
+        let tags = ["manylinux2014", "manylinux_2_17", "musllinux_1_1"];
+        let tags = tags.map(|tag| format!("{tag}_{}", target.processor)).join(".");
+        self.folder.join(format!("writebench-{}-py3-none-{tags}.whl", self.version))
     }
 
     pub(super) fn rpm(&self, target: &Target) -> PathBuf {

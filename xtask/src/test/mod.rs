@@ -187,16 +187,28 @@ mod tests {
 
     #[test]
     fn every_step_can_be_repeated_by_hand() {
-        let words = ["deb", "rpm", "folder", "version", "node"].map(|name| (name, "x".to_owned()));
+        let words = ["folder", "version", "deb", "rpm", "wheel", "npm", "stem", "foreign-stem", "foreign"];
+        let words = words.map(|name| (name, "x".to_owned()));
         let tries = declared(include_str!("../dist/tried.toml"), words).unwrap();
-        for steps in [steps().unwrap(), tries] {
+        let words = ["soak", "fuzz"].map(|name| (name, "x".to_owned()));
+        let checks = declared(include_str!("../validate/all.toml"), words).unwrap();
+        for steps in [steps().unwrap(), tries, checks] {
             for (at, step) in steps.iter().enumerate() {
                 let Step { name, run, after, .. } = step;
                 output(std::process::Command::new("sh").args(["-n", "-c", run])).unwrap();
-                assert!(!run.contains('{'), "{name}: {run}");
+                let is_word = |rest: &str| rest.starts_with(|c: char| c.is_ascii_lowercase());
+                assert!(!run.split('{').skip(1).any(is_word), "{name}: {run}");
                 assert!(steps[..at].iter().all(|other| other.name != *name), "{name} comes twice");
                 assert!(after.iter().all(|name| steps.iter().any(|other| other.name == *name)), "{name}");
             }
+        }
+    }
+
+    #[test]
+    fn every_fuzz_target_is_in_the_long_checks() {
+        for target in std::fs::read_dir(crate::command::root().join("fuzz/targets")).unwrap() {
+            let name = target.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
+            assert!(include_str!("../validate/all.toml").contains(&format!("fuzz run {name} ")), "{name}");
         }
     }
 
