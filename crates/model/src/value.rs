@@ -214,8 +214,7 @@ axis_values! {
         /// known first. It is part of phase `write`.
         FallocateAhead = "fallocate-ahead" {
             Beside("fallocate(2) 64 MiB ahead".into()), effort 2,
-            fio Err("fio 3.33 reserves the whole file at once"),
-            code Unsupported("the function has all data, so it knows the length")
+            fio Err("fio 3.33 reserves the whole file at once")
         },
         /// Written and synced, so no extent is unwritten.
         ZeroFill = "zero-fill" { First("zeros and fsync(2)"), effort 3 },

@@ -83,6 +83,11 @@ impl CaseView<'_> {
         self.reserves() || self.fills_with_zeros()
     }
 
+    /// The writes of a stream tell its length.
+    pub(crate) fn returns_end(&self) -> bool {
+        self.expects() || self.reserves_ahead()
+    }
+
     // The method.
 
     pub(crate) fn is(&self, method: Method) -> bool {
@@ -129,8 +134,23 @@ impl CaseView<'_> {
         (self.axes().chunk_size_bytes != u64::MAX).then_some(self.axes().chunk_size_bytes)
     }
 
+    /// Each with its part of the data.
     pub(crate) fn threads(&self) -> u32 {
-        self.axes().threads
+        if self.options.is_stream { 1 } else { self.axes().threads }
+    }
+
+    /// Threads that write the chunks of one producer.
+    pub(crate) fn writers(&self) -> u32 {
+        if self.options.is_stream { self.axes().threads } else { 1 }
+    }
+
+    pub(crate) fn has_writers(&self) -> bool {
+        self.writers() > 1
+    }
+
+    /// The producer fills a buffer while others are written.
+    pub(crate) fn has_ring(&self) -> bool {
+        self.has_writers() || self.options.is_stream && self.is_uring()
     }
 
     /// For C and C++: a thread's part is a multiple of this.
@@ -157,7 +177,7 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn counts_bytes(&self) -> bool {
-        self.has_offset() || self.expects()
+        self.has_offset() || self.expects() || self.reserves_ahead()
     }
 
     /// Direct I/O writes the end, less than a block, at its offset.
@@ -232,7 +252,7 @@ impl CaseView<'_> {
 
     /// In huge pages, or copied to a buffer of at least one for direct I/O.
     pub(crate) fn is_in_huge_pages(&self) -> bool {
-        let buffer_bytes = self.case.staged_bytes() / u64::from(self.threads());
+        let buffer_bytes = self.case.staged_bytes() / u64::from(self.axes().threads);
         self.axes().memory == DataMemory::HugePages || buffer_bytes >= Case::HUGE_PAGE_BYTES
     }
 
@@ -246,6 +266,10 @@ impl CaseView<'_> {
     /// A call sets the length or allocates blocks.
     pub(crate) fn reserves(&self) -> bool {
         self.axes().prepare.call().is_some()
+    }
+
+    pub(crate) fn reserves_ahead(&self) -> bool {
+        self.axes().prepare == Prepare::FallocateAhead
     }
 
     pub(crate) fn reserves_blocks(&self) -> bool {

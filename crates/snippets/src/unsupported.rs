@@ -1,4 +1,6 @@
-use writebench_model::{Axes, Axis, Case, InCode, Method, Naming, SyncCall};
+use writebench_model::{
+    Axes, Axis, Case, Descriptor, Drop, FileLayout, InCode, Method, Naming, Prepare, SyncCall,
+};
 
 use crate::EmitOptions;
 use crate::language::Language;
@@ -47,9 +49,14 @@ fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -
         (format!("{}: {}", case.method(), none.why), nearest.map(Box::new))
     })?;
     if options.is_stream {
-        takes_chunks(case)?;
+        takes_chunks(case, language)?;
+    } else if case.axes().prepare == Prepare::FallocateAhead {
+        let why = "the function has all data and knows its length. Use --stream for a producer";
+        return Err(without_value(case, (Axis::Prepare, why, "fallocate")));
     }
-    for axis in case.chosen_axes() {
+    // The writers of a stream take blocks in turns.
+    let is_in_turns = |axis: &Axis| options.is_stream && matches!(axis, Axis::Layout | Axis::Block);
+    for axis in case.chosen_axes().filter(|axis| !is_in_turns(axis)) {
         if let InCode::Unsupported(why) = case.axes().card(axis).code {
             let usual = Axes::defaults(case.axes().prepare).get(axis);
             return Err(without_value(case, (axis, why, &usual)));
@@ -77,24 +84,53 @@ fn unsupported_anywhere(case: &Case) -> Option<UnsupportedValue> {
 }
 
 /// A producer's data comes in chunks.
-fn takes_chunks(case: &Case) -> Result<(), Obstacle> {
+fn takes_chunks(case: &Case, language: Language) -> Result<(), Obstacle> {
     let one_by_one = "a producer's chunks are written one by one";
-    let (why, nearest) = match case.method() {
-        Method::Write | Method::Pwrite if case.axes().threads > 1 => {
-            return Err(without_value(case, (Axis::Threads, "one producer is one thread", "1")));
+    let (method, axes) = (case.method(), case.axes());
+    let has_ring = axes.threads > 1 || method == Method::Uring;
+    let has_threads = !matches!(language, Language::Java | Language::Node);
+    let end = axes.sync.call.name();
+    let (why, nearest) = match method {
+        Method::Write | Method::Pwrite | Method::WriteFiles | Method::Uring => {
+            let value = match axes {
+                Axes { chunk_size_bytes: Axes::WHOLE, .. } => {
+                    (Axis::Chunk, "a producer has chunks of data", "1MiB")
+                }
+                Axes { threads: 2.., .. } if method != Method::Pwrite => {
+                    (Axis::Threads, "only the writers of pwrite take a producer's chunks in turn", "1")
+                }
+                Axes { threads: 2.., .. } if !has_threads => {
+                    (Axis::Threads, "the producer's thread writes in this language", "1")
+                }
+                Axes { layout: FileLayout::Strided, block_bytes, chunk_size_bytes, .. }
+                    if block_bytes != chunk_size_bytes =>
+                {
+                    (Axis::Layout, "the writers take chunks in turns, not larger blocks", "segmented")
+                }
+                Axes { descriptor: Descriptor::PerThread, .. } if has_ring => {
+                    (Axis::Descriptor, "the writers share the file", "shared")
+                }
+                Axes { sync, .. } if has_ring && sync.every.is_some() => {
+                    (Axis::Sync, "chunks in flight are synced together at the end", end)
+                }
+                Axes { prepare: Prepare::FallocateAhead, .. } if !has_threads => {
+                    (Axis::Prepare, "the language reserves no blocks at an offset", "create")
+                }
+                Axes { drop: Drop::Yes, .. } if has_ring => {
+                    (Axis::Drop, "it is part of write-behind, which needs one writer", "no")
+                }
+                Axes { writeback_bytes: Some(_), .. } if has_ring => {
+                    (Axis::Writeback, "several writers reach no distance in order", "none")
+                }
+                _ => return Ok(()),
+            };
+            return Err(without_value(case, value));
         }
-        Method::Write | Method::Pwrite | Method::WriteFiles if case.axes().chunk_size_bytes == Axes::WHOLE => {
-            return Err(without_value(case, (Axis::Chunk, "a producer has chunks of data", "1MiB")));
-        }
-        Method::Write | Method::Pwrite | Method::WriteFiles => return Ok(()),
         Method::Writev => (one_by_one, Some(Method::Write)),
         Method::Pwritev => (one_by_one, Some(Method::Pwrite)),
         Method::Fwrite => ("fwrite(3) itself takes a producer's pieces", Some(Method::Write)),
         Method::Mmap => {
             ("a mapping is as long as the file, and a producer's data has no end yet", Some(Method::Pwrite))
-        }
-        Method::Uring => {
-            ("the function of a producer has one buffer, and a queue wants several", Some(Method::Pwrite))
         }
         Method::ReadWrite
         | Method::MmapWrite

@@ -27,7 +27,8 @@ pub(crate) struct CodeCommand {
     /// case is durable
     #[arg(long)]
     atomic: bool,
-    /// Take the data in chunks from a producer, not as one buffer
+    /// Take the data in chunks from a producer, not as one buffer. With threads or io_uring, the producer fills a buffer
+    /// while others are written
     #[arg(long)]
     stream: bool,
 }
@@ -35,7 +36,8 @@ pub(crate) struct CodeCommand {
 const CODE_EXAMPLES: &str = "Examples:
   writebench code --lang rust  the recommendation of the newest search
   writebench code pwrite,prepare=fallocate,threads=2 --lang c --main > writer.c
-  writebench code write,sync=fsync --lang python --atomic";
+  writebench code write,sync=fsync --lang python --atomic
+  writebench code uring,depth=4,cache=direct,prepare=fallocate-ahead --lang c --stream";
 
 impl CodeCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {

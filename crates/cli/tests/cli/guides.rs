@@ -17,6 +17,7 @@ const GUIDES: &[Guide] = &[
     Guide("docs/tutorial.md", &[Need::Program("python3")], &["Recommended: ", "save_fast.py", "B vs. A"]),
     Guide("docs/how-to/checkpoint-from-python.md", &[Need::Program("python3")], &["fsync"]),
     Guide("docs/how-to/append-only-log.md", &[Need::Program("cc")], &["records/s", "p99"]),
+    Guide("docs/how-to/write-from-a-producer.md", &[Need::Program("cc")], &["Recommended: "]),
     Guide("docs/how-to/many-files.md", &[], &["files/s", "Recommended: "]),
     Guide("docs/how-to/replace-a-file.md", &[], &["files/s", "Recommended: "]),
     Guide("docs/how-to/copy-a-file.md", &[], &["plain read and write", "cp {source} {file}"]),

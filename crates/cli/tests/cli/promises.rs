@@ -79,6 +79,17 @@ pub(crate) const PROMISES: &[Promise] = &[
         ],
     ),
     (
+        "pwrite,size=64KiB,chunk=16KiB,threads=2",
+        &[
+            (CREATE, 1),
+            ("pwrite64 16384 0", 1),
+            ("pwrite64 16384 16384", 1),
+            ("pwrite64 16384 32768", 1),
+            ("pwrite64 16384 49152", 1),
+            ("close", 1),
+        ],
+    ),
+    (
         "pwrite,size=1MiB,chunk=1GiB,threads=4",
         &[
             (CREATE, 1),

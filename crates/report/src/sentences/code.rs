@@ -1,9 +1,12 @@
-use writebench_model::{Axis, Case, DataSource, RecordedCase};
+use writebench_model::{Axis, Case, DataSource, Prepare, RecordedCase};
 use writebench_snippets::{EmitOptions, Language, code};
 
-/// A producer's data is asked for in chunks. A set of files has a function for each.
+/// A producer's data is asked for in chunks, also where its length is not known first. A set of files has a
+/// function for each.
 pub fn emit_options(case: &Case) -> EmitOptions {
-    let is_stream = case.contract().source == DataSource::Chunk && !case.method().writes_set();
+    let is_produced = case.contract().source == DataSource::Chunk;
+    let is_ahead = case.axes().prepare == Prepare::FallocateAhead;
+    let is_stream = (is_produced || is_ahead) && !case.method().writes_set();
     EmitOptions { is_stream, ..EmitOptions::default() }
 }
 

@@ -54,6 +54,14 @@ impl CaseView<'_> {
         }
     }
 
+    pub(crate) fn flags_c(&self) -> &'static str {
+        match (self.is_dontcache(), self.is_rwf_dsync()) {
+            (true, true) => "RWF_DONTCACHE | RWF_DSYNC",
+            (true, false) => "RWF_DONTCACHE",
+            (false, _) => "RWF_DSYNC",
+        }
+    }
+
     /// After writes without io_uring.
     pub(crate) fn sync_without_ring(&self) -> Option<&'static str> {
         if self.is_rwf_dsync() { Some("fdatasync") } else { self.sync_every().map(|_| self.sync_name()) }

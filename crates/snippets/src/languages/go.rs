@@ -161,12 +161,16 @@ impl CaseView<'_> {
         self.chunk().is_none() && is_plain && self.sync_every().is_none() && self.writeback().is_none()
     }
 
+    fn buffers_go(&self) -> &'static str {
+        if self.has_writers() { "depth * chunkSize" } else { "chunkSize" }
+    }
+
     fn counts_chunks_go(&self) -> bool {
         self.sync_after_several().is_some() || self.is_vectored() && self.sync_every().is_some()
     }
 
     fn takes_offset_go(&self) -> bool {
-        let must_know_end = self.options.is_stream && self.expects();
+        let must_know_end = self.options.is_stream && self.expects() || self.reserves_ahead();
         self.is_positional() || self.is(Method::MmapWrite) || self.writeback().is_some() || must_know_end
     }
 

@@ -18,8 +18,19 @@ templates! {
 
 pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: styled };
 
-const MODULES: &[&str] =
-    &["contextlib", "ctypes", "errno", "fcntl", "itertools", "mmap", "os", "struct", "sys", "time"];
+const MODULES: &[&str] = &[
+    "collections",
+    "contextlib",
+    "ctypes",
+    "errno",
+    "fcntl",
+    "itertools",
+    "mmap",
+    "os",
+    "struct",
+    "sys",
+    "time",
+];
 
 /// Adds imports, and two empty lines before a function.
 fn styled(text: String) -> String {
@@ -123,6 +134,10 @@ impl CaseView<'_> {
             (false, false, false) => format!("os.write(fd, {chunk})"),
         };
         format!("some({call})")
+    }
+
+    pub(crate) fn buffers_python(&self) -> &'static str {
+        if self.has_writers() { "DEPTH * CHUNK" } else { "CHUNK" }
     }
 
     pub(crate) fn most_python(&self) -> &'static str {

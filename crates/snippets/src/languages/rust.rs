@@ -39,7 +39,8 @@ const STD_NAMES: &[(&str, &[&str])] = &[
     ),
     ("std::path", &["Path", "PathBuf"]),
     ("std::process", &["ExitCode"]),
-    ("std::sync::mpsc", &["self", "Receiver", "SyncSender"]),
+    ("std::sync", &["Mutex"]),
+    ("std::sync::mpsc", &["self", "Receiver", "Sender", "SyncSender"]),
     ("std", &["thread"]),
     ("std::time", &["Instant", "SystemTime"]),
 ];

@@ -29,6 +29,7 @@ static int open_file(const char *path, int flags{% if case.options.is_atomic %},
 {%- include "c_family/has_failed.c" %}
 {%- include "c_family/end_direct.c" %}
 {%- include "c_family/reserve.c" %}
+{%- include "c_family/ahead.c" %}
 {%- include "c_family/fill_with_zeros.c" %}
 {%- include "c/huge_pages.c" %}
 {%- block helpers %}{% endblock %}

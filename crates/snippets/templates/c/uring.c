@@ -25,9 +25,12 @@ struct queue {
     int is_registered; // the memory
 {%- endif %}
     unsigned in_flight; // entries that have no completion yet
+{%- if case.has_ring() %}
+    int is_open;
+{%- endif %}
     unsigned free_count, free[DEPTH];
     struct chunk chunks[DEPTH];
-{%- if case.is_direct() %}
+{%- if case.is_direct() && !case.has_ring() %}
     char *buffer; // a chunk for each write, where the data is not aligned
 {%- if case.chunk().is_none() %}
     size_t most; // bytes of a chunk
@@ -43,9 +46,9 @@ static void push(struct queue *queue, unsigned slot)
 {
     const struct chunk *chunk = &queue->chunks[slot];
     struct io_uring_sqe *write = io_uring_get_sqe(&queue->ring);
-    const char *from = queue->data + chunk->at;
+    const char *from = queue->data + {% if case.has_ring() %}slot * CHUNK + CHUNK - chunk->left{% else %}chunk->at{% endif %};
     queue->in_flight++;
-{%- if case.is_direct() %}
+{%- if case.is_direct() && !case.has_ring() %}
     if (queue->buffer != NULL)
         from = memcpy(queue->buffer + slot * {% if case.chunk().is_some() %}CHUNK{% else %}queue->most{% endif %}, from, chunk->left);
 {%- endif %}
@@ -76,7 +79,10 @@ static void push(struct queue *queue, unsigned slot)
 {%- endif %}
     io_uring_sqe_set_data64(sync, slot * 2 + 1);
 {%- endif %}
-{%- if case.is_direct() %}
+{%- if case.has_ring() %}
+    // The producer's next chunk overlaps with this write.
+    io_uring_submit(&queue->ring);
+{%- else if case.is_direct() %}
     // The copy of the next chunk overlaps with this write.
     if (queue->buffer != NULL)
         io_uring_submit(&queue->ring);
@@ -126,6 +132,10 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
 }
 
 {% include "c/uring_wait.c" %}
+{%- if case.has_ring() %}
+{%- include "c/queue_uring.c" %}
+{%- include "c/write_stream.c" %}
+{%- else %}
 
 {%- include "c_family/write_plainly.c" %}
 
@@ -136,7 +146,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
 {%- endif %}
     if (size == 0)
         return 0;
-    struct queue queue = {.data = data, .offset = offset, .fd = fd{% if case.has_flags() %}, .flags = {% if case.is_dontcache() %}RWF_DONTCACHE{% if case.is_rwf_dsync() %} | RWF_DSYNC{% endif %}{% else %}RWF_DSYNC{% endif %}{% endif %}{% if case.is_direct() && case.chunk().is_none() %}, .most = most{% endif %}};
+    struct queue queue = {.data = data, .offset = offset, .fd = fd{% if case.has_flags() %}, .flags = {{ case.flags_c() }}{% endif %}{% if case.is_direct() && case.chunk().is_none() %}, .most = most{% endif %}};
     int error = io_uring_queue_init(DEPTH * 2, &queue.ring, 0);
     if (error == -ENOSYS || error == -EPERM || error == -ENOMEM)
         return write_plainly(fd, data, size, offset);
@@ -216,7 +226,12 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
 {%- if case.threads() > 1 %}
 {% include "c/parts.c" %}
 {%- endif %}
+{%- endif %}
 {% endblock %}
 {% block fill %}
+{%- if case.has_ring() %}
+{%- include "c/fill_stream.c" %}
+{%- else %}
 {%- include "c/fill.c" %}
+{%- endif %}
 {% endblock %}

@@ -3,7 +3,7 @@
 {%- include "c/constants.c" %}
 {%- if case.is_dontcache() %}
 
-static _Thread_local int write_flags = RWF_DONTCACHE{% if case.is_rwf_dsync() %} | RWF_DSYNC{% endif %};
+static _Thread_local int write_flags = {{ case.flags_c() }};
 {%- else if case.is_rwf_dsync() %}
 
 static const int write_flags = RWF_DSYNC;
@@ -85,6 +85,9 @@ static int write_all(int fd, const char *data, size_t size{% if case.is_position
 {%- endif %}
 {%- include "c_family/behind.c" %}
 {%- if case.options.is_stream %}
+{%- if case.has_writers() %}
+{%- include "c/queue_threads.c" %}
+{%- endif %}
 {% include "c/write_stream.c" %}
 {%- else %}
 {% include "c/write_part.c" %}

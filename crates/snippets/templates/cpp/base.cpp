@@ -123,6 +123,7 @@ Memory allocate(std::size_t alignment, std::size_t size)
 }
 {%- endif %}
 {%- include "c_family/reserve.c" %}
+{%- include "c_family/ahead.c" %}
 {%- include "c_family/fill_with_zeros.c" %}
 {%- if case.threads() > 1 %}
 {%- include "cpp/parts.cpp" %}

@@ -6,6 +6,9 @@ constexpr std::size_t chunk_size = {{ case.size_cpp(chunk) }};
 {%- if case.is_uring() || case.is(Method::Pipeline) %}
 constexpr std::size_t depth = {{ case.axes().depth }}; // {% include "c_family/depth_words.c" %}
 {%- endif %}
+{%- if case.has_writers() %}
+constexpr std::size_t writer_count = {{ case.writers() }}, depth = 2 * writer_count; // threads, and buffers
+{%- endif %}
 {%- if case.threads() > 1 %}
 constexpr std::size_t thread_count = {{ case.threads() }};
 {%- endif %}

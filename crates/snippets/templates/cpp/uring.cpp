@@ -5,6 +5,65 @@ constexpr std::size_t most_bytes = INT_MAX / 4096 * 4096; // of an entry
 {% endblock %}
 {% block helpers %}
 {%- include "cpp/ring.cpp" %}
+{%- if case.has_ring() %}
+{%- include "c_family/write_plainly.c" %}
+{%- endif %}
+
+{%- if case.has_ring() %}
+
+// Buffers between the producer and a ring.
+class Queue {
+public:
+    Queue(Ring ring, int fd, char *memory) : ring_{std::move(ring)}, fd_{fd}, memory_{memory}
+    {
+        for (std::size_t i = 0; i < depth; ++i)
+            free_[i] = depth - 1 - i;
+        if (!ring_)
+            return;
+{%- if case.registers_buffers() %}
+        register_memory(memory, depth * chunk_size);
+{%- endif %}
+{%- if case.registers_files() %}
+        if (const int error = -io_uring_register_files(ring_.get(), &fd_, 1))
+            fail("io_uring_register", error);
+{%- endif %}
+    }
+    ~Queue()
+    {
+        if (ring_)
+            drain();
+    }
+    Queue(const Queue &) = delete;
+    Queue &operator=(const Queue &) = delete;
+
+    // Waits for a buffer that no write uses.
+    char *take()
+    {
+        while (free_count_ == 0)
+            wait();
+        return memory_ + free_[free_count_ - 1] * chunk_size;
+    }
+
+    // The buffer that was taken last.
+    void hand_over(const char *buffer, std::size_t at)
+    {
+        if (!ring_) {
+            if (write_plainly(fd_, buffer, chunk_size, static_cast<off_t>(at)) != 0)
+                fail("pwrite{% if let Some(call) = case.sync_without_ring() %} or {{ call }}{% endif %}");
+            return;
+        }
+        const std::size_t slot = free_[--free_count_];
+        chunks_[slot] = {at, chunk_size{% if case.is_dontcache() %}, true{% endif %}};
+        push(slot);
+    }
+
+    // Waits for all writes.
+    void finish()
+    {
+        while (free_count_ < depth)
+            wait();
+    }
+{%- else %}
 
 // Writes the bytes between two offsets through a ring.
 class Queue {
@@ -63,6 +122,7 @@ public:
 {%- endif %}
         }
     }
+{%- endif %}
 
 private:
     struct Chunk {
@@ -79,9 +139,9 @@ private:
     {
         {% if !case.is_dontcache() %}const {% endif %}Chunk &chunk = chunks_[slot];
         io_uring_sqe *const write = io_uring_get_sqe(ring_.get());
-        const char *bytes = data_ + chunk.at;
+        const char *bytes = {% if case.has_ring() %}memory_ + (slot + 1) * chunk_size - chunk.left{% else %}data_ + chunk.at{% endif %};
         const auto length = static_cast<unsigned>(std::min(chunk.left, most_bytes));
-{%- if case.is_direct() %}
+{%- if case.is_direct() && !case.has_ring() %}
         if (buffers_)
             bytes = static_cast<char *>(
                 std::memcpy(buffers_.get() + slot * chunk_size, bytes, length));
@@ -105,7 +165,10 @@ private:
 {%- if case.sync_every() == Some(1) %}
         push_sync(2 * slot + 1); // it begins when the write has ended
 {%- endif %}
-{%- if case.is_direct() %}
+{%- if case.has_ring() %}
+        // The producer's next chunk overlaps with this write.
+        io_uring_submit(ring_.get());
+{%- else if case.is_direct() %}
         // The copy of the next chunk overlaps with this write.
         if (buffers_)
             io_uring_submit(ring_.get());
@@ -175,14 +238,18 @@ private:
 {% if case.chunk().is_none() %}
     const std::size_t chunk_size;
 {%- endif %}
-{%- if case.is_direct() %}
+{%- if case.is_direct() && !case.has_ring() %}
     Memory buffers_;
 {%- endif %}
     const Ring ring_;
     const int fd_;
+{%- if case.has_ring() %}
+    char *const memory_;
+{%- else %}
     const char *const data_;
     std::size_t next_;
     const std::size_t until_;
+{%- endif %}
     std::array<Chunk, depth> chunks_;
     std::array<std::size_t, depth> free_;
     std::size_t free_count_ = depth;
@@ -198,6 +265,9 @@ private:
     std::size_t piece_ = 0;
 {%- endif %}
 };
+{%- if case.has_ring() %}
+{%- include "cpp/write_stream.cpp" %}
+{%- else %}
 {%- include "c_family/write_plainly.c" %}
 
 void write_range(int fd, const char *data, std::size_t from, std::size_t until)
@@ -210,7 +280,12 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
         fail("pwrite{% if let Some(call) = case.sync_without_ring() %} or {{ call }}{% endif %}");
 }
 {%- include "c_family/write_rest.c" %}
+{%- endif %}
 {% endblock %}
 {% block fill %}
+{%- if case.has_ring() %}
+{%- include "cpp/fill_stream.cpp" %}
+{%- else %}
 {%- include "cpp/write_fill.cpp" %}
+{%- endif %}
 {%- endblock %}

@@ -14,6 +14,9 @@ void make_durable(int fd)
 }
 {%- endif %}
 {%- if case.options.is_stream %}
+{%- if case.has_writers() %}
+{%- include "cpp/queue_threads.cpp" %}
+{%- endif %}
 {%- include "cpp/write_stream.cpp" %}
 {%- else if !case.is_plain_cpp() %}
 

@@ -29,6 +29,13 @@ const chunkSize = {{ chunk }}{% if case.is_vectored() || case.maps_target() || c
 
 const vectorSize = {{ case.axes().vector }} // chunks per call
 {%- endif %}
+{%- if case.has_writers() %}
+
+const (
+	writers = {{ case.writers() }}
+	depth   = 2 * writers // buffers in turn
+)
+{%- endif %}
 {%- if case.is(Method::Pipeline) %}
 
 const depth = {{ case.axes().depth }} // buffers in turn

@@ -7,19 +7,19 @@
 	chunkSize := max(len(data), 1) // all in one call
 {%- endif %}
 {%- if case.options.is_stream && case.is_in_huge_pages() %}
-	buffer, mapping, err := hugePages(chunkSize)
+	buffer, mapping, err := hugePages({{ case.buffers_go() }})
 	if err != nil {
 		return err
 	}
 	defer syscall.Munmap(mapping)
 {%- else if case.options.is_stream && case.is_direct() %}
-	buffer, err := alignedBuffer(chunkSize)
+	buffer, err := alignedBuffer({{ case.buffers_go() }})
 	if err != nil {
 		return err
 	}
 	defer syscall.Munmap(buffer)
 {%- else if case.options.is_stream %}
-	buffer := make([]byte, chunkSize)
+	buffer := make([]byte, {% if case.has_writers() %}depth*chunkSize{% else %}chunkSize{% endif %})
 {%- else if case.is_direct() %}
 	var buffer []byte
 	if uintptr(unsafe.Pointer(unsafe.SliceData(data)))%blockSize != 0 {
@@ -36,9 +36,15 @@
 {%- if case.is_dontcache() %}
 	flags := uintptr(rwfDontcache{% if case.is_rwf_dsync() %} | rwfDsync{% endif %})
 {%- endif %}
+{%- if case.reserves_ahead() %}
+	var reserved int64
+{%- endif %}
 {%- if case.counts_chunks_go() %}
 	chunks := 0
 {%- endif %}
+{%- if case.has_writers() %}
+{%- include "go/loop_writers.go" %}
+{%- else %}
 {%- if case.writeback().is_some() %}
 	behind := writeBehind{offset, offset}
 {%- endif %}
@@ -55,6 +61,11 @@
 		if len(part) == 0 {
 			break
 		}
+{%- if case.reserves_ahead() %}
+		if err := reserveAhead(file, &reserved, offset+int64(len(part))); err != nil {
+			return err
+		}
+{%- endif %}
 {%- else %}
 	for part := range slices.Chunk(data, chunkSize) {
 {%- endif %}
@@ -95,6 +106,18 @@
 		}
 {%- endif %}
 	}
+{%- endif %}
+{%- if case.reserves_ahead() %}
+	// The file ends with the data.
+	if err := file.Truncate(offset); err != nil {
+		return err
+	}
+{%- if case.is_durable() && !case.syncs_at_end() %}
+	if err := {{ case.sync_go() }}; err != nil {
+		return err
+	}
+{%- endif %}
+{%- endif %}
 {%- if case.options.is_stream && case.expects() %}
 	// The data may have ended early.
 	if offset < expected {
@@ -110,7 +133,7 @@
 {%- endif %}
 	}
 {%- endif %}
-{%- if case.counts_chunks_go() %}
+{%- if case.counts_chunks_go() && !case.reserves_ahead() %}
 	if chunks > 0 {
 		return {{ case.sync_go() }}
 	}

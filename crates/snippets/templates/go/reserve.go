@@ -54,6 +54,26 @@ func touch(file *os.File, size int) error {
 }
 {%- endif %}
 {%- endif %}
+{%- if case.reserves_ahead() %}
+
+// reserveAhead reserves blocks before a write up to end, many at a time: the file's length is not known yet.
+func reserveAhead(file *os.File, reserved *int64, end int64) error {
+	for *reserved >= 0 && *reserved < end {
+		more := max(64<<20, end-*reserved)
+		err := syscall.Fallocate(int(file.Fd()), 0, *reserved, more)
+		switch err {
+		case nil:
+			*reserved += more
+		case syscall.EINTR:
+		case syscall.EOPNOTSUPP:
+			*reserved = -1 // this filesystem cannot reserve blocks
+		default:
+			return &os.PathError{Op: "fallocate", Path: file.Name(), Err: err}
+		}
+	}
+	return nil
+}
+{%- endif %}
 {%- if case.fills_with_zeros() %}
 
 // fillWithZeros writes zeros: overwriting written blocks changes no metadata.

@@ -28,6 +28,47 @@ func fill(file *os.File, {% if case.options.is_stream %}source io.Reader{% if ca
 {%- endif %}
 {%- include "go/end.go" %}
 }
+{%- if case.has_writers() %}
+
+// A chunk is a full buffer and its place in the file.
+type chunk struct {
+	data   []byte
+	offset int64
+}
+
+// writeChunks writes chunks until there are no more, or one fails.
+func writeChunks(file *os.File, filled <-chan chunk, free chan<- []byte) error {
+{%- if case.is_dontcache() %}
+	flags := uintptr(rwfDontcache{% if case.is_rwf_dsync() %} | rwfDsync{% endif %})
+{%- endif %}
+	for next := range filled {
+		part, offset := next.data, next.offset
+		if {{ case.write_go("part") }}; err != nil {
+			return err
+		}
+		free <- part
+	}
+	return nil
+}
+
+// produce hands over full buffers until the source ends or a write fails. It returns the last bytes, which
+// fill no buffer.
+func produce(source io.Reader, offset *int64, filled chan<- chunk, free <-chan []byte, failed chan error) ([]byte, error) {
+	for {
+		select {
+		case err := <-failed:
+			return nil, err
+		case buffer := <-free:
+			part, err := nextChunk(source, buffer)
+			if err != nil || len(part) < len(buffer) {
+				return part, err
+			}
+			filled <- chunk{part, *offset}
+			*offset += int64(len(part))
+		}
+	}
+}
+{%- endif %}
 {%- if case.options.is_stream %}
 
 // nextChunk fills the buffer with the next bytes of the source; there are fewer only at its end. It is not

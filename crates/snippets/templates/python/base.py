@@ -19,7 +19,7 @@ Python 3.10 or later, on Linux{% if case.options.is_program %}: python3 FILE.py 
 """
 
 IMPORTS
-{% if case.threads() > 1 || case.is(Method::Pipeline) -%}
+{% if case.threads() > 1 || case.has_writers() || case.is(Method::Pipeline) -%}
 from concurrent.futures import ThreadPoolExecutor
 {% endif -%}
 {% if case.is(Method::Pipeline) -%}
@@ -34,6 +34,10 @@ THREADS = {{ case.threads() }}
 {%- endif %}
 {%- if case.is_vectored() && case.chunk().is_some() %}
 VECTOR = {{ case.axes().vector }}  # chunks per call
+{%- endif %}
+{%- if case.has_writers() %}
+WRITERS = {{ case.writers() }}
+DEPTH = 2 * WRITERS  # buffers in turn
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}
 DEPTH = {{ case.axes().depth }}  # buffers in turn
@@ -128,6 +132,28 @@ def reserve(fd, size):
 {%- if case.maps_target() %}
         os.ftruncate(fd, size)  # no blocks are reserved
 {%- endif %}
+{%- endif %}
+{%- if case.reserves_ahead() %}
+
+
+def reserve_ahead(fd, reserved, end):
+    """Reserves blocks before a write up to `end`, many at a time. Returns their end.
+
+    The file's length is not known yet. It is fallocate(2). Where the filesystem has none, the
+    GNU C library writes a byte to each block instead, which is slow. musl refuses, and no
+    blocks are reserved.
+    """
+    if reserved >= end:
+        return reserved
+    more = max(64 << 20, end - reserved)
+    try:
+        os.posix_fallocate(fd, reserved, more)
+    except OSError as error:
+        # EINVAL: O_DIRECT refuses to write single bytes.
+        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+            raise
+        return sys.maxsize
+    return reserved + more
 {%- endif %}
 {%- if case.fills_with_zeros() %}
 

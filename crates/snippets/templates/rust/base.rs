@@ -26,6 +26,10 @@ const CHUNK: usize = {{ chunk }};
 {%- if case.threads() > 1 %}
 const THREADS: usize = {{ case.threads() }};
 {%- endif %}
+{%- if case.has_writers() %}
+const WRITERS: usize = {{ case.writers() }};
+const DEPTH: usize = 2 * WRITERS; // buffers in turn
+{%- endif %}
 {%- if case.is(Method::Pipeline) %}
 const DEPTH: usize = {{ case.axes().depth }}; // buffers in turn
 {%- endif %}
@@ -178,6 +182,24 @@ fn reserve(file: &File, size: {% if case.options.is_stream %}u64{% else %}usize{
         result => Ok(result?),
     }
 {%- endif %}
+}
+{%- endif %}
+{%- if case.reserves_ahead() %}
+
+/// Reserves blocks before a write up to `end`, many at a time: the file's length is not known yet.
+fn reserve_ahead(file: &File, reserved: &mut u64, end: u64) -> io::Result<()> {
+    const AHEAD: u64 = 64 << 20;
+    if end <= *reserved {
+        return Ok(());
+    }
+    let more = AHEAD.max(end - *reserved);
+    let mode = rustix::fs::FallocateFlags::empty();
+    match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, *reserved, more)) {
+        // This filesystem cannot reserve blocks.
+        Err(rustix::io::Errno::OPNOTSUPP) => *reserved = u64::MAX,
+        result => *reserved += result.map(|()| more)?,
+    }
+    Ok(())
 }
 {%- endif %}
 {%- if case.fills_with_zeros() %}

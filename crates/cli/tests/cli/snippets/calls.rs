@@ -19,7 +19,8 @@ pub(crate) fn add(trials: &mut Trials) {
         let needs = [&needs(language, promise.0)[..], &[Need::Strace, place]].concat();
         let (case, calls) = (case.clone(), promise.1);
         let name = format!("snippets: {}: the code makes the calls of {}", language.name(), promise.0);
-        if streams(&case) {
+        // A producer fills whole buffers.
+        if streams(&case) && case.axes().chunk_size_bytes <= case.axes().size_bytes {
             let (case, name) = (case.clone(), format!("{name}, for a producer"));
             let call = move || keeps(&case, language, calls, directory_on(kind).path(), &["--stream"]);
             trials.add(name, &needs, call);

@@ -140,6 +140,23 @@ const FAULTS: &[(&str, Faults)] = &[
         ],
     ),
     (
+        "pwrite,chunk=4KiB,threads=2",
+        &[
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
+            (When::InFile(0, Call::Write, 1), What::Short, End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Nothing, End::Error("")),
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+        ],
+    ),
+    (
+        "pwrite,chunk=4KiB,prepare=fallocate-ahead",
+        &[
+            (When::Call(Call::Fallocate), What::Fail(Errno::NOSPC), End::ErrorFirst(NO_SPACE)),
+            (When::Call(Call::Fallocate), What::Fail(Errno::OPNOTSUPP), End::Whole),
+            (When::Call(Call::Truncate), What::Fail(Errno::IO), End::Error(IO)),
+        ],
+    ),
+    (
         "mmap-write,chunk=4KiB",
         &[
             (When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),

@@ -9,7 +9,7 @@ use crate::promises::{PROMISES, Promise};
 pub(super) fn promises() -> Vec<(Case, &'static Promise)> {
     let all = PROMISES.iter().chain(COPIES).chain(CLONES);
     let known = all.filter_map(|promise| Some((Case::parse(promise.0).ok()?, promise)));
-    let is_known = |case: &Case| code(case, Language::C, EmitOptions::default()).is_ok();
+    let is_known = |case: &Case| code(case, Language::C, EmitOptions::default()).is_ok() || streams(case);
     known.filter(|(case, _)| is_known(case)).collect()
 }
 
@@ -29,6 +29,10 @@ pub(super) const CONTENT: &[&str] = &[
     "pwrite,chunk=64KiB,threads=2,descriptor=per-thread,cache=direct,prepare=fallocate",
     "pwrite,chunk=64KiB,cache=dontcache",
     "pwrite,chunk=64KiB,checksums=no,prepare=fallocate",
+    "pwrite,chunk=64KiB,prepare=fallocate-ahead,cache=direct,sync=fdatasync",
+    "write,chunk=64KiB,prepare=fallocate-ahead,sync=fdatasync/3",
+    "pwrite,threads=2,layout=strided,cache=dontcache,sync=rwf-dsync",
+    "uring,chunk=64KiB,depth=3,cache=direct,prepare=fallocate-ahead",
     "read-write,chunk=64KiB,cache=direct,checksums=no",
     "pwrite,chunk=64KiB,threads=3,cache=direct,prepare=zero-fill",
     "write,chunk=64KiB,threads=2,descriptor=per-thread",
