@@ -1,15 +1,21 @@
 //! Signals that end a run, and processes that ignore them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use rustix::process::{Resource, Rlimit, Signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::exit::Exit;
 
-static STOP: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// npm passes on a signal that the terminal has also sent.
+const REPETITION: Duration = Duration::from_millis(500);
 
 /// Set by SIGINT, SIGTERM or SIGHUP.
 pub(crate) fn stop() -> &'static AtomicBool {
@@ -20,21 +26,26 @@ pub(crate) fn is_stopped() -> bool {
     STOP.load(Ordering::Relaxed)
 }
 
-/// The first signal sets [`stop`]. A second one ends the program at once, and the next run removes the leftovers.
+/// The first signal sets [`stop`]. A later one ends the program at once, and the next run removes the leftovers.
 pub(crate) fn stop_on_signals() -> Result<()> {
     static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
     // With two handlers, one signal would count as two.
     if IS_REGISTERED.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // nohup.
-        if signal == SIGHUP && is_ignored(signal) {
-            continue;
+    // nohup ignores SIGHUP.
+    let obeyed =
+        [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| signal != SIGHUP || !is_ignored(signal));
+    let mut signals = Signals::new(obeyed)?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut first = None;
+        for _ in signals.forever() {
+            STOP.store(true, Ordering::Relaxed);
+            if first.get_or_insert_with(Instant::now).elapsed() > REPETITION {
+                signal_hook::low_level::exit(Exit::Interrupted as i32);
+            }
         }
-        signal_hook::flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, STOP.clone())?;
-        signal_hook::flag::register(signal, STOP.clone())?;
-    }
+    })?;
     Ok(())
 }
 

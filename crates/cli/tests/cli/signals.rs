@@ -23,7 +23,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("SIGINT waits for a slow call to end, and cleans up", &fuse, slow_call);
     trials.add("SIGINT ends a run whose sample hangs in the kernel", &fuse, || hung(1));
     trials.add("SIGINT ends a run that hangs in the kernel while limits are measured", &fuse, hung_limit);
-    trials.add("a second SIGINT ends a run at once, and the next run cleans up", &fuse, || hung(2));
+    trials.add("a later SIGINT ends a run at once, and the next run cleans up", &fuse, || hung(2));
     trials.add("the next run after kill -9 removes the leftovers only", &tmpfs, leftovers);
     trials.add("a run with another database removes leftovers of a killed run", &tmpfs, other_database);
     trials.add("a run without descriptors leaves only files that the next run removes", &tmpfs, descriptors);
@@ -61,6 +61,8 @@ fn ended_by(signal: &str) -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let child = start(&program, target.path())?;
     wait_for_samples(&program, 4)?;
+    kill(child.id(), signal)?;
+    // npm sends another one.
     kill(child.id(), signal)?;
     let output = child.wait_with_output()?;
     ensure!(output.status.code() == Some(130), "{output:?}");
@@ -114,6 +116,7 @@ fn hung_in((target, mut child): (FaultyTarget, Child), signals: usize) -> Result
     // The worker survives SIGKILL.
     wait_for("its end", || is_killed(worker).then_some(()))?;
     for _ in 1..signals {
+        std::thread::sleep(Duration::from_millis(600));
         kill(child.id(), "INT")?;
     }
     let ended = wait_for("the end of the run", || child.try_wait().ok().flatten());
