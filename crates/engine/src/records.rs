@@ -20,6 +20,7 @@ pub(crate) struct Records {
     // In nanoseconds.
     latencies: Option<Histogram<u64>>,
     since_sync: u64,
+    arrivals: Option<Arrivals>,
     /// Methods with their own loop add to this.
     pub handed_over_bytes: u64,
     pub sampler: ProgressSampler,
@@ -27,6 +28,20 @@ pub(crate) struct Records {
     pub ahead: Option<Ahead>,
     start: Instant,
     last: Instant,
+}
+
+/// Records arrive at equal distances, however long their writes take, so a stall delays all behind it.
+#[derive(Default)]
+struct Arrivals {
+    records_per_s: u64,
+    handed_over: u64,
+    durable: u64,
+}
+
+impl Arrivals {
+    fn at(&self, record: u64, start: Instant) -> Instant {
+        start + Duration::from_nanos(record.saturating_mul(1_000_000_000) / self.records_per_s)
+    }
 }
 
 /// A failed call, or none at the time limit.
@@ -45,6 +60,10 @@ impl Records {
             latencies: has_latencies
                 .then(|| Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are right")),
             since_sync: 0,
+            arrivals: case
+                .axes()
+                .records_per_s
+                .map(|rate| Arrivals { records_per_s: rate.into(), ..Arrivals::default() }),
             handed_over_bytes: 0,
             sampler: ProgressSampler::new(chunk_bytes),
             behind: None,
@@ -116,7 +135,28 @@ impl Records {
         if let Err(Some(error)) = work(self, sync) {
             return Err(error);
         }
-        if self.every.is_some() { self.sync_rest(region, sync) } else { Ok(()) }
+        if self.every.is_some() {
+            self.sync_rest(region, sync)?;
+            self.arrived(region, 0, Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Counts durable records from their arrival. Waits for the last one of the next call.
+    fn arrived(&mut self, region: &Region<'_>, chunks: u64, now: Instant) {
+        let Some(mut arrivals) = self.arrivals.take() else { return };
+        arrivals.handed_over += chunks;
+        if self.since_sync == 0 || self.every.is_none() {
+            for record in arrivals.durable..arrivals.handed_over {
+                self.record_latency(now.saturating_duration_since(arrivals.at(record, self.start)));
+            }
+            arrivals.durable = arrivals.handed_over;
+        }
+        if self.handed_over_bytes < region.range.length {
+            let next = arrivals.at((arrivals.handed_over + chunks).saturating_sub(1), self.start);
+            std::thread::sleep(next.saturating_duration_since(Instant::now()));
+        }
+        self.arrivals = Some(arrivals);
     }
 
     pub(crate) fn record(
@@ -133,8 +173,12 @@ impl Records {
             self.sync_rest(region, sync)?;
         }
         let now = Instant::now();
-        self.record_latency(now - self.last);
-        self.last = now;
+        if self.arrivals.is_some() {
+            self.arrived(region, chunks, now);
+        } else {
+            self.record_latency(now - self.last);
+            self.last = now;
+        }
         match self.limit {
             Some(limit) if now - self.start >= limit => Err(None),
             _ => Ok(()),
@@ -153,6 +197,10 @@ impl Records {
     }
 
     pub(crate) fn begin(&mut self) {
+        if self.arrivals.is_some() {
+            // Otherwise sleeps end up to 50 µs late. Where it fails, they do.
+            let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        }
         self.start = Instant::now();
         self.last = self.start;
     }
@@ -213,5 +261,18 @@ impl Records {
             max_ns: latencies.max(),
             histogram: base64::engine::general_purpose::STANDARD.encode(bytes),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_arrive_at_equal_distances() {
+        let arrivals = Arrivals { records_per_s: 1000, ..Arrivals::default() };
+        let start = Instant::now();
+        assert_eq!(arrivals.at(0, start), start);
+        assert_eq!(arrivals.at(1500, start) - start, Duration::from_millis(1500));
     }
 }

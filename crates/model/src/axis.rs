@@ -2,7 +2,7 @@
 
 use crate::data::Data;
 use crate::file_set::FileSize;
-use crate::form::{Chunk, Count, Distance, Form, Size, Window};
+use crate::form::{Arrivals, Chunk, Count, Distance, Form, Size, Window};
 use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
 use crate::sync::Sync;
@@ -15,6 +15,9 @@ use crate::value_card::{InCode, Phrase, ValueCard};
 
 /// Bytes between the writer and the data in flight to the device. None: the kernel decides.
 pub type WriteBehind = Option<u64>;
+
+/// Records a second. None: the next follows at once.
+pub type ArrivalRate = Option<u32>;
 
 macro_rules! form {
     ($type:ident) => {
@@ -260,6 +263,18 @@ axes! {
     Sync = "sync" {
         sync: Sync = Sync::NONE,
         summary: "call for durability: once at the end (phase `sync`), after every N chunks, or in each write (phase `write`)",
+    }
+    Rate = "rate" {
+        records_per_s: ArrivalRate as Arrivals = None,
+        summary: "durable records that arrive in a second, with latency from the arrival, or as fast as they are written",
+        card: |rate: ArrivalRate| match rate {
+            None => ValueCard::new(Phrase::Silent),
+            Some(rate) => ValueCard {
+                fio: Err("fio counts latency from the call, not from the arrival"),
+                code: InCode::LeftToCaller,
+                ..beside(format!("{rate} records a second arrive"), 0)
+            },
+        },
     }
     Data = "data" {
         data: Data = Data::Random,

@@ -259,6 +259,7 @@ impl Case {
                 _ => Durability::Durable,
             },
             durable_every_bytes: self.durable_every_bytes(),
+            records_per_s: axes.records_per_s,
         }
     }
 

@@ -26,7 +26,8 @@ impl Case {
 
     pub(crate) fn check(&self) -> Result<(), CaseError> {
         let (method, axes) = (self.method(), self.axes());
-        let checks = [methods_own, sizes, layout, blocks, windows, memory, write_behind, direct, file_set];
+        let checks =
+            [methods_own, sizes, layout, blocks, windows, memory, write_behind, arrivals, direct, file_set];
         checks.into_iter().try_for_each(|check| check(self, method, axes)).map_err(|(axis, why)| {
             let value = axes.get(axis);
             CaseError::Contradiction(format!("{axis}={value} is not possible with {method}: {why}"))
@@ -192,6 +193,17 @@ fn write_behind(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
         return refuse(Axis::Writeback, "syncs before the end already write the data out");
     }
     Ok(())
+}
+
+/// Threads would share the arrivals.
+fn arrivals(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
+    match axes.records_per_s {
+        Some(_) if !axes.sync.is_on_the_way() => {
+            refuse(Axis::Rate, "only durable records have a latency. Set sync=fdatasync/1")
+        }
+        Some(_) if axes.threads > 1 || axes.ranks > 1 => refuse(Axis::Rate, "one thread takes the records"),
+        _ => Ok(()),
+    }
 }
 
 /// See open(2), `O_DIRECT`. Data in unaligned memory is copied first.

@@ -34,6 +34,9 @@ pub struct Contract {
     pub durability: Durability,
     /// The bytes of a thread between moments at which all of them are durable. None: only at the end.
     pub durable_every_bytes: Option<u64>,
+    /// None: each record follows the one before at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records_per_s: Option<u32>,
 }
 
 named_values! {
@@ -108,8 +111,9 @@ impl Contract {
     pub fn satisfies(&self, wanted: &Self) -> bool {
         let is_copy = self.content == Content::SharedCopy && wanted.content == Content::Copy;
         let fixed = |contract: &Self| {
-            let Self { zero_percent, bytes, files, file_size, start, source, checksums, .. } = *contract;
-            (zero_percent, bytes, files, file_size, start, source, checksums)
+            let Self { zero_percent, bytes, files, file_size, start, source, checksums, records_per_s, .. } =
+                *contract;
+            (zero_percent, bytes, files, file_size, start, source, checksums, records_per_s)
         };
         let is_as_often = wanted
             .durable_every_bytes
@@ -128,13 +132,16 @@ impl Contract {
 
     /// The durability in words.
     pub fn kept(&self) -> String {
-        match (self.durability, self.durable_every_bytes) {
+        let arrivals =
+            self.records_per_s.map_or(String::new(), |rate| format!(", with {rate} arrivals a second"));
+        let kept = match (self.durability, self.durable_every_bytes) {
             (Durability::Cached, _) => "in the page cache".to_owned(),
             (Durability::Device, _) => "handed to the device".to_owned(),
             (Durability::Durable, None) => "durable".to_owned(),
             (Durability::Durable, Some(1)) => "durable every byte".to_owned(),
             (Durability::Durable, Some(bytes)) => format!("durable every {}", Bytes(bytes).in_words()),
-        }
+        };
+        kept + &arrivals
     }
 }
 

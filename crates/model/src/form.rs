@@ -112,6 +112,25 @@ impl Form for Distance {
     }
 }
 
+pub(crate) struct Arrivals;
+
+impl Form for Arrivals {
+    type Value = Option<u32>;
+    const EXAMPLES: &[&str] = &["none", "100000"];
+
+    fn parse(text: &str) -> Result<Option<u32>, String> {
+        if text == Distance::NONE_TEXT { Ok(None) } else { Count::<1_000_000>::parse(text).map(Some) }
+    }
+
+    fn text(rate: Option<u32>) -> String {
+        rate.map_or(Distance::NONE_TEXT.to_owned(), |rate| rate.to_string())
+    }
+
+    fn values() -> String {
+        format!("{}, or {}", Count::<1_000_000>::values(), Distance::NONE_TEXT)
+    }
+}
+
 pub(crate) struct Count<const MOST: u32>;
 
 impl<const MOST: u32> Form for Count<MOST> {

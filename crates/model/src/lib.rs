@@ -30,7 +30,7 @@ mod target;
 mod value;
 mod value_card;
 
-pub use axis::{Axes, Axis, WriteBehind};
+pub use axis::{ArrivalRate, Axes, Axis, WriteBehind};
 pub use bounded::at_most;
 pub use case::{Assignment, Case, CaseError};
 pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage, distinct_rows};
@@ -46,7 +46,7 @@ pub use phase::Phase;
 pub use quantity::{Bytes, Range, Stride, counted, nanoseconds, parse_duration, split};
 pub use ranks::{Cluster, Node, RankName, RankTimes, Spread};
 pub use reserve::Reserve;
-pub use run::{ProgramCommands, RunRecord, RunStatus, Settings, Verify};
+pub use run::{Objective, ProgramCommands, RunRecord, RunStatus, Settings, Verify};
 pub use sample::{
     Extent, Failure, Latency, Outcome, PhasesNs, ReadBack, ReadFrom, Sample, SampleDocument, SystemState,
     Timeline,

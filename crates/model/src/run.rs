@@ -23,6 +23,17 @@ named_values! {
         Failed = "failed",
     }
 
+    /// The quantity of which a search finds the least.
+    #[derive(Default)]
+    Objective {
+        #[default]
+        Time = "time",
+        /// User and system.
+        Cpu = "cpu",
+        /// Of the latency of records or files.
+        P99 = "p99",
+    }
+
     /// The samples to read back and compare, and the extent.
     #[derive(Default)]
     Verify {
@@ -33,6 +44,17 @@ named_values! {
         Every = "every",
         /// Only the size is checked.
         Never = "never",
+    }
+}
+
+impl Objective {
+    /// `twice as … as`, and `no method was …`.
+    pub fn words(self) -> [&'static str; 2] {
+        match self {
+            Self::Time => ["fast", "faster"],
+            Self::Cpu => ["cheap in CPU time", "cheaper in CPU time"],
+            Self::P99 => ["quick at p99", "quicker at p99"],
+        }
     }
 }
 
@@ -76,6 +98,8 @@ pub struct Settings {
     /// The path at which a copy remains after the run.
     #[serde(rename = "to", alias = "copy_to")]
     pub copy_to: Option<String>,
+    #[serde(default)]
+    pub objective: Objective,
     /// Of a search, or of a run of goals.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
     pub constraints: Vec<Constraint>,

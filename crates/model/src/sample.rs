@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::bounded::{MOST_INTERVALS, at_most};
 use crate::phase::Phase;
 use crate::ranks::RankTimes;
+use crate::run::Objective;
 use crate::value::named_values;
 
 /// On a monotonic clock.
@@ -260,6 +261,15 @@ impl Sample {
         let good: Vec<&Self> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
         let calm: Vec<&Self> = good.iter().copied().filter(|sample| sample.disturbed.is_none()).collect();
         if calm.is_empty() { good } else { calm }
+    }
+
+    /// To minimize, for the whole work: as if each record took as long as p99.
+    pub fn objective_ns(&self, objective: Objective) -> u64 {
+        match objective {
+            Objective::Time => self.phases_ns.total(),
+            Objective::Cpu => self.user_cpu_ns.saturating_add(self.system_cpu_ns),
+            Objective::P99 => self.latency.as_ref().map_or(0, |all| all.p99_ns.saturating_mul(all.count)),
+        }
     }
 
     /// The cause of the outcome in a few words, with the rank if there are several.

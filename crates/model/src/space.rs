@@ -4,6 +4,7 @@ use crate::axis::{Axes, Axis};
 use crate::case::{Case, CaseError};
 use crate::constraint::Constraint;
 use crate::suite::{CasePrefix, Overrides, Suite, SuiteError};
+use crate::sync::SyncCall;
 use crate::value::{DataMemory, Source, named_values};
 
 named_values! {
@@ -183,6 +184,30 @@ impl Space {
         }
         others.extend(portfolio.iter().filter(|case| !others.contains(case)).cloned().collect::<Vec<_>>());
         Ok(Self { title: suite.title.clone(), summary: suite.summary.clone(), baseline, portfolio, others })
+    }
+
+    /// Makes so many records durable together, by one sync or in one call.
+    ///
+    /// # Errors
+    /// Plain write cannot.
+    pub fn group(&mut self, count: u32) -> Result<(), CaseError> {
+        let with_sync = |case: &Case, call| case.with(Axis::Sync, &format!("{call}/{count}"));
+        let vector = |case: &Case| match case.method().has_axis(Axis::Vector) {
+            true => case.with(Axis::Vector, &count.to_string()),
+            false => Ok(case.clone()),
+        };
+        let grouped = |case: &Case| match case.axes().sync.every {
+            Some(_) => with_sync(case, case.axes().sync.call),
+            None => vector(case),
+        };
+        self.baseline = grouped(&self.baseline)?;
+        for cases in [&mut self.portfolio, &mut self.others] {
+            let has_vector = |case: &&Case| case.method().has_axis(Axis::Vector);
+            let synced = |case| vector(case).and_then(|case| with_sync(&case, SyncCall::Fdatasync));
+            let synced: Vec<Case> = cases.iter().filter(has_vector).flat_map(synced).collect();
+            *cases = cases.iter().flat_map(grouped).chain(synced).collect();
+        }
+        Ok(())
     }
 
     /// Adds candidates with the most threads of a constraint, and with powers of two below. Of a file without a known

@@ -159,6 +159,7 @@ impl Pace {
         self.time_for(case.bytes_written())
             .saturating_add(times(synced, self.sync))
             .saturating_add(times(calls, self.call))
+            .saturating_add(Duration::from_secs(axes.records_per_s.map_or(0, |rate| calls / u64::from(rate))))
     }
 
     fn time_for(self, bytes: u64) -> Duration {

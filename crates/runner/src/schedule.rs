@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use writebench_model::{Sample, Settings};
+use writebench_model::{Objective, Sample, Settings};
 use writebench_stats::{CONFIDENCE, as_f64};
 
 use crate::order::PlannedCase;
@@ -14,6 +14,7 @@ pub struct Spent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleSummary {
+    /// Or another quantity to minimize.
     pub total_ns: u64,
     pub round: u32,
     pub is_ok: bool,
@@ -24,10 +25,10 @@ pub struct SampleSummary {
     pub shares_blocks: bool,
 }
 
-impl From<&Sample> for SampleSummary {
-    fn from(sample: &Sample) -> Self {
+impl SampleSummary {
+    pub fn new(sample: &Sample, objective: Objective) -> Self {
         Self {
-            total_ns: sample.phases_ns.total(),
+            total_ns: sample.objective_ns(objective),
             round: sample.round,
             is_ok: sample.outcome.is_ok(),
             is_accident: sample.outcome.is_accident(),
@@ -167,7 +168,7 @@ mod tests {
         (sample.phases_ns.write, sample.phases_ns.close) = (7, 2);
         sample.disturbed = Some("noise".to_owned());
         let taken = SampleSummary { is_ok: false, is_disturbed: true, ..SampleSummary::good(3, 9) };
-        assert_eq!(SampleSummary::from(&sample), taken);
+        assert_eq!(SampleSummary::new(&sample, Objective::Time), taken);
     }
 
     #[test]

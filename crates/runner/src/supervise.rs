@@ -161,7 +161,7 @@ impl Run<'_, '_> {
         let started = RunEvent::Started { target, case: case.clone(), left, written };
         (self.observe)(started).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
-        self.plan.taken[index].push(SampleSummary::from(&sample));
+        self.plan.taken[index].push(SampleSummary::new(&sample, self.plan.settings.objective));
         let event = RunEvent::Sample { target, case: case.into(), sample: sample.into() };
         (self.observe)(event).map_err(RunnerError::Observer)?;
         self.taken_here += 1;

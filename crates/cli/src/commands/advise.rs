@@ -10,7 +10,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint, value_parser};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, FileSize, Goal, Origin, Reserve,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, FileSize, Goal, Objective, Origin, Reserve,
     SelectedCase, Settings, Space, Stage, TargetRecord,
 };
 use writebench_report::counted;
@@ -19,7 +19,7 @@ use writebench_stats::distinct;
 
 use self::file_sizes::file_sizes;
 use super::run::RunCommand;
-use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, positive_duration};
+use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, named_values, positive_duration};
 use crate::constraints::{ConstraintArguments, constrain, rule};
 use crate::earlier_search::{earlier_finalists, name_without_size};
 use crate::exit::{Exit, usage};
@@ -57,6 +57,16 @@ pub(crate) struct AdviseCommand {
     /// Write records of this size [default: 4KiB]
     #[arg(long, value_name = "SIZE", help_heading = WHAT)]
     record: Option<Bytes>,
+    /// Make so many records durable together
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024), help_heading = WHAT)]
+    group: Option<u32>,
+    /// Let so many records arrive in a second. Latency counts from the arrival, and p99 is minimized
+    #[arg(long, value_name = "R", value_parser = value_parser!(u32).range(1..=1_000_000), help_heading = WHAT)]
+    rate: Option<u32>,
+    /// Find the least time, cpu (user and system time) or p99 (of the latency of records or files) [default: time, or p99
+    /// with --rate]
+    #[arg(long, value_name = "QUANTITY", value_parser = named_values(Objective::ALL, Objective::name), help_heading = WHAT)]
+    minimize: Option<Objective>,
     /// Take the data from this memory: any (as malloc returns it), aligned (to a page), huge-pages (aligned, and in huge
     /// pages), or producer (your code refills one chunk)
     #[arg(long, value_name = "MEMORY", default_value = "any", default_value_if("unknown_length", "true", "producer"),
@@ -140,6 +150,10 @@ impl AdviseCommand {
             constraints: self.constraints.list(),
             ..SelectionArguments::default()
         };
+        ensure!(
+            self.minimize.is_none() && self.group.is_none() && self.rate.is_none(),
+            usage!("--minimize, --group and --rate need one goal. Give one --for")
+        );
         ensure!(self.from.is_none(), usage!("--from copies one file. Add --for copy or --for durable-copy"));
         let (target, measuring) = (self.target.iter().cloned().collect(), self.measuring());
         RunCommand { target, selection, measuring, cold: self.cold, yes: self.yes, ..RunCommand::default() }
@@ -171,6 +185,9 @@ impl AdviseCommand {
             (_, Some(copied)) if self.size.is_none() => {
                 vec![(Axis::Size, vec![copied.whole_pages().to_string()])]
             }
+            (Goal::Records, _) if self.size.is_none() && (self.group.is_some() || self.rate.is_some()) => {
+                vec![(Axis::Size, vec![self.size_of_records().to_string()])]
+            }
             _ => self.sizes(goal)?,
         };
         let ranks = global.ranks();
@@ -183,7 +200,25 @@ impl AdviseCommand {
         }
         let record = self.record.map(|record| (Axis::Chunk, vec![record.to_string()]));
         fixed.extend(sizes.into_iter().chain(record).chain([(Axis::Ranks, vec![ranks.to_string()])]));
+        ensure!(
+            goal == Goal::Records || self.group.is_none() && self.rate.is_none(),
+            usage!("--group and --rate are for records. Add --for records")
+        );
         let mut space = Space::for_goal(goal, &fixed)?;
+        if let Some(count) = self.group {
+            space.group(count)?;
+        }
+        let objective =
+            self.minimize.unwrap_or(if self.rate.is_some() { Objective::P99 } else { Objective::Time });
+        let plain = space.baseline.contract();
+        ensure!(
+            objective != Objective::P99 || plain.durable_every_bytes.is_some() || plain.file_size.is_some(),
+            usage!("--minimize p99 needs records or files. Add --for records, or use time or cpu")
+        );
+        ensure!(
+            objective != Objective::Time || self.rate.is_none(),
+            usage!("--rate sets the time. Use --minimize p99 or cpu, or leave out --rate")
+        );
         if ranks > 1 && space.baseline.axes().ranks == 1 {
             return Err(usage!("--for {} needs one rank. Start it without mpirun", goal.name()));
         }
@@ -238,7 +273,7 @@ impl AdviseCommand {
             return output.results(&candidates.dry_run());
         }
         let settings = measuring.settings(Some(budget), selection::SAMPLES);
-        let mut settings = Settings { search_bytes: Some(real_bytes), constraints, ..settings };
+        let mut settings = Settings { search_bytes: Some(real_bytes), objective, constraints, ..settings };
         copied.iter().for_each(|copied| copied.record(&mut settings));
         // Limits depend on the durability and the number of threads only. The race counts neither their bytes nor those of
         // the check of direct I/O.
@@ -284,7 +319,15 @@ impl AdviseCommand {
         let (axis, value) = self.data_from;
         let data_from = (self.data_from != ANYWHERE).then(|| (axis, vec![value.to_owned()]));
         let cold = self.cold.then(|| (Axis::Origin, vec![Origin::Cold.to_string()]));
-        self.set.iter().cloned().chain(data_from).chain(cold).collect()
+        let rate = self.rate.map(|rate| (Axis::Rate, vec![rate.to_string()]));
+        self.set.iter().cloned().chain(data_from).chain(cold).chain(rate).collect()
+    }
+
+    /// 64 groups at least, and about a second of arrivals.
+    fn size_of_records(&self) -> Bytes {
+        let record = self.record.map_or(4 << 10, |record| record.0);
+        let records = self.rate.map_or(1024, |rate| rate.clamp(64, 16_384));
+        Bytes(u64::from(records.max(64 * self.group.unwrap_or(1))) * record)
     }
 
     /// From --size and --count.

@@ -235,7 +235,8 @@ impl<'s> Session<'s> {
             for target in 0..run.so_far().targets.len() {
                 planned.push(PlannedCase { target, case: case.clone() });
                 let before = run.samples(target, &recorded).unwrap_or_default();
-                taken.push(before.iter().map(SampleSummary::from).collect());
+                let summary = |sample| SampleSummary::new(sample, self.settings.objective);
+                taken.push(before.iter().map(summary).collect());
                 probes_ns.extend(before.iter().flat_map(|sample| sample.probe_ns));
             }
         }

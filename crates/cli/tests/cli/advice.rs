@@ -21,10 +21,16 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("an interrupted search recommends nothing", &tmpfs, too_early);
     trials.add("a search with low limits takes smaller files, and reports it", &tmpfs, smaller);
     trials.add("a search for records keeps their durability", &[Need::Filesystem(Kind::Ext4)], records);
+    trials.add(
+        "records in groups arrive at a rate, and count from there",
+        &[Need::Filesystem(Kind::Ext4)],
+        arrivals,
+    );
     trials.add("a search begins with the finalists of an earlier one", &tmpfs, again);
     trials.add("a dry run lists the candidates and writes nothing", &tmpfs, dry_run);
     trials.add("constraints leave out candidates, and more threads add some", &tmpfs, constraints);
     trials.add("an answer keeps the constraints, and names them", &tmpfs, constrained);
+    trials.add("a search can minimize CPU time", &tmpfs, cpu_time);
     trials.add("a search copies a file of the user's, which is only read", &tmpfs, own_source);
     trials.add("impossible searches are refused in one line", &tmpfs, refusals);
     trials.add("each of several goals gets a table", &tmpfs, several_goals);
@@ -193,6 +199,46 @@ fn smaller() -> Result<()> {
     Ok(())
 }
 
+fn arrivals() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Ext4));
+    let target_text = target.path().to_str().context("UTF-8")?;
+    let records = ["advise", target_text, "--for", "log"];
+    let ahead = program.call(&[&records[..], &["--unknown-length", "--dry-run"]].concat())?;
+    ensure!(
+        ahead.stdout.contains("prepare=fallocate-ahead") && !ahead.stdout.contains("zero-fill"),
+        "{ahead:?}"
+    );
+    let grouped = program.call(&[&records[..], &["--group", "16", "--dry-run"]].concat())?;
+    let mut names = grouped.stdout.lines().filter(|line| line.contains("size="));
+    ensure!(names.next() == Some("write,size=4MiB,chunk=4KiB,sync=fsync/16"), "{grouped:?}");
+    ensure!(names.clone().any(|name| name.contains("vector=16,sync=fdatasync/16")), "{grouped:?}");
+    ensure!(!names.any(|name| name.contains("c/1,") || name.ends_with("c/1")), "{grouped:?}");
+    let options = ["--group", "4", "--rate", "2000", "--budget", "15s", "--export=json=-", "-q"];
+    let ended = program.call(&[&records[..], &options].concat())?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let document: Value = serde_json::from_str(&ended.stdout)?;
+    ensure!(document["run"]["settings"]["objective"] == "p99", "{}", document["run"]["settings"]);
+    for case in document["cases"].as_array().context("cases")? {
+        ensure!(
+            case["contract"]["records_per_s"] == 2000
+                && case["contract"]["durable_every_bytes"].as_u64() <= Some(16384),
+            "{case}"
+        );
+        let (bytes, samples) = (&case["contract"]["bytes"], case["samples"].as_array().context("samples")?);
+        for sample in samples.iter().filter(|sample| sample["outcome"] == "ok") {
+            let (count, total) = (&sample["latency"]["count"], &sample["total_ns"]);
+            let records = bytes.as_u64().context("bytes")? / 4096;
+            ensure!(count.as_u64() == Some(records), "each record has a latency: {sample}");
+            // The last arrives one distance before its second is over.
+            ensure!(total.as_u64() >= Some((records - 1) * 500_000), "{sample}");
+        }
+    }
+    let conclusions = document["conclusions"].to_string();
+    ensure!(conclusions.contains("for a record, from its arrival. The worst stall was "), "{conclusions}");
+    ensure!(conclusions.contains("ms at p99"), "{conclusions}");
+    Ok(())
+}
+
 fn records() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Ext4));
     let target_text = target.path().to_str().context("UTF-8")?;
@@ -324,6 +370,15 @@ fn constrained() -> Result<()> {
     Ok(())
 }
 
+fn cpu_time() -> Result<()> {
+    let document = advise(&program()?, &[QUICK, &["--minimize", "cpu"]].concat())?;
+    let findings = document["findings"].as_array().context("findings")?;
+    ensure!(findings.iter().all(|finding| finding["unit"] == "ms CPU"), "{findings:?}");
+    let first = document["conclusions"][0].as_str().context("a sentence")?;
+    ensure!(first.contains("ms CPU") && first.contains("cheap"), "{first}");
+    Ok(())
+}
+
 fn own_source() -> Result<()> {
     let (program, source) = (program()?, directory_on(Kind::Ext4));
     let from = source.path().join("mine");
@@ -391,6 +446,10 @@ fn refusals() -> Result<()> {
         (&["--for", "stream", "--set", "threads=1,2"], "--set threads: a search takes one value"),
         (&["--for", "stream", "--set", "size=1MiB"], "Use --size and --record"),
         (&["--for", "stream", "--size", "1MiB", "--data-from", "huge-pages"], "smaller than a huge page"),
+        (&["--for", "stream", "--rate", "9"], "Add --for records"),
+        (&["--for", "stream", "--minimize", "p99"], "--minimize p99 needs records or files"),
+        (&["--minimize", "cpu"], "Give one --for"),
+        (&["--for", "records", "--rate", "9", "--minimize", "time"], "--rate sets the time"),
         (&["--for", "stream", "--without", "urnig"], "Did you mean 'uring'"),
         (&["--for", "stream", "--lang", "python", "--set", "method=pwrite"], "run --case pwrite"),
         (&["--for", "files", "--lang", "node"], "--lang node leaves none of "),

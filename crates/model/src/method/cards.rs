@@ -3,8 +3,8 @@
 use super::{Copying, Cursor, FioEngine, MethodCard};
 use crate::axis::Axis::{
     self, Block, Cache, Call, Checksums, Chunk, Collective, Data, Depth, Descriptor, Directory, Drop, FileSize,
-    Files, Huge, Layout, Map, Memory, Naming, Populate, Program, Ranks, Registered, Source, Store, SyncFiles,
-    Threads, Vector, Window, Writeback,
+    Files, Huge, Layout, Map, Memory, Naming, Populate, Program, Ranks, Rate, Registered, Source, Store,
+    SyncFiles, Threads, Vector, Window, Writeback,
 };
 use crate::sync::SyncCall::{self, Fdatasync, Fsync, Msync, ODsync, OSync, RwfDsync};
 use crate::value::Prepare::{
@@ -63,7 +63,7 @@ pub(super) const WRITE: MethodCard = MethodCard {
     words: "write(2)",
     calls: "write",
     cursor: Cursor::FilePosition,
-    axes: &[WRITING, WRITE_BEHIND, &[Cache]],
+    axes: &[WRITING, WRITE_BEHIND, &[Cache, Rate]],
     prepares: Prepare::ALL,
     syncs: SYNCS,
     fio: Ok(FioEngine::plain("sync")),
@@ -74,7 +74,7 @@ pub(super) const PWRITE: MethodCard = MethodCard {
     summary: "pwrite(2) at an offset, one call per chunk (pwritev2(2) with flags), threads can share a descriptor",
     words: "pwrite(2)",
     calls: "pwrite64",
-    axes: &[WRITING, STRIDING, WRITE_BEHIND, &[Cache]],
+    axes: &[WRITING, STRIDING, WRITE_BEHIND, &[Cache, Rate]],
     prepares: Prepare::ALL,
     fio: Ok(FioEngine::plain("psync")),
     ..WRITES
@@ -85,7 +85,7 @@ pub(super) const WRITEV: MethodCard = MethodCard {
     words: "writev(2)",
     calls: "writev",
     cursor: Cursor::FilePosition,
-    axes: &[WRITING, WRITE_BEHIND, &[Vector, Cache]],
+    axes: &[WRITING, WRITE_BEHIND, &[Vector, Cache, Rate]],
     prepares: Prepare::ALL,
     effort: 2,
     // fio merges adjacent operations of its queue into one call.
@@ -102,7 +102,7 @@ pub(super) const PWRITEV: MethodCard = MethodCard {
     summary: "pwritev(2) at an offset, a vector of chunks per call, threads can share a descriptor",
     words: "pwritev(2)",
     calls: "pwritev",
-    axes: &[WRITING, WRITE_BEHIND, &[Vector, Cache]],
+    axes: &[WRITING, WRITE_BEHIND, &[Vector, Cache, Rate]],
     prepares: Prepare::ALL,
     effort: 2,
     fio: Ok(FioEngine::plain("pvsync")),
@@ -127,7 +127,7 @@ pub(super) const MMAP: MethodCard = MethodCard {
     words: "memory copies into mmap(2)",
     calls: "mmap, madvise, memcpy, msync, munmap",
     cursor: Cursor::Mapping,
-    axes: &[WRITING, &[Map, Populate, Huge, Store, Window]],
+    axes: &[WRITING, &[Map, Populate, Huge, Store, Window, Rate]],
     prepares: WITH_LENGTH,
     syncs: SYNCS_OF_MAPS,
     syncs_on_the_way: &[Msync, Fsync, Fdatasync],

@@ -3,7 +3,8 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::{
-    CaseRecord, Content, Contract, Durability, Limit, Outcome, RunRecord, Sample, Stage, TargetRecord,
+    CaseRecord, Content, Contract, Durability, Limit, Objective, Outcome, RunRecord, Sample, Stage,
+    TargetRecord,
 };
 use writebench_stats::{Interval, Verdict, grouped};
 
@@ -34,14 +35,16 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
         let place = places.get(record.target.as_str()).copied();
         let keeps_data = place.is_none_or(|place| run.targets[place].keeps_data());
         let breaks_its_promise = record.contract.durability == Durability::Durable && !keeps_data;
-        let mut case = CaseReport { place, breaks_its_promise, ..CaseReport::new(record) };
+        let mut case =
+            CaseReport { place, breaks_its_promise, ..CaseReport::new(record, run.settings.objective) };
         if run.is_side_by_side() {
             case.name = format!("{} on {}", case.name, case.record.target);
         }
         case
     };
     let mut cases: Vec<CaseReport> = records.into_iter().map(case).collect();
-    let modelled = Modelled::for_cases(&cases.iter().map(|case| &case.record).collect::<Vec<_>>());
+    let modelled =
+        Modelled::for_cases(&cases.iter().map(|case| &case.record).collect::<Vec<_>>(), run.settings.objective);
     for (case, modelled) in cases.iter_mut().zip(modelled) {
         let limits = case.place.map_or(&[][..], |place| &run.targets[place].limits);
         case.model(modelled, limits);
@@ -70,7 +73,7 @@ fn drop_exceeded_limits(cases: &mut [CaseReport]) {
 }
 
 impl CaseReport {
-    fn new(mut record: CaseRecord) -> Self {
+    fn new(mut record: CaseRecord, objective: Objective) -> Self {
         if record.shares_blocks() {
             record.contract.content = Content::SharedCopy;
         }
@@ -79,15 +82,15 @@ impl CaseReport {
             None => Some("not measured: the run ended before its turn".to_owned()),
         };
         let name = record.program().map_or_else(|| record.case.to_string(), |command| format!("`{command}`"));
-        let estimate = Estimate::from_case(&record);
+        let estimate = Estimate::from_case(&record, objective);
         Self { name, reason, estimate, modelled: None, place: None, breaks_its_promise: false, record }
     }
 
     /// Of a run with one target.
     #[cfg(test)]
     pub(crate) fn from_record(record: CaseRecord) -> Self {
-        let mut case = Self::new(record);
-        let modelled = Modelled::for_cases(&[&case.record]).pop().flatten();
+        let mut case = Self::new(record, Objective::Time);
+        let modelled = Modelled::for_cases(&[&case.record], Objective::Time).pop().flatten();
         case.model(modelled, &[]);
         case
     }
@@ -96,6 +99,7 @@ impl CaseReport {
     fn model(&mut self, modelled: Option<Modelled>, limits: &[Limit]) {
         if let Some(estimate) = &mut self.estimate {
             let value_ns = modelled.as_ref().and_then(Modelled::value_ns);
+            let value_ns = value_ns.filter(|_| estimate.objective == Objective::Time);
             value_ns.into_iter().for_each(|value_ns| estimate.adjust(&self.record, value_ns));
             estimate.limit = Reached::for_case(&self.record, estimate.throughput_bytes_per_s.value, limits);
         }

@@ -1,5 +1,5 @@
 use serde::Serialize;
-use writebench_model::{Axes, Axis, CaseRecord, PhasesNs, Sample};
+use writebench_model::{Axes, Axis, CaseRecord, Objective, PhasesNs, Sample};
 use writebench_stats::{CONFIDENCE, as_f64};
 
 use crate::numbers::latency::{LatencyCurve, LatencyEstimate, latency};
@@ -41,6 +41,12 @@ pub struct Estimate {
     pub files_per_s: Option<Figure>,
     /// Over all samples together.
     pub latency: Option<LatencyEstimate>,
+    /// Of a search.
+    #[serde(skip)]
+    pub(crate) objective: Objective,
+    /// Another quantity than the time.
+    #[serde(skip)]
+    pub(crate) minimized_ns: Option<Figure>,
     /// For charts.
     #[serde(skip)]
     pub(crate) latency_curve: Option<LatencyCurve>,
@@ -95,7 +101,7 @@ impl Estimate {
     }
 
     /// Without its limit. None without a good sample.
-    pub(crate) fn from_case(case: &CaseRecord) -> Option<Self> {
+    pub(crate) fn from_case(case: &CaseRecord, objective: Objective) -> Option<Self> {
         let usable = Sample::usable(&case.samples);
         let values = |value: &dyn Fn(&Sample) -> f64| -> Vec<f64> {
             usable.iter().map(|sample| value(sample)).collect()
@@ -132,6 +138,14 @@ impl Estimate {
                 .contract
                 .file_size
                 .and_then(|_| figure(&|sample| per_s(case.contract.files.into(), sample.phases_ns.total()))),
+            objective,
+            minimized_ns: match objective {
+                Objective::Time => None,
+                Objective::Cpu => figure(&|sample| as_f64(sample.objective_ns(objective))),
+                Objective::P99 => {
+                    figure(&|sample| sample.latency.as_ref().map_or(0.0, |latency| as_f64(latency.p99_ns)))
+                }
+            },
             latency: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
             over_time: OverTime::from_samples(&usable),
@@ -200,7 +214,7 @@ mod tests {
     }
 
     fn estimated(case: &str, samples: Vec<Sample>) -> Option<Estimate> {
-        Estimate::from_case(&writebench_testkit::example_case("test", case, samples))
+        Estimate::from_case(&writebench_testkit::example_case("test", case, samples), Objective::Time)
     }
 
     #[test]

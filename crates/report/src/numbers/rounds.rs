@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use writebench_model::{CaseRecord, Contract, Sample};
+use writebench_model::{CaseRecord, Contract, Objective, Sample};
 use writebench_stats::{CONFIDENCE, Interval, Rounds, as_f64, grouped};
 
 #[derive(Debug, Clone)]
@@ -14,15 +14,15 @@ pub(crate) struct Modelled {
 
 impl Modelled {
     /// A model for each contract on each target. None without an undisturbed sample.
-    pub(crate) fn for_cases(cases: &[&CaseRecord]) -> Vec<Option<Self>> {
+    pub(crate) fn for_cases(cases: &[&CaseRecord], objective: Objective) -> Vec<Option<Self>> {
         let mut modelled = vec![None; cases.len()];
         for (_, group) in grouped(0..cases.len(), |&index| (&cases[index].contract, &cases[index].target)) {
             // A case in several tables counts once.
             let bits = |case: &CaseRecord| -> Vec<(u32, u64)> {
-                times(case).into_iter().map(|(round, time)| (round, time.to_bits())).collect()
+                times(case, objective).into_iter().map(|(round, time)| (round, time.to_bits())).collect()
             };
             let rows = grouped(group, |&case| (cases[case].case.name(), bits(cases[case])));
-            let tables: Vec<_> = rows.iter().map(|(_, same)| times(cases[same[0]])).collect();
+            let tables: Vec<_> = rows.iter().map(|(_, same)| times(cases[same[0]], objective)).collect();
             let rounds = Arc::new(Rounds::fit(&tables));
             for (index, (_, same)) in rows.into_iter().enumerate() {
                 for case in same {
@@ -46,10 +46,10 @@ impl Modelled {
 }
 
 /// Undisturbed samples, extrapolated to the whole work if a time limit cut it.
-pub(super) fn times(case: &CaseRecord) -> Vec<(u32, f64)> {
+pub(super) fn times(case: &CaseRecord, objective: Objective) -> Vec<(u32, f64)> {
     let Contract { content, bytes, .. } = case.contract;
     let time = |sample: &Sample| {
-        let total_ns = total(sample).max(1.0);
+        let total_ns = as_f64(sample.objective_ns(objective)).max(1.0);
         match sample.bytes {
             0 if content.has_own_bytes() && bytes > 0 => None,
             cut if (1..bytes).contains(&cut) => Some((sample.round, total_ns * as_f64(bytes) / as_f64(cut))),

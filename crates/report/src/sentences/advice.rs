@@ -7,10 +7,11 @@ use writebench_model::{Bytes, Case, Content, DataMemory, Durability, RunRecord, 
 use writebench_stats::{CLOSE, Interval, Verdict};
 
 use crate::numbers::CaseReport;
-use crate::sentences::answer::plain;
+use crate::sentences::answer::{latency, plain};
 use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
-use crate::sentences::number::{GIGABYTES_PER_S, MILLISECONDS, NUMBER, TIMES, or_nothing};
+use crate::sentences::metric::{Metric, RECORDS, THROUGHPUT};
+use crate::sentences::number::{MILLISECONDS, TIMES, or_nothing};
 use crate::sentences::recommended::{has_rounds, recommended, simpler};
 use crate::sentences::warning::failed;
 use crate::sentences::words::{NAMED, counted, list, quoted};
@@ -188,10 +189,14 @@ impl<'c> Search<'c> {
     pub(crate) fn sentences(&self, run: &RunRecord) -> Vec<String> {
         let Advice { recommended, baseline, fastest, same_or_inconclusive, .. } = &self.advice;
         let mut sentences: Vec<String> = self.sharing().into_iter().collect();
-        sentences.push(self.recommendation());
+        sentences.push(self.recommendation(run.settings.objective.words()));
         if self.is_another_way() && !same_or_inconclusive.is_empty() {
             sentences.push(format!("Same or inconclusive: {}.", list(same_or_inconclusive, NAMED)));
         }
+        sentences.extend(latency(self.recommended, "The recommended method"));
+        sentences.extend(
+            self.baseline.filter(|_| self.is_another_way()).and_then(|plain| latency(plain, "Plain write")),
+        );
         sentences.extend(self.needs());
         sentences.extend(self.smaller(&run.settings));
         let target = run.targets.first().map_or(".", |target| &target.path);
@@ -255,7 +260,7 @@ impl<'c> Search<'c> {
         ))
     }
 
-    fn recommendation(&self) -> String {
+    fn recommendation(&self, [fast, faster]: [&str; 2]) -> String {
         let Advice { recommended, baseline, fastest, candidates, failed_candidates: failed, .. } = &self.advice;
         let plain = self.baseline.map_or("plain write", plain);
         let interval = |gain: &SpeedRatio| TIMES.between(gain.low, gain.high);
@@ -263,7 +268,7 @@ impl<'c> Search<'c> {
             (Some(gain), _) if self.is_another_way() => {
                 let (times, rounds) = (TIMES.text(gain.value), counted(gain.rounds, "round"));
                 let why = format!(
-                    "{times} times as fast as {plain} ({baseline}), 95% CI {}, {rounds}",
+                    "{times} times as {fast} as {plain} ({baseline}), 95% CI {}, {rounds}",
                     interval(&gain)
                 );
                 (recommended.clone(), format!(", {why}"))
@@ -274,11 +279,11 @@ impl<'c> Search<'c> {
             }
             (_, gain) => {
                 let why = match gain {
-                    None => format!("No method is proven faster: 95 % needs {ROUNDS} common rounds"),
+                    None => format!("No method is proven {faster}: 95 % needs {ROUNDS} common rounds"),
                     Some(gain) if gain.verdict == Verdict::Faster => {
-                        "No method was more than 3 % faster here".to_owned()
+                        format!("No method was more than 3 % {faster} here")
                     }
-                    Some(_) => "No method was measurably faster here".to_owned(),
+                    Some(_) => format!("No method was measurably {faster} here"),
                 };
                 let failed =
                     if *failed == 0 { String::new() } else { format!(", {failed} failed or unsupported") };
@@ -296,19 +301,15 @@ impl<'c> Search<'c> {
         format!("Recommended: {way}, at {}{place}{why}.", self.figure().unwrap_or_default())
     }
 
-    /// Records per second for records, otherwise throughput.
+    /// Records per second for records, otherwise throughput, or the quantity to minimize.
     fn figure(&self) -> Option<String> {
         // Some cases make records durable without a request.
         let is_about_records =
             self.finals.iter().all(|case| case.record.contract.durable_every_bytes.is_some());
         let estimate = self.recommended.estimate.as_ref()?;
-        if let Some(files_per_s) = &estimate.files_per_s {
-            return Some(format!("{} files/s", NUMBER.text(files_per_s.value)));
-        }
-        Some(match estimate.records_per_s.as_ref().filter(|_| is_about_records) {
-            Some(records_per_s) => format!("{} records/s", NUMBER.text(records_per_s.value)),
-            None => format!("{} GB/s", GIGABYTES_PER_S.text(estimate.throughput_bytes_per_s.value)),
-        })
+        let metric = Metric::for_case(&self.recommended.record, estimate);
+        let metric = if metric.unit == RECORDS.unit && !is_about_records { &THROUGHPUT } else { metric };
+        Some(format!("{} {}", metric.text.text((metric.figure)(estimate)?.value), metric.unit))
     }
 }
 

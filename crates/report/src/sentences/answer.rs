@@ -1,12 +1,12 @@
 use writebench_model::{
     Axes, Axis, Bytes, Contract, GOALS, Method, Naming, Prepare, RunRecord, SyncCall, SyncFiles, TargetRecord,
 };
-use writebench_stats::{Interval, Verdict, grouped};
+use writebench_stats::{Interval, Verdict, as_f64, grouped};
 
 use crate::numbers::{CaseReport, Estimate, by_contract, distinct};
 use crate::sentences::finding::{Finding, compared, goal};
 use crate::sentences::metric::Metric;
-use crate::sentences::number::{NOTHING, TIMES, or_nothing, share};
+use crate::sentences::number::{MILLISECONDS, NOTHING, TIMES, or_nothing, share};
 use crate::sentences::question::question;
 use crate::sentences::recommended::{recommended, simpler};
 use crate::sentences::warning::case_sentence;
@@ -127,7 +127,23 @@ fn ranked_answer(
         _ if best.record.origin.suite() == GOALS => steps(best, others),
         _ => certainty(best, others),
     };
-    (finding, format!("{}{worth}.", figure_of(best, estimate)), certainty)
+    let latency = latency(best, "It").map_or(String::new(), |latency| format!(" {latency}"));
+    (finding, format!("{}{worth}.{latency}", figure_of(best, estimate)), certainty)
+}
+
+/// Percentiles of durable records, or of files.
+pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
+    let all = case.estimate.as_ref()?.latency?;
+    let [p50, p99, p99_9, most] =
+        [all.p50_ns, all.p99_ns, all.p99_9_ns, all.max_ns].map(|ns| MILLISECONDS.text(as_f64(ns)));
+    let what = match &case.record.contract {
+        Contract { file_size: Some(_), .. } => "a file",
+        Contract { records_per_s: Some(_), .. } => "a record, from its arrival",
+        _ => "a record",
+    };
+    Some(format!(
+        "{who} takes {p50} ms at p50, {p99} ms at p99 and {p99_9} ms at p99.9 for {what}. The worst stall was {most} ms."
+    ))
 }
 
 /// A value without a rank, or a reason.

@@ -1,4 +1,4 @@
-use writebench_model::{CaseRecord, Sample};
+use writebench_model::{CaseRecord, Objective, Sample};
 use writebench_stats::as_f64;
 
 use crate::numbers::{CaseReport, Estimate, Figure, total};
@@ -36,6 +36,12 @@ pub(crate) const TIMES: [Metric; 3] = [
     time("system CPU time", |estimate| Some(&estimate.system_cpu_ns), |sample| as_f64(sample.system_cpu_ns)),
 ];
 
+/// Of a search that does not minimize the time.
+const CPU: Metric =
+    Metric { unit: "ms CPU", ..time("CPU time", |estimate| estimate.minimized_ns.as_ref(), total) };
+const P99: Metric =
+    Metric { unit: "ms at p99", ..time("latency", |estimate| estimate.minimized_ns.as_ref(), total) };
+
 const fn rate(title: &'static str, unit: &'static str, figure: FigureOf) -> Metric {
     Metric { title, unit, figure, text: &NUMBER, of_sample: speed }
 }
@@ -52,6 +58,8 @@ impl Metric {
     /// The contract's. Durable records count per second, calls without data by time.
     pub(crate) fn for_case(case: &CaseRecord, estimate: &Estimate) -> &'static Self {
         match case.contract.durable_every_bytes.and(estimate.records_per_s) {
+            _ if estimate.objective == Objective::Cpu => &CPU,
+            _ if estimate.objective == Objective::P99 => &P99,
             Some(_) => &RECORDS,
             _ if estimate.files_per_s.is_some() => &FILES,
             None if !case.contract.content.has_own_bytes() => &ELAPSED,
