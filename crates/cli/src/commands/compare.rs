@@ -55,7 +55,8 @@ impl CompareCommand {
         let (db, output) = (global.db.as_deref(), &global.output);
         let exports = self.exports.find(protected(self.a.iter().chain(&self.b), db))?;
         let (a, b) = both_sides(&self.a, &self.b, db)?;
-        let comparison = Comparison::from_sides(a, b).map_err(|error| usage!("{error}"))?;
+        let mut comparison = Comparison::from_sides(a, b).map_err(|error| usage!("{error}"))?;
+        comparison.limit_ppm = self.fail_if_slower;
         if self.fail_if_slower.is_some() && comparison.is_of_single_runs() {
             return Err(usage!(
                 "--fail-if-slower: conditions drift between two single runs. {FOUR_RUNS}, for example with --label before \
@@ -104,6 +105,6 @@ fn judge(comparison: &Comparison, limit_ppm: u32, output: &Output) -> Result<Exi
             counted(undecided, "case")
         ));
     }
-    let slower = comparison.slower_than(f64::from(limit_ppm) / 1e6);
+    let slower = comparison.slower();
     Ok(gate::exit_for(limit_ppm, slower.into_iter().map(|case| (case.case.to_string(), case.speed_ratio))))
 }

@@ -200,6 +200,21 @@ fn fail_if_slower() -> Result<()> {
     ensure!(failed.stdout.contains("1 slower"), "the comparison is still shown: {failed:?}");
     compare(0.1, "5%", 0)?;
     compare(1.0, "5%", 0)?;
+    let other = four(&program, "other", &document, 10.0)?;
+    let exported = |format: &str, limit: &[&str], code: i32| -> Result<String> {
+        let words = ["compare", &base, &other, "--export", format];
+        Ok(call(&program, &[&words[..], limit].concat(), code)?.stdout)
+    };
+    let comment = exported("markdown=-", &["--fail-if-slower", "5%"], 5)?;
+    ensure!(comment.contains("Slower by more than 5 %: **`write,size=1MiB`**."), "{comment}");
+    ensure!(
+        comment.contains("| case | A GB/s | B GB/s | B / A |") && comment.contains("| slower | 4 / 4 |"),
+        "{comment}"
+    );
+    let tests = exported("junit=-", &["--fail-if-slower", "5%"], 5)?;
+    ensure!(tests.contains("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\""), "{tests}");
+    ensure!(tests.contains("<failure message=\"slower by more than 5 %: 0."), "{tests}");
+    ensure!(exported("junit=-", &[], 0)?.contains("failures=\"0\""), "only the option makes tests fail");
     compare(1.0, "0%", 0)?;
     compare(10.0, "95%", 0)?;
     Ok(())
@@ -250,7 +265,7 @@ fn refusals() -> Result<()> {
     refused(&program, &["compare", "1", ""], 2, "single commas")?;
     refused(&program, &["compare", "1,,2", "3"], 2, "single commas")?;
     refused(&program, &["compare", "1", "/no/such.json"], 2, "No such file or directory (2)")?;
-    refused(&program, &["compare", "1", "1", "--export", "csv=-"], 2, "json only")?;
+    refused(&program, &["compare", "1", "1", "--export", "csv=-"], 2, "json, markdown, junit only")?;
     for limit in ["5", "-1%", "100%", "much"] {
         let limit = format!("--fail-if-slower={limit}");
         refused(&program, &["compare", "1", "1", &limit], 2, "such as 5%")?;

@@ -10,8 +10,8 @@ use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::terminal::{Detail, styled, table_text};
 use super::width::{display_width, padded};
 use crate::numbers::{CaseOn, ComparedRun, Comparison, Side};
-use crate::sentences::comparison::{NAMED_RUNS, counts, excluded, notes, side_line};
-use crate::sentences::{Change, list, visible};
+use crate::sentences::comparison::{counts, excluded, notes, only_in, side_line};
+use crate::sentences::{Change, visible};
 use crate::tables::comparison::table;
 
 pub const SCHEMA: u32 = 3;
@@ -39,12 +39,7 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
     if rows().next().is_some() {
         text += "\n";
     }
-    for (side, cases) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
-        if !cases.is_empty() {
-            let names: Vec<String> = cases.iter().map(ToString::to_string).collect();
-            text += &styled(Style::new(), &format!("Only in {side}: {}", list(&names, NAMED_RUNS)), width);
-        }
-    }
+    text.extend(only_in(comparison).iter().map(|line| styled(Style::new(), line, width)));
     text.extend(excluded(comparison).iter().map(|line| styled(WARNING, line, width)));
     let changes = comparison.changes();
     if !changes.is_empty() {

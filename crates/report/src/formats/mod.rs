@@ -6,6 +6,7 @@ mod fio;
 pub mod html;
 pub(crate) mod json;
 pub mod jsonl;
+mod junit;
 mod lines;
 mod markdown;
 mod palette;
@@ -75,7 +76,12 @@ pub static FORMATS: &[Format] = &[
         ..text("jsonl", jsonl::render)
     },
     text("csv", csv::render),
-    Format { alias: Some("md"), ..text("markdown", markdown::render) },
+    Format { alias: Some("md"), compare: Some(markdown::comparison), ..text("markdown", markdown::render) },
+    Format {
+        summary: Some("a test per case"),
+        compare: Some(junit::comparison),
+        ..text("junit", junit::render)
+    },
     Format { summary: Some("a page"), ..text("html", |report| html::render(std::slice::from_ref(report))) },
     directory("svg", "charts", RenderDirectory { each: "chart", always: &[], files: svg::files }),
     directory(

@@ -95,6 +95,8 @@ pub struct Comparison {
     pub a: Side,
     pub b: Side,
     pub unit: ObservationUnit,
+    /// Of `--fail-if-slower`, in millionths.
+    pub limit_ppm: Option<u32>,
     /// In A's order.
     pub cases: Vec<ComparedCase>,
     pub only_in_a: Vec<CaseOn>,
@@ -129,7 +131,7 @@ impl Comparison {
             let of_b = with_rank(&cases_of_b, &case, &mut excluded);
             cases.extend(compared(case, unit, &of_a, &of_b));
         }
-        Ok(Self { a, b, unit, cases, only_in_a, only_in_b, excluded })
+        Ok(Self { a, b, unit, limit_ppm: None, cases, only_in_a, only_in_b, excluded })
     }
 
     /// Drift between two runs looks like a difference.
@@ -163,10 +165,11 @@ impl Comparison {
         self.only_in_a.len() + undecided + self.too_few()
     }
 
-    /// The whole interval is slower by more than that share: noise adds no cases.
-    pub fn slower_than(&self, share: f64) -> Vec<&ComparedCase> {
-        let is_slower =
-            |case: &&ComparedCase| case.verdict == Verdict::Slower && case.speed_ratio.high < 1.0 - share;
+    /// By more than the limit, with the whole interval: noise adds no cases.
+    pub fn slower(&self) -> Vec<&ComparedCase> {
+        let Some(limit_ppm) = self.limit_ppm else { return Vec::new() };
+        let least = 1.0 - f64::from(limit_ppm) / 1e6;
+        let is_slower = |case: &&ComparedCase| case.verdict == Verdict::Slower && case.speed_ratio.high < least;
         self.cases.iter().filter(is_slower).collect()
     }
 }

@@ -1,10 +1,10 @@
 use writebench_stats::Verdict;
 
-use crate::numbers::{ComparedCase, Comparison, ObservationUnit, Side, grouped};
+use crate::numbers::{CaseOn, ComparedCase, Comparison, ObservationUnit, Side, grouped};
 use crate::sentences::words::{counted, list};
 
 /// A side often has four runs.
-pub(crate) const NAMED_RUNS: usize = 5;
+const NAMED_RUNS: usize = 5;
 
 pub(crate) fn side_line(side: &Side) -> String {
     let names: Vec<String> = side.runs.iter().map(|run| run.name.clone()).collect();
@@ -14,6 +14,15 @@ pub(crate) fn side_line(side: &Side) -> String {
     };
     let label = if side.name == names.join(",") { String::new() } else { format!("{}: ", side.name) };
     format!("{label}{}{started}", list(&names, NAMED_RUNS))
+}
+
+pub(crate) fn only_in(comparison: &Comparison) -> Vec<String> {
+    let sides = [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)].into_iter();
+    let line = |(side, cases): (&str, &Vec<CaseOn>)| {
+        let names: Vec<String> = cases.iter().map(ToString::to_string).collect();
+        format!("Only in {side}: {}", list(&names, NAMED_RUNS))
+    };
+    sides.filter(|(_, cases)| !cases.is_empty()).map(line).collect()
 }
 
 /// One line for the same runs and reason.

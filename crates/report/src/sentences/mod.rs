@@ -7,7 +7,7 @@ pub(crate) mod changes;
 pub(crate) mod code;
 pub(crate) mod comparison;
 pub(crate) mod finding;
-mod gated;
+pub(crate) mod gated;
 mod image_share;
 pub(crate) mod machine;
 pub(crate) mod metric;

@@ -30,6 +30,10 @@ fn two(a: Vec<CaseRecord>, b: Vec<CaseRecord>) -> Result<Comparison, CompareErro
     Comparison::from_sides(side("A", vec![run(1, a)]), side("B", vec![run(2, b)]))
 }
 
+fn slower(comparison: &Comparison, limit_ppm: u32) -> usize {
+    Comparison { limit_ppm: Some(limit_ppm), ..comparison.clone() }.slower().len()
+}
+
 fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
     comparison.cases.iter().map(|case| case.verdict).collect()
 }
@@ -48,9 +52,9 @@ fn a_side_that_takes_twice_as_long_has_half_the_speed() {
     let compared = four_each(&fast, &slow);
     assert!((compared.cases[0].speed_ratio.estimate - 0.5).abs() < 1e-9, "{:?}", compared.cases);
     assert_eq!((compared.unit, verdicts(&compared)), (ObservationUnit::Run, vec![Verdict::Slower]));
-    assert_eq!((compared.slower_than(0.45).len(), compared.slower_than(0.55).len()), (1, 0));
+    assert_eq!((slower(&compared, 450_000), slower(&compared, 550_000)), (1, 0));
     let turned = four_each(&slow, &fast);
-    assert_eq!((verdicts(&turned), turned.slower_than(0.0).len()), (vec![Verdict::Faster], 0));
+    assert_eq!((verdicts(&turned), slower(&turned, 0)), (vec![Verdict::Faster], 0));
     assert_eq!(verdicts(&four_each(&fast, &fast)), [Verdict::Same]);
 }
 
@@ -58,7 +62,7 @@ fn a_side_that_takes_twice_as_long_has_half_the_speed() {
 fn one_run_per_side_is_inconclusive_however_far_apart_they_are() {
     let compared = two(vec![case("write", &FAST)], vec![case("write", &SLOW)]).unwrap();
     assert_eq!((compared.unit, verdicts(&compared)), (ObservationUnit::Run, vec![Verdict::Inconclusive]));
-    assert!(compared.is_of_single_runs() && compared.slower_than(0.05).is_empty());
+    assert!(compared.is_of_single_runs() && slower(&compared, 50_000) == 0);
     let text = crate::formats::tests::plain(&terminal(&compared, Some(80)));
     assert!(text.contains("0.500") && text.contains("inconclusive: one run per side"), "{text}");
     assert!(text.contains("Take four runs of each"), "{text}");

@@ -89,7 +89,10 @@ type Outcome = fn(&Comparison) -> bool;
 
 const SLOWER: Outcome = |comparison| comparison.cases[0].verdict == Verdict::Slower;
 const DIFFERENT: Outcome = |comparison| comparison.cases[0].verdict.is_difference();
-const FAILS_A_BUILD: Outcome = |comparison| !comparison.slower_than(0.05).is_empty();
+const FAILS_A_BUILD: Outcome = |comparison| {
+    let limit_ppm = Some(50_000);
+    !Comparison { limit_ppm, ..comparison.clone() }.slower().is_empty()
+};
 
 /// Runs of the sides alternate.
 fn outcomes_in_turns(recorded: &[u64], runs: usize, samples: usize, factor: f64, outcome: Outcome) -> usize {
