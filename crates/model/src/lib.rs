@@ -13,6 +13,7 @@ mod event;
 mod file_set;
 mod form;
 mod method;
+mod objective;
 mod path_text;
 mod phase;
 pub mod protocol;
@@ -41,12 +42,13 @@ pub use environment::{Cpu, Device, Environment, Filesystem, Memory, System};
 pub use event::{FoldedRun, RunEvent};
 pub use file_set::FileSize;
 pub use method::{Copying, Cursor, FioEngine, Method, MethodCard};
+pub use objective::Objective;
 pub use path_text::{path_from_text, path_text};
 pub use phase::Phase;
 pub use quantity::{Bytes, Range, Stride, counted, nanoseconds, parse_duration, split};
 pub use ranks::{Cluster, Node, RankName, RankTimes, Spread};
 pub use reserve::Reserve;
-pub use run::{Objective, ProgramCommands, RunRecord, RunStatus, Settings, Verify};
+pub use run::{ProgramCommands, RunRecord, RunStatus, Settings, Verify};
 pub use sample::{
     Extent, Failure, Latency, Outcome, PhasesNs, ReadBack, ReadFrom, Sample, SampleDocument, SystemState,
     Timeline,

@@ -4,6 +4,7 @@ use crate::bounded::list;
 use crate::case::Case;
 use crate::case_record::CaseRecord;
 use crate::constraint::Constraint;
+use crate::objective::Objective;
 use crate::ranks::Cluster;
 use crate::sample::Extent;
 use crate::target::{MissingTarget, TargetRecord};
@@ -23,17 +24,6 @@ named_values! {
         Failed = "failed",
     }
 
-    /// The quantity of which a search finds the least.
-    #[derive(Default)]
-    Objective {
-        #[default]
-        Time = "time",
-        /// User and system.
-        Cpu = "cpu",
-        /// Of the latency of records or files.
-        P99 = "p99",
-    }
-
     /// The samples to read back and compare, and the extent.
     #[derive(Default)]
     Verify {
@@ -44,17 +34,6 @@ named_values! {
         Every = "every",
         /// Only the size is checked.
         Never = "never",
-    }
-}
-
-impl Objective {
-    /// `twice as … as`, and `no method was …`.
-    pub fn words(self) -> [&'static str; 2] {
-        match self {
-            Self::Time => ["fast", "faster"],
-            Self::Cpu => ["cheap in CPU time", "cheaper in CPU time"],
-            Self::P99 => ["quick at p99", "quicker at p99"],
-        }
     }
 }
 

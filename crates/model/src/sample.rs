@@ -4,9 +4,9 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::bounded::{MOST_INTERVALS, at_most};
+use crate::objective::Objective;
 use crate::phase::Phase;
 use crate::ranks::RankTimes;
-use crate::run::Objective;
 use crate::value::named_values;
 
 /// On a monotonic clock.

@@ -120,6 +120,7 @@ mod tests {
 
     /// The exact probability that the intervals of a series ever miss the median, by the number of values
     /// above it.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number")]
     fn ever_missed(interval: fn(&[f64], f64) -> Option<Interval>, values: usize) -> f64 {
         let (mut by_count, mut missed) = (vec![1.0], 0.0);
         for count in 1..=values {

@@ -1,7 +1,7 @@
 mod affordable_size;
+mod candidate_set;
 mod file_sizes;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,18 +10,17 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint, value_parser};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Durability, FileSize, Goal, Objective, Origin, Reserve,
-    SelectedCase, Settings, Space, Stage, TargetRecord,
+    Axis, Bytes, Case, Durability, FileSize, Goal, Objective, Origin, Reserve, Settings, Space, TargetRecord,
 };
 use writebench_report::counted;
-use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
+use writebench_runner::{Hardware, Race};
 use writebench_stats::distinct;
 
-use self::file_sizes::file_sizes;
+use self::candidate_set::CandidateSet;
 use super::run::RunCommand;
 use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, named_values, positive_duration};
 use crate::constraints::{ConstraintArguments, constrain, rule};
-use crate::earlier_search::{earlier_finalists, name_without_size};
+use crate::earlier_search::earlier_finalists;
 use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::file_copy::FileCopy;
@@ -114,10 +113,9 @@ const ADVISE_EXAMPLES: &str = "Examples:
   writebench advise /data --for durable-stream --budget 20s  quick, less certain";
 
 const SEARCH_BUDGET: Duration = Duration::from_secs(60);
-/// The screening writes at most this many times the file's size.
-const SCREENING_SIZES: u64 = 160;
-/// The lowest default of --max-bytes. Small files hardly wear a disk, and more rounds narrow the interval.
-const LEAST_MOST_BYTES: u64 = 4 << 30;
+
+/// Set by options.
+const OPTIONS: [Axis; 3] = [Axis::Size, Axis::Chunk, Axis::Ranks];
 
 impl AdviseCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
@@ -391,164 +389,5 @@ fn data_from(text: &str) -> Result<(Axis, &'static str), &'static str> {
         "huge-pages" => Ok((Axis::Memory, "huge-pages")),
         "producer" => Ok((Axis::Source, "chunk")),
         _ => Err("expected any, aligned, huge-pages or producer"),
-    }
-}
-
-/// Set by options.
-const OPTIONS: [Axis; 3] = [Axis::Size, Axis::Chunk, Axis::Ranks];
-
-#[derive(Default)]
-struct CandidateSet {
-    cases: Vec<Case>,
-    candidates: Vec<Candidate>,
-    baseline: usize,
-    limits: RaceLimits,
-    // A row for each case.
-    deferred: Vec<Vec<CaseRecord>>,
-    // With reasons.
-    left_out: Vec<String>,
-}
-
-impl CandidateSet {
-    /// Leaves out cases that need more memory, or smaller sectors, and direct I/O if the limit does not pay for its check.
-    fn for_target(goal: Goal, space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Self {
-        let direct_check_bytes = total_direct_check_bytes(space.cases());
-        let check = Bytes(direct_check_bytes).approximate();
-        let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
-        let (screening_bytes, final_bytes) = file_sizes(goal, space);
-        let mut set = Self::default();
-        let environment = &target.environment;
-        let (mut kept, mut times_written) = (Vec::new(), 0);
-        for case in space.cases() {
-            let is_baseline = *case == space.baseline;
-            let one = std::slice::from_ref(case);
-            let unchecked = (case.axes().cache == Cache::Direct && !checks_direct).then(|| format!(
-                "{case}: --max-bytes leaves no room for the {check} that show whether O_DIRECT bypasses the page cache"
-            ));
-            let fits = writebench_runner::check_sectors(environment, one)
-                .and_then(|()| writebench_runner::check_memory(environment, one, 0));
-            // The baseline was checked before.
-            if let Some(why) = unchecked.or_else(|| Some(fits.err()?.to_string())) {
-                set.left_out.push(why);
-                continue;
-            }
-            let real = set.add(case.clone(), Stage::Final, is_baseline, target);
-            // Some cases are invalid at smaller sizes.
-            let mut with_sizes = |sizes: &[u64], stage| -> Vec<usize> {
-                let sized = sizes.iter().map(|&bytes| case.with(Axis::Size, &Bytes(bytes).to_string()));
-                sized.map(|case| case.map_or(real, |case| set.add(case, stage, is_baseline, target))).collect()
-            };
-            let screening = with_sizes(&screening_bytes, Stage::Screening);
-            let finals = [vec![real], with_sizes(&final_bytes[1..], Stage::Final)].concat();
-            if is_baseline {
-                set.baseline = set.candidates.len();
-            }
-            let size_bytes = case.axes().size_bytes.max(1);
-            times_written = times_written.max(case.bytes_written().div_ceil(size_bytes));
-            set.candidates.push(Candidate {
-                // The portfolio is measured first, like earlier finalists.
-                was_finalist: space.portfolio.contains(case),
-                values: Vec::new(),
-                screening,
-                finals,
-            });
-            kept.push(case);
-        }
-        for (candidate, values) in set.candidates.iter_mut().zip(coordinates(&kept)) {
-            candidate.values = values;
-        }
-        set.limits = RaceLimits { screening_bytes, final_bytes, times_written, ..RaceLimits::default() };
-        set
-    }
-
-    /// Takes names without a size. Returns the number of marked candidates.
-    fn mark_finalists(&mut self, names: &HashSet<String>) -> usize {
-        let cases = &self.cases;
-        let is_named = |one: &&mut Candidate| names.contains(&name_without_size(&cases[one.finals[0]]));
-        let mut named: Vec<&mut Candidate> = self.candidates.iter_mut().filter(is_named).collect();
-        named.iter_mut().for_each(|candidate| candidate.was_finalist = true);
-        named.len()
-    }
-
-    /// The default of --max-bytes, before the limit of 64 GiB.
-    fn most_bytes(&self, size_bytes: u64) -> u64 {
-        let screening = size_bytes.saturating_mul(SCREENING_SIZES);
-        RaceLimits::finals_bytes(size_bytes, self.limits.times_written)
-            .saturating_add(screening)
-            .max(LEAST_MOST_BYTES)
-    }
-
-    /// Whether --max-bytes pays for six rounds of the finals at the smallest size.
-    fn check_bytes(&self, direct_check_bytes: u64) -> Result<()> {
-        let smallest = self.limits.final_bytes.last().copied().unwrap_or_default();
-        let least =
-            RaceLimits::least_bytes(smallest, self.limits.times_written).saturating_add(direct_check_bytes);
-        if self.limits.max_bytes < least {
-            let (least, size) = (Bytes(least), Bytes(smallest).approximate());
-            return Err(usage!(
-                "--max-bytes must be at least {least}, for six rounds of three methods at {size}. Fewer rounds give no \
-                 interval"
-            ));
-        }
-        Ok(())
-    }
-
-    /// Whether the budget pays for six rounds of the finals on the fastest disk.
-    fn check_budget(&self) -> Result<()> {
-        /// Faster than any disk.
-        const MOST_BYTES_PER_S: u64 = 10_000_000_000;
-        const USUAL_BYTES_PER_S: u64 = 1_000_000_000;
-        let (budget, size) = (self.limits.budget, self.limits.final_bytes[0]);
-        let least = RaceLimits::least_bytes(size, self.limits.times_written);
-        if u128::from(least) * 1_000_000_000 > budget.as_nanos() * u128::from(MOST_BYTES_PER_S) {
-            let minutes = least.div_ceil(USUAL_BYTES_PER_S).div_ceil(60);
-            let [least, size] = [least, size].map(|bytes| Bytes(bytes).approximate());
-            return Err(usage!(
-                "six rounds of three methods with files of {size} write {least}, more than any disk takes in {budget:?}. \
-                 --budget {minutes}m is enough at 1 GB/s. For smaller files, give the search less memory: systemd-run \
-                 --scope -p MemoryMax=1G writebench advise …"
-            ));
-        }
-        Ok(())
-    }
-
-    /// `screening with 4 MiB and 32 MiB, finals with 256 MiB`.
-    fn levels(&self) -> String {
-        let text = |bytes: &u64| Bytes(*bytes).approximate();
-        let screening: Vec<String> = self.limits.screening_bytes.iter().map(text).collect();
-        let finals = self.limits.final_bytes.first().map(text).unwrap_or_default();
-        match screening.as_slice() {
-            [] => format!("all with {finals}"),
-            sizes => format!("screening with {}, finals with {finals}", sizes.join(" and ")),
-        }
-    }
-
-    fn dry_run(&self) -> String {
-        let real = self.candidates.iter().filter_map(|candidate| candidate.finals.first());
-        let cases: String = real.map(|&case| format!("{}\n", self.cases[case])).collect();
-        format!(
-            "{cases}{}, {}, at most {} in {:?}. {} Nothing was written.\n",
-            counted(self.candidates.len(), "candidate"),
-            self.levels(),
-            Bytes(self.limits.max_bytes).approximate(),
-            self.limits.budget,
-            self.affordable_size(),
-        )
-    }
-
-    fn affordable_size(&self) -> String {
-        let baseline = self.candidates[self.baseline].finals.iter().map(|&case| &self.cases[case]);
-        affordable_size::sentence(&baseline.collect::<Vec<_>>(), &self.limits)
-    }
-
-    /// Adds a case and its row. Returns the index.
-    fn add(&mut self, case: Case, stage: Stage, is_baseline: bool, target: &TargetRecord) -> usize {
-        let name = name_without_size(&case);
-        let label = if is_baseline { format!("baseline: {name}") } else { name };
-        let origin = CaseOrigin::of_search(stage, is_baseline);
-        let row = SelectedCase { origin, label: Some(label), case: case.clone() };
-        self.deferred.push(vec![selection::record(&row, &target.name)]);
-        self.cases.push(case);
-        self.cases.len() - 1
     }
 }

@@ -1,4 +1,5 @@
 mod advice;
+mod advice_constraints;
 mod bytes_written;
 mod clock;
 mod commands;
@@ -71,6 +72,7 @@ fn main() -> Result<ExitCode> {
     with_default_signals()?;
     let mut trials = Trials::default();
     advice::add(&mut trials);
+    advice_constraints::add(&mut trials);
     clock::add(&mut trials);
     commands::add(&mut trials);
     compare::add(&mut trials);
