@@ -185,8 +185,11 @@ fn goal_rows(
 /// shrinks only by the root, because a few of them have another rate than many.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
 pub(crate) fn scaled(own: u64, size: u64, largest: u64) -> u64 {
-    let share = size as f64 / largest.max(1) as f64;
-    (own as f64 * if own < largest { share.sqrt() } else { share }) as u64
+    if own < largest {
+        return (own as f64 * (size as f64 / largest as f64).sqrt()) as u64;
+    }
+    let bytes = u128::from(own) * u128::from(size) / u128::from(largest.max(1));
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 fn usual_bytes(goal: Goal) -> Result<u64> {

@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, Signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -37,7 +37,7 @@ pub(crate) fn stop_on_signals() -> Result<()> {
     let obeyed =
         [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| signal != SIGHUP || !is_ignored(signal));
     let mut signals = Signals::new(obeyed)?;
-    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+    let thread = thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut first = None;
         for _ in signals.forever() {
             STOP.store(true, Ordering::Relaxed);
@@ -45,7 +45,8 @@ pub(crate) fn stop_on_signals() -> Result<()> {
                 signal_hook::low_level::exit(Exit::Interrupted as i32);
             }
         }
-    })?;
+    });
+    thread.map_err(|error| exit::thread_error("that waits for signals", &error))?;
     Ok(())
 }
 

@@ -133,7 +133,7 @@ fn tried(guide: &Guide) -> Result<()> {
         fs::write(work.join(name), content)?;
         fs::set_permissions(work.join(name), Permissions::from_mode(0o755))?;
     }
-    fs::write(work.join("input.bin"), [7; 100_000])?;
+    fs::write(work.join("input.bin"), vec![7; 1 << 20])?;
     let blocks = blocks(&text(path)?);
     for block in &blocks {
         if let Some(name) = &block.name {
