@@ -171,7 +171,7 @@ fn no_command() -> Result<()> {
         (&["bench"], "Did you mean `writebench run`?".to_owned()),
         (&["test", "/data"], "Did you mean `writebench run`?".to_owned()),
         (&["start"], "Did you mean `writebench run`?".to_owned()),
-        (&["advise", "--for", "log"], "Did you mean --for records? See writebench advise --help".to_owned()),
+        (&["advise", "--for", "recods"], "Did you mean 'records'? See writebench advise --help".to_owned()),
         (&["code", "write", "--lang", "c++"], "Did you mean --lang cpp?".to_owned()),
         (&["code", "write", "--lang", "js"], "Did you mean --lang node?".to_owned()),
         (&["code", "write"], "Did you mean `writebench code write --lang c|cpp|".to_owned()),
