@@ -53,7 +53,9 @@ func writeChunks(file *os.File, filled <-chan chunk, free chan<- []byte) error {
 
 // produce hands over full buffers until the source ends or a write fails. It returns the last bytes, which
 // fill no buffer.
-func produce(source io.Reader, offset *int64, filled chan<- chunk, free <-chan []byte, failed chan error) ([]byte, error) {
+func produce(
+	source io.Reader, offset *int64, filled chan<- chunk, free <-chan []byte, failed chan error,
+) ([]byte, error) {
 	for {
 		select {
 		case err := <-failed:
