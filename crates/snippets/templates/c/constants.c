@@ -1,6 +1,7 @@
 {%- include "c/chunk.c" %}
 {%- if case.has_writers() %}
-enum { WRITERS = {{ case.writers() }}, DEPTH = 2 * WRITERS }; // threads, and buffers
+enum { WRITERS = {{ case.writers() }} }; // threads
+enum { DEPTH = 2 * WRITERS }; // buffers
 {%- endif %}
 {%- if case.is_uring() || case.is(Method::Pipeline) %}
 enum { DEPTH = {{ case.axes().depth }} }; // {% include "c_family/depth_words.c" %}

@@ -137,7 +137,7 @@ def reserve(fd, size):
 
 
 def reserve_ahead(fd, reserved, end):
-    """Reserves blocks before a write up to `end`, many at a time. Returns their end.
+    """Reserves many blocks at once before a write up to `end`. Returns their end.
 
     The file's length is not known yet. It is fallocate(2). Where the filesystem has none, the
     GNU C library writes a byte to each block instead, which is slow. musl refuses, and no

@@ -163,7 +163,10 @@ def main():
             data = memoryview(file.read())
 {%- if case.writes_set() %}
         starts = range(0, len(data), FILE_SIZE)
-        files = [(f"writebench{i:07}", data[at : at + FILE_SIZE]) for i, at in enumerate(starts)]
+        files = [
+            (f"writebench{i:07}", data[at : at + FILE_SIZE])
+            for i, at in enumerate(starts)
+        ]
 {%- endif %}
         start = time.monotonic_ns()
 {%- if case.writes_set() %}
