@@ -83,7 +83,7 @@ impl CaseView<'_> {
         self.reserves() || self.fills_with_zeros()
     }
 
-    /// The writes of a stream tell its length.
+    /// Only the writes of a stream show its length.
     pub(crate) fn returns_end(&self) -> bool {
         self.expects() || self.reserves_ahead()
     }

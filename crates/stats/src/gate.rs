@@ -12,7 +12,7 @@ pub enum GateVerdict {
     Slower,
     /// No value of the interval is.
     Passed,
-    /// More rounds may tell.
+    /// More rounds may decide.
     Undecided,
 }
 
