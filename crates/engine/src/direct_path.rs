@@ -70,9 +70,11 @@ fn most_bytes_in_page_cache(
     sync::sync(file.as_fd(), SyncCall::Fsync)?;
     retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, Advice::DontNeed))?;
     let map = Map::reading(file.as_fd(), 0, axes.size_bytes)?;
+    // Old pages that the kernel could not drop prove nothing about the write.
+    let old_bytes = map.resident_bytes()?;
     let most_bytes = most_resident_bytes(&map, || state.write())?;
     state.close()?;
-    Ok(most_bytes)
+    Ok(most_bytes.saturating_sub(old_bytes))
 }
 
 /// The most bytes in the page cache, during the work and right after it.
