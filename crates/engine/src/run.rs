@@ -262,6 +262,9 @@ impl Run<'_> {
             let before = Usage::read(UsageWho::RUSAGE_SELF);
             let clock = PhaseClock { phases: &mut sample.phases_ns, progress, ranks: &mut *ranks };
             let result = self.steps(&threads, attaches, clock);
+            // Its CPU time counts, although nobody waits for it.
+            let finished = threads.in_turn(ThreadState::finish).map_err(|error| (Phase::Close, error));
+            let result = result.and_then(|began| finished.map(|()| began));
             Usage::read(UsageWho::RUSAGE_SELF).since(before).write(sample);
             // The result is decided, and an error must not keep the next thread from closing.
             let _ = threads.in_turn(|state| {

@@ -115,6 +115,10 @@ impl ThreadState<'_> {
         self.thread.close(file).map_err(|error| error.with_path(self.name))
     }
 
+    pub(crate) fn finish(&mut self) -> Result<()> {
+        self.thread.finish().map_err(|error| error.with_path(self.name))
+    }
+
     fn on_file(&mut self, work: impl FnOnce(&mut Self, BorrowedFd<'_>) -> Result<()>) -> Result<()> {
         let file = self.file.clone().ok_or_else(|| CallError::new("open", rustix::io::Errno::BADF))?;
         work(self, file.as_fd()).map_err(|error| error.with_path(self.name))

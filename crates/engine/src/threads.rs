@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use crate::call::{Call, CallError, Result};
 
 /// EAGAIN at a limit on threads: pthread_create(3).
-const PTHREAD_CREATE: Call = Call {
+pub(crate) const PTHREAD_CREATE: Call = Call {
     name: "pthread_create",
     lacks: &[],
     advice: &[(Errno::AGAIN, "see pids.max of the control group, and ulimit -u")],

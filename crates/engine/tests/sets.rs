@@ -15,13 +15,14 @@ use writebench_model::{Axis, Case, Directory, Extent, Method, Naming, Outcome, P
 use writebench_testkit::{Image, Kind, Need, Trials, directory_on};
 
 const SEED: u64 = 0x5eed;
-const STATES: [&str; 9] = [
+const STATES: [&str; 10] = [
     "naming=direct,prepare=create",
     "naming=direct,prepare=truncate",
     "naming=direct,prepare=overwrite",
     "naming=rename,prepare=create",
     "naming=rename,prepare=overwrite",
     "naming=exchange,prepare=overwrite",
+    "naming=exchange-background,prepare=overwrite",
     "naming=tmpfile,prepare=create",
     "naming=tmpfile,prepare=overwrite",
     "naming=rename,prepare=overwrite,data=zero",
@@ -80,6 +81,9 @@ fn check_state(directory: &Path, method: Method, state: &str) -> Result<()> {
     let sizes = if method == Method::WriteFiles { SIZES } else { SIZES_OF_LINKS };
     let combined = sizes.iter().flat_map(|sizes| syncs.clone().map(move |sync| (sizes, sync)));
     for ((sizes, sync), layout) in combined.zip(Directory::ALL.iter().cycle()) {
+        if state.contains("background") && !sizes.contains("whole") {
+            continue;
+        }
         let name = format!("{method},{sizes},directory={layout},sync-files={sync},{state}");
         let case = Case::parse(&name)?;
         let place = File::open(directory)?;

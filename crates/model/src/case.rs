@@ -245,7 +245,9 @@ impl Case {
             file_size: self.method.writes_set().then_some(axes.file_size),
             visibility: match axes.naming {
                 Naming::Direct => Visibility::Partial,
-                Naming::Rename | Naming::Exchange | Naming::Tmpfile => Visibility::Complete,
+                Naming::Rename | Naming::Exchange | Naming::ExchangeBackground | Naming::Tmpfile => {
+                    Visibility::Complete
+                }
             },
             start: if axes.prepare.needs_old_content() { Start::Existing } else { Start::New },
             source,

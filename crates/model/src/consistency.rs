@@ -240,11 +240,14 @@ fn file_set(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradictio
     if method == Method::UringFiles {
         linked_operations(axes)?;
     }
+    if axes.naming == Naming::ExchangeBackground && axes.file_size != FileSize::Whole {
+        return refuse(Axis::Naming, "a second thread removes one old file. Set file-size=whole");
+    }
     match (axes.naming, axes.prepare) {
-        (Naming::Exchange, Prepare::Create) => {
+        (Naming::Exchange | Naming::ExchangeBackground, Prepare::Create) => {
             refuse(Axis::Naming, "an exchange needs old files. Set prepare=overwrite")
         }
-        (Naming::Rename | Naming::Exchange | Naming::Tmpfile, Prepare::Truncate) => {
+        (naming, Prepare::Truncate) if naming != Naming::Direct => {
             refuse(Axis::Prepare, "the old files are replaced. Set prepare=overwrite")
         }
         _ => Ok(()),
@@ -264,7 +267,7 @@ fn linked_operations(axes: &Axes) -> Result<(), Contradiction> {
     if matches!(axes.registered, Registered::Files | Registered::Both) {
         return refuse(Axis::Registered, "the ring has all files registered. Use none or buffers");
     }
-    if matches!(axes.naming, Naming::Exchange | Naming::Tmpfile) {
+    if !matches!(axes.naming, Naming::Direct | Naming::Rename) {
         return refuse(Axis::Naming, "no operation of io_uring is linked for it. Use direct or rename");
     }
     Ok(())

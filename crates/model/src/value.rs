@@ -119,6 +119,10 @@ axis_values! {
         Rename = "rename" { How("under a temporary name, rename(2)".into()), effort 1 },
         /// With the old file, which is removed then.
         Exchange = "exchange" { How("under a temporary name, RENAME_EXCHANGE, unlink(2)".into()), effort 2 },
+        /// By a second thread: large files take long to remove.
+        ExchangeBackground = "exchange-background" {
+            How("under a temporary name, RENAME_EXCHANGE, unlink(2) by a second thread".into()), effort 5
+        },
         /// linkat(2), and rename(2) over an existing file.
         Tmpfile = "tmpfile" { How("in an O_TMPFILE, linkat(2)".into()), effort 2 },
     }

@@ -26,7 +26,7 @@ pub(crate) fn as_write(case: &Case, options: EmitOptions) -> Option<(Case, EmitO
     let is_renamed = match axes.naming {
         Naming::Direct => false,
         Naming::Rename => true,
-        Naming::Exchange | Naming::Tmpfile => return None,
+        Naming::Exchange | Naming::ExchangeBackground | Naming::Tmpfile => return None,
     };
     let prepare = if is_renamed { Prepare::Create } else { axes.prepare };
     let values = [
@@ -47,7 +47,7 @@ pub(crate) fn unsupported(case: &Case, options: EmitOptions, has_sets: bool) -> 
     Some(match (axes.threads, axes.file_size, axes.naming, axes.sync_files) {
         (2.., ..) => (Axis::Threads, "the function writes one file", "1"),
         (_, size, ..) if size != FileSize::Whole => (Axis::FileSize, "the function writes one file", "whole"),
-        (_, _, Naming::Exchange | Naming::Tmpfile, _) => {
+        (_, _, Naming::Exchange | Naming::ExchangeBackground | Naming::Tmpfile, _) => {
             (Axis::Naming, "the function calls rename(2)", "rename")
         }
         (_, _, _, SyncFiles::Batch | SyncFiles::Writeback | SyncFiles::Syncfs) => {

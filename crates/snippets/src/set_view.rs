@@ -56,7 +56,8 @@ impl CaseView<'_> {
     pub(crate) fn set_flags(&self, module: &str) -> String {
         let how: &[&str] = match (self.axes().naming, self.axes().prepare.opening()) {
             (Naming::Tmpfile, _) => &["O_TMPFILE"],
-            (Naming::Rename | Naming::Exchange, _) | (Naming::Direct, Opening::New) => &["O_CREAT", "O_EXCL"],
+            (Naming::Rename | Naming::Exchange | Naming::ExchangeBackground, _)
+            | (Naming::Direct, Opening::New) => &["O_CREAT", "O_EXCL"],
             (Naming::Direct, Opening::Emptied) => &["O_TRUNC"],
             (Naming::Direct, Opening::Kept) => &[],
         };

@@ -80,6 +80,9 @@ fn unsupported_anywhere(case: &Case) -> Option<UnsupportedValue> {
     let bytes = case.axes().chunk_size_bytes;
     let is_too_large =
         case.method().has_axis(Axis::Registered) && bytes != Axes::WHOLE && bytes > MOST_OF_RING_BYTES;
+    if case.axes().naming == Naming::ExchangeBackground {
+        return Some((Axis::Naming, "the function unlinks the old file before it returns", "exchange"));
+    }
     is_too_large.then_some((Axis::Chunk, "an operation of io_uring moves 2 GiB at most", "1GiB"))
 }
 

@@ -143,6 +143,10 @@ pub(crate) const PROMISES: &[Promise] = &[
         "write-files,size=24KiB,file-size=whole,naming=exchange,sync-files=each,prepare=overwrite",
         &[(CREATE, 2), ("write 24576", 2), ("fsync", 2), ("renameat2", 1), ("unlinkat", 1), ("close", 2)],
     ),
+    (
+        "write-files,size=24KiB,file-size=whole,naming=exchange-background,prepare=overwrite",
+        &[(CREATE, 2), ("write 24576", 2), ("renameat2", 1), ("unlinkat", 1), ("close", 2)],
+    ),
     // Each file's open, write and close, and with options its fsync and rename.
     (
         "uring-files,size=64KiB,depth=4,file-size=8KiB",

@@ -13,6 +13,7 @@ use write_files::ByCalls;
 
 pub(crate) mod allocate;
 mod attached;
+mod background_unlink;
 mod copy;
 mod copy_file_range;
 mod ficlone;
@@ -67,6 +68,11 @@ pub(crate) trait IoThread: Send {
 
     /// In phase `close`, before the file is closed.
     fn detach(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Waits for work that is not part of the sample's time.
+    fn finish(&mut self) -> Result<()> {
         Ok(())
     }
 

@@ -8,6 +8,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use writebench_model::{Directory, Naming, Opening, SyncCall, SyncFiles};
 
+use super::background_unlink::BackgroundUnlink;
 use super::{IoThread, Records, Region, Result};
 use crate::call::{Call, CallError, retry};
 use crate::file_tree::{self, SetDirectory, SetFile};
@@ -79,7 +80,7 @@ pub(super) fn io_thread<'a>(
     writer: impl FilesWriter + 'a,
 ) -> impl IoThread + 'a {
     let files = OpenFiles { directories: file_tree::directories(&region), open: Vec::new(), region };
-    SetThread { writer, files, threads }
+    SetThread { writer, files, threads, unlink: None }
 }
 
 struct SetThread<'a, W> {
@@ -87,6 +88,8 @@ struct SetThread<'a, W> {
     writer: W,
     files: OpenFiles<'a>,
     threads: Arc<Barrier>,
+    /// Of the one old file.
+    unlink: Option<BackgroundUnlink>,
 }
 
 impl<W: FilesWriter> IoThread for SetThread<'_, W> {
@@ -98,12 +101,22 @@ impl<W: FilesWriter> IoThread for SetThread<'_, W> {
             }
             self.files.open.push(directory.open(set)?);
         }
+        if self.files.region.axes.naming == Naming::ExchangeBackground {
+            let old = self.files.iter().next();
+            let start =
+                |old: PlacedFile<'_, '_>| BackgroundUnlink::start(old.directory, old.file.temporary.clone());
+            self.unlink = old.map(start).transpose()?;
+        }
         self.writer.attach(&self.files.region)
     }
 
     fn write(&mut self, _: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
         records.begin();
-        self.writer.write(&self.files, records)
+        self.writer.write(&self.files, records)?;
+        if !self.files.region.axes.sync_files.is_afterwards() {
+            self.begin_unlink();
+        }
+        Ok(())
     }
 
     /// All threads wait equally often, also after an error.
@@ -125,7 +138,7 @@ impl<W: FilesWriter> IoThread for SetThread<'_, W> {
         // No file gets its name before its data is durable.
         self.threads.wait();
         if axes.sync_files.is_afterwards() && result.is_ok() {
-            result = self.files.each(give_name);
+            result = self.files.each(give_name).inspect(|()| self.begin_unlink());
         }
         self.threads.wait();
         if axes.sync_files == SyncFiles::None {
@@ -150,6 +163,17 @@ impl<W: FilesWriter> IoThread for SetThread<'_, W> {
         self.writer.detach()?;
         self.files.open.drain(..).try_for_each(file::close)
     }
+
+    fn finish(&mut self) -> Result<()> {
+        self.unlink.take().map_or(Ok(()), BackgroundUnlink::finish)
+    }
+}
+
+impl<W> SetThread<'_, W> {
+    /// After the exchange.
+    fn begin_unlink(&self) {
+        self.unlink.iter().for_each(BackgroundUnlink::begin);
+    }
 }
 
 /// The name and the flags with which a file is opened to be written.
@@ -161,7 +185,7 @@ pub(super) fn opened_as<'f>(file: &'f SetFile<'_>) -> (&'f CStr, OFlags) {
         (Naming::Direct, Opening::New) => (&file.name, new),
         (Naming::Direct, Opening::Emptied) => (&file.name, flags | OFlags::TRUNC),
         (Naming::Direct, Opening::Kept) => (&file.name, flags),
-        (Naming::Rename | Naming::Exchange, _) => (&file.temporary, new),
+        (Naming::Rename | Naming::Exchange | Naming::ExchangeBackground, _) => (&file.temporary, new),
         (Naming::Tmpfile, _) => (c".", OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC),
     }
 }
@@ -173,10 +197,13 @@ pub(super) fn give_name(directory: BorrowedFd<'_>, file: &SetFile<'_>) -> Result
         Naming::Rename | Naming::Tmpfile => {
             retry("rename", || rustix::fs::renameat(directory, temporary, directory, name))
         }
-        Naming::Exchange => {
+        Naming::Exchange | Naming::ExchangeBackground => {
             retry(EXCHANGE, || {
                 rustix::fs::renameat_with(directory, temporary, directory, name, RenameFlags::EXCHANGE)
             })?;
+            if region.axes.naming == Naming::ExchangeBackground {
+                return Ok(());
+            }
             retry("unlink", || rustix::fs::unlinkat(directory, temporary, AtFlags::empty()))
         }
     }
