@@ -19,13 +19,17 @@ const GLIBC = '2.17';
 // The minimum of Node 20, and the oldest for Apple's processors. zig's own default is from last year.
 const MACOS = '11.0';
 
+const SEPARATOR = '\x1f';
+
 // musl's targets link the C library into a program; an addon must share that of node.
 function environment({ libc, os }) {
-  const flags = ['-C strip=symbols'];
-  if (libc === 'musl') flags.push('-C target-feature=-crt-static');
+  // `cargo xtask dist` gives the names of folders.
+  const flags = (process.env.CARGO_ENCODED_RUSTFLAGS ?? '').split(SEPARATOR).filter(Boolean);
+  flags.push('-Cstrip=symbols');
+  if (libc === 'musl') flags.push('-Ctarget-feature=-crt-static');
   // Without an SDK: symbols that a library on macOS resolves in the loading node.
-  if (os === 'darwin') flags.push('-C link-arg=-undefined', '-C link-arg=dynamic_lookup');
-  return { RUSTFLAGS: flags.join(' '), MACOSX_DEPLOYMENT_TARGET: MACOS };
+  if (os === 'darwin') flags.push('-Clink-arg=-undefined', '-Clink-arg=dynamic_lookup');
+  return { CARGO_ENCODED_RUSTFLAGS: flags.join(SEPARATOR), MACOSX_DEPLOYMENT_TARGET: MACOS };
 }
 
 function build(platform) {

@@ -11,29 +11,34 @@ use super::tools;
 use crate::command::{announced, printed, quoted, root, target_directory};
 
 pub(super) fn program(target: &Target, release: &Release) -> Result<PathBuf> {
-    build(target, release, root(), &target_directory()?.join("release-builds"))
-}
-
-pub(super) fn build(target: &Target, release: &Release, tree: &Path, folder: &Path) -> Result<PathBuf> {
+    let folder = builds()?;
     let mut cargo = tools::cargo("zigbuild")?;
-    cargo.current_dir(tree);
     cargo.args(["--release", "--locked", "--package", "writebench", "--target", target.name]);
-    cargo.env("CARGO_TARGET_DIR", folder).env("SOURCE_DATE_EPOCH", &release.epoch_s);
-    let maps = prefix_maps(tree, folder)?;
-    let flags = |flag: &str| maps.iter().map(|(from, to)| format!("{flag}={from}={to}")).collect::<Vec<_>>();
-    // `CARGO_ENCODED_RUSTFLAGS` permits spaces in paths.
-    let of_rust = flags("--remap-path-prefix").join("\x1f");
-    let of_c: Vec<_> = flags("-ffile-prefix-map").iter().map(|flag| quoted(OsStr::new(flag))).collect();
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", of_rust).env_remove("RUSTFLAGS");
-    cargo.env("CFLAGS", of_c.join(" ")).env("CC_SHELL_ESCAPED_FLAGS", "1");
-    announced(&mut cargo)?;
+    cargo.env("SOURCE_DATE_EPOCH", &release.epoch_s);
+    announced(without_local_paths(&mut cargo)?)?;
     let program = folder.join(target.name).join("release/writebench");
     ensure!(program.is_file(), "cargo did not build {}", program.display());
     Ok(program)
 }
 
-/// Folders of this machine and their names in the program.
-fn prefix_maps(tree: &Path, folder: &Path) -> Result<Vec<(String, &'static str)>> {
+/// Gives the folders of this machine constant names in the program.
+pub(super) fn without_local_paths(build: &mut Command) -> Result<&mut Command> {
+    let folder = builds()?;
+    let maps = prefix_maps(&folder)?;
+    let flags = |flag: &str| maps.iter().map(|(from, to)| format!("{flag}={from}={to}")).collect::<Vec<_>>();
+    // `CARGO_ENCODED_RUSTFLAGS` permits spaces in paths.
+    let of_rust = flags("--remap-path-prefix").join("\x1f");
+    let of_c: Vec<_> = flags("-ffile-prefix-map").iter().map(|flag| quoted(OsStr::new(flag))).collect();
+    build.env("CARGO_TARGET_DIR", &folder);
+    build.env("CARGO_ENCODED_RUSTFLAGS", of_rust).env_remove("RUSTFLAGS");
+    Ok(build.env("CFLAGS", of_c.join(" ")).env("CC_SHELL_ESCAPED_FLAGS", "1"))
+}
+
+fn builds() -> Result<PathBuf> {
+    Ok(target_directory()?.join("release-builds"))
+}
+
+fn prefix_maps(folder: &Path) -> Result<Vec<(String, &'static str)>> {
     let sysroot = printed(Command::new("rustc").args(["--print", "sysroot"]))?;
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
@@ -43,7 +48,7 @@ fn prefix_maps(tree: &Path, folder: &Path) -> Result<Vec<(String, &'static str)>
     Ok(vec![
         (shown(&home), "/cargo"),
         (sysroot.trim().to_owned(), "/rust"),
-        (shown(tree), "/writebench"),
+        (shown(root()), "/writebench"),
         (shown(folder), "/target"),
     ])
 }

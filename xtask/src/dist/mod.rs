@@ -21,7 +21,7 @@ use crate::docs;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Build a second time, in another clone and another folder, and compare the bytes
+    /// Make all files a second time, in another clone and another folder, and compare the bytes
     #[arg(long)]
     twice: bool,
     /// Use each file like its users: in an empty root, on Debian, by pip, npm and cargo. Needs root
@@ -40,9 +40,6 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let mut files = Vec::<PathBuf>::new();
     for target in TARGETS {
         let program = build::program(target, &release)?;
-        if options.twice {
-            reproducible::check(target, &program, &release)?;
-        }
         let tree = archive::tree(target, &program, &notices, &release)?;
         files.push(archive::tarball(&tree, &release)?);
         files.extend(packages::both(target, &tree, &release)?);
@@ -59,6 +56,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     for file in &files {
         let size_kib = fs::metadata(file)?.len() / 1024;
         println!("  {size_kib:6} KiB  {}", file.file_name().unwrap_or_default().display());
+    }
+    if options.twice {
+        reproducible::check(&release)?;
     }
     if options.is_tried { tried::all(&release) } else { Ok(true) }
 }

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
+use super::build::without_local_paths;
 use super::release::Release;
 use super::tools;
 use crate::command::{announced, printed, root};
@@ -17,7 +18,7 @@ pub(super) fn tarballs(release: &Release) -> Result<Vec<PathBuf>> {
     tools::cargo("zigbuild")?;
     let mut build = Command::new("node");
     build.current_dir(&package).arg("scripts/build-platforms.js").args(PLATFORMS);
-    announced(&mut build)?;
+    announced(without_local_paths(&mut build)?)?;
     let mut folders: Vec<_> = PLATFORMS.iter().map(|platform| format!("direct-io-{platform}")).collect();
     folders.push("direct-io".to_owned());
     folders.iter().map(|folder| pack(&package.join("dist").join(folder), release)).collect()

@@ -33,7 +33,8 @@ pub(super) fn bill_of_materials(release: &Release) -> Result<PathBuf> {
     println!("{}", shown(&cyclonedx));
     output(&mut cyclonedx)?;
     let file = release.folder.join(format!("writebench-{}.cdx.json", release.version));
-    fs::copy(root().join(CLI).with_file_name(WRITTEN).with_extension("json"), &file)?;
+    let text = fs::read_to_string(root().join(CLI).with_file_name(WRITTEN).with_extension("json"))?;
+    fs::write(&file, text.replace(&*root().to_string_lossy(), "/writebench"))?;
     // cargo-cyclonedx writes a file next to each manifest.
     for package in metadata()?.packages {
         let _ = fs::remove_file(package.manifest_path.with_file_name(WRITTEN).with_extension("json"));

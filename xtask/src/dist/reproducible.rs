@@ -1,34 +1,40 @@
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::build;
-use super::release::{Release, Target};
-use crate::command::{printed, root, succeed};
+use super::release::Release;
+use crate::command::{announced, cargo, printed, root, succeed, target_directory};
 
 /// A clone has only committed files.
 pub(super) fn is_possible() -> Result<()> {
     let changed = printed(Command::new("git").current_dir(root()).args(["status", "--porcelain"]))?;
     ensure!(
         changed.is_empty(),
-        "a second build is made from a clone, which has only committed files: commit first"
+        "a second release is made from a clone, which has only committed files: commit first"
     );
     Ok(())
 }
 
-/// Builds the commit again, in a clone.
-pub(super) fn check(target: &Target, program: &Path, release: &Release) -> Result<()> {
+/// Makes all files of the commit again, in a clone.
+pub(super) fn check(release: &Release) -> Result<()> {
     let mut elsewhere =
         tempfile::Builder::new().prefix("another-place-").tempdir().context("a folder to build in")?;
-    let clone = elsewhere.path().join("clone");
+    let (clone, target) = (elsewhere.path().join("clone"), elsewhere.path().join("built"));
     succeed(Command::new("git").args(["clone", "--quiet"]).arg(root()).arg(&clone))?;
-    let other = build::build(target, release, &clone, &elsewhere.path().join("built"))?;
-    if fs::read(program)? != fs::read(&other)? {
+    fs::create_dir(&target)?;
+    // mdBook need not be compiled again.
+    symlink(target_directory()?.join("tools"), target.join("tools"))?;
+    announced(cargo().current_dir(&clone).args(["xtask", "dist"]).env("CARGO_TARGET_DIR", &target))?;
+    let [first, second] =
+        [&release.folder, &target.join("dist")].map(|folder| fs::read_to_string(folder.join("SHA256SUMS")));
+    let (first, second) = (first?, second?);
+    let differing: Vec<_> = first.lines().filter(|line| !second.lines().any(|other| other == *line)).collect();
+    if !differing.is_empty() || first.len() != second.len() {
         elsewhere.disable_cleanup(true);
-        bail!("{}: two builds differ: {}", target.name, other.display());
+        bail!("two releases differ, see {}:\n{}", target.join("dist").display(), differing.join("\n"));
     }
-    println!("{}: a second build, in another place, is the same bytes", target.name);
+    println!("a second release, made in another place, has the same bytes");
     Ok(())
 }
