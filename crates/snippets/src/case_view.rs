@@ -39,6 +39,7 @@ impl CaseView<'_> {
 
     pub(crate) fn about(&self) -> Vec<String> {
         let does = match (self.copies(), self.axes().prepare) {
+            _ if self.options.is_append => "Appends records to a new file",
             (false, Prepare::Create) if self.writes_set() => "Writes new files",
             _ if self.writes_set() => "Writes existing files",
             (true, Prepare::Truncate | Prepare::Overwrite) => "Copies a file over an existing one",
@@ -64,6 +65,11 @@ impl CaseView<'_> {
     /// The report of errors, and the file's state after one.
     pub(crate) fn errors(&self, report: &str) -> Vec<String> {
         let state = match (self.options.is_atomic, self.is_durable()) {
+            _ if self.options.is_append => {
+                "After an error, the log takes no more records, because its data may be lost although a second sync \
+                 succeeds. After a crash, zeros or a part of a record may be at the end: store each record with its \
+                 length and a checksum."
+            }
             _ if self.is(Method::WriteFiles) && (self.writes_set() || !self.options.is_atomic) => {
                 self.set_after_error()
             }

@@ -29,6 +29,8 @@ pub struct EmitOptions {
     pub is_atomic: bool,
     /// The data comes from a producer in chunks.
     pub is_stream: bool,
+    /// The data comes in records, for which the file is open.
+    pub is_append: bool,
 }
 
 /// The code of a case.
@@ -38,6 +40,7 @@ pub struct EmitOptions {
 pub fn code(case: &Case, language: Language, options: EmitOptions) -> Result<String, Unsupported> {
     let template = unsupported::supported(case, language, options)?;
     let (calls, options) = one_file::printed(case, options);
+    let options = EmitOptions { is_stream: options.is_stream || options.is_append, ..options };
     let view = CaseView { case: &calls, named: case, options };
     // Only a formatter can fail.
     let text = template(&view).expect("a template renders into memory");

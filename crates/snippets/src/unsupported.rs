@@ -1,5 +1,5 @@
 use writebench_model::{
-    Axes, Axis, Case, Descriptor, Drop, FileLayout, InCode, Method, Naming, Prepare, SyncCall,
+    Axes, Axis, Cache, Case, Descriptor, Drop, FileLayout, InCode, Method, Naming, Prepare, SyncCall,
 };
 
 use crate::EmitOptions;
@@ -48,9 +48,10 @@ fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -
         let nearest = none.nearest.and_then(|method| with_method(case, method));
         (format!("{}: {}", case.method(), none.why), nearest.map(Box::new))
     })?;
+    let template = if options.is_append { takes_records(case, language)? } else { template };
     if options.is_stream {
         takes_chunks(case, language)?;
-    } else if case.axes().prepare == Prepare::FallocateAhead {
+    } else if case.axes().prepare == Prepare::FallocateAhead && !options.is_append {
         let why = "the function has all data and knows its length. Use --stream for a producer";
         return Err(without_value(case, (Axis::Prepare, why, "fallocate")));
     }
@@ -153,6 +154,42 @@ fn takes_chunks(case: &Case, language: Language) -> Result<(), Obstacle> {
         | Method::CopyProgram => {
             return Ok(());
         }
+    };
+    let nearest = nearest.and_then(|method| with_method(case, method));
+    Err((format!("{}: {why}", case.method()), nearest.map(Box::new)))
+}
+
+/// The template of a log, which has records and one end.
+fn takes_records(case: &Case, language: Language) -> Result<Template, Obstacle> {
+    let axes = case.axes();
+    let (why, nearest) = match case.method() {
+        Method::Write | Method::Pwrite => {
+            let value = match axes {
+                Axes { threads: 2.., .. } => (Axis::Threads, "all threads append at the log's end", "1"),
+                Axes { chunk_size_bytes: Axes::WHOLE, .. } => (Axis::Chunk, "a log has records", "4KiB"),
+                Axes { prepare: Prepare::Truncate, .. } => (Axis::Prepare, "a log is a new file", "create"),
+                Axes { prepare: Prepare::Overwrite, .. } => (Axis::Prepare, "a log is a new file", "zero-fill"),
+                Axes { cache: Cache::Direct, .. } => {
+                    (Axis::Cache, "O_DIRECT writes whole blocks, and a record has any length", "buffered")
+                }
+                Axes { cache: Cache::Dontcache, .. } => {
+                    (Axis::Cache, "the next record is often on the same page", "buffered")
+                }
+                Axes { sync, .. } if !sync.is_on_the_way() => {
+                    let nearest = if sync.call == SyncCall::Fsync { "fsync/1" } else { "fdatasync/1" };
+                    (Axis::Sync, "a log makes its records durable on the way", nearest)
+                }
+                _ => {
+                    let none = || ("a log has code in C, Rust and Go only".to_owned(), None);
+                    return language.backend().append.ok_or_else(none);
+                }
+            };
+            return Err(without_value(case, value));
+        }
+        Method::Fwrite => ("fwrite(3) keeps records in its buffer", Some(Method::Write)),
+        Method::WriteFiles => ("a log is one file", Some(Method::Write)),
+        method if method.copies() => ("a file is copied, and no record appended", None),
+        _ => ("a log writes its records one by one", Some(Method::Pwrite)),
     };
     let nearest = nearest.and_then(|method| with_method(case, method));
     Err((format!("{}: {why}", case.method()), nearest.map(Box::new)))

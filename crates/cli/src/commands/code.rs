@@ -31,13 +31,18 @@ pub(crate) struct CodeCommand {
     /// while others are written
     #[arg(long)]
     stream: bool,
+    /// Append records to an open file: a log with functions that open it, append a record durably and close it, for any
+    /// number of threads
+    #[arg(long, conflicts_with_all = ["atomic", "stream"])]
+    append: bool,
 }
 
 const CODE_EXAMPLES: &str = "Examples:
   writebench code --lang rust  the recommendation of the newest search
   writebench code pwrite,prepare=fallocate,threads=2 --lang c --main > writer.c
   writebench code write,sync=fsync --lang python --atomic
-  writebench code uring,depth=4,cache=direct,prepare=fallocate-ahead --lang c --stream";
+  writebench code uring,depth=4,cache=direct,prepare=fallocate-ahead --lang c --stream
+  writebench code write,prepare=zero-fill,sync=fdatasync/1 --lang rust --append";
 
 impl CodeCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
@@ -46,7 +51,8 @@ impl CodeCommand {
             Some(meant) => usage!("'{name}' is not a case. Did you mean {meant}?"),
             None => error.into(),
         })?;
-        let frame = EmitOptions { is_program: self.main, is_atomic: self.atomic, is_stream: self.stream };
+        let (is_program, is_append) = (self.main, self.append);
+        let frame = EmitOptions { is_program, is_append, is_atomic: self.atomic, is_stream: self.stream };
         let text =
             code(&case, self.language, frame).map_err(|refusal| self.refused(&case, &refusal, global))?;
         global.output.results(&text)
@@ -58,8 +64,13 @@ impl CodeCommand {
         let name = name_without_size(nearest);
         let cost = cost(case, nearest, global)
             .unwrap_or_else(|| format!("for its cost: writebench run --case {case} --case {nearest}"));
-        let frame = [(self.main, " --main"), (self.atomic, " --atomic"), (self.stream, " --stream")];
-        let frame: String = frame.iter().filter_map(|(wanted, option)| wanted.then_some(*option)).collect();
+        let options = [
+            (self.main, " --main"),
+            (self.atomic, " --atomic"),
+            (self.stream, " --stream"),
+            (self.append, " --append"),
+        ];
+        let frame: String = options.iter().filter_map(|(wanted, option)| wanted.then_some(*option)).collect();
         let (title, language) = (self.language.title(), self.language.name());
         usage!("{refusal}. The nearest in {title}: writebench code {name} --lang {language}{frame} ({cost})")
     }

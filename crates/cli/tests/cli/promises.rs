@@ -231,9 +231,11 @@ pub(crate) const PROMISES: &[Promise] = &[
         &[(CREATE, 1), ("write 300", 3), ("write 100", 1), ("fsync", 4), ("close", 1)],
     ),
     (
-        "pwrite,size=16KiB,chunk=4KiB,sync=fdatasync/3",
+        "pwrite,size=16KiB,chunk=4KiB,prepare=zero-fill,sync=fdatasync/3",
         &[
             (CREATE, 1),
+            ("pwrite64 16384 0", 1),
+            ("fsync", 1),
             ("pwrite64 4096 0", 1),
             ("pwrite64 4096 4096", 1),
             ("pwrite64 4096 8192", 1),
@@ -267,6 +269,10 @@ pub(crate) const PROMISES: &[Promise] = &[
     ),
     (
         "pwritev,size=8KiB,chunk=4KiB,vector=1,sync=rwf-dsync",
+        &[(CREATE, 1), ("pwritev2 1 0 RWF_DSYNC 4096", 1), ("pwritev2 1 4096 RWF_DSYNC 4096", 1), ("close", 1)],
+    ),
+    (
+        "pwrite,size=8KiB,chunk=4KiB,sync=rwf-dsync",
         &[(CREATE, 1), ("pwritev2 1 0 RWF_DSYNC 4096", 1), ("pwritev2 1 4096 RWF_DSYNC 4096", 1), ("close", 1)],
     ),
     // Past the page cache, even if the old content is in it.
@@ -428,14 +434,14 @@ pub(crate) const PROMISES: &[Promise] = &[
     ),
     // A sync makes the length durable after those of the records.
     (
-        "pwritev,size=8KiB,chunk=4KiB,vector=1,prepare=fallocate-ahead,sync=fdatasync/1",
+        "write,size=16KiB,chunk=4KiB,prepare=fallocate-ahead,sync=fsync/3",
         &[
             (CREATE, 1),
             ("fallocate 0 0 67108864", 1),
-            ("pwritev 1 0 4096", 1),
-            ("pwritev 1 4096 4096", 1),
-            ("ftruncate 8192", 1),
-            ("fdatasync", 3),
+            ("write 4096", 4),
+            ("fsync", 2),
+            ("ftruncate 16384", 1),
+            ("fdatasync", 1),
             ("close", 1),
         ],
     ),

@@ -1,6 +1,6 @@
 use writebench_model::{Axes, Axis, Case, Method, Prepare};
 
-use super::{CaseView, LanguageBackend, UnsupportedValue, c_family, templates};
+use super::{CaseView, LanguageBackend, UnsupportedValue, append, c_family, templates};
 
 templates! {
     "c/write.c": Write | Pwrite | Writev | Pwritev;
@@ -15,8 +15,12 @@ templates! {
     "c/ficlone.c": Ficlone;
 }
 
-pub(crate) static BACKEND: LanguageBackend =
-    LanguageBackend { template, unsupported, complete: |text| c_family::with_includes(&text, HEADERS) };
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
+    template,
+    append: append!("c/append.c"),
+    unsupported,
+    complete: |text| c_family::with_includes(&text, HEADERS),
+};
 
 /// Headers and the names that need them.
 const HEADERS: &[(&str, &[&str])] = &[

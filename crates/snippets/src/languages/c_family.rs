@@ -9,7 +9,7 @@ const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     ("libgen.h", &["dirname"]),
     ("liburing.h", &["io_uring"]),
     ("linux/fs.h", &["FICLONERANGE", "FS_NOCOW_FL"]),
-    ("pthread.h", &["pthread_create"]),
+    ("pthread.h", &["pthread_create", "pthread_mutex_lock"]),
     ("semaphore.h", &["sem_init"]),
     ("sys/ioctl.h", &["ioctl"]),
     ("sys/mman.h", &["madvise", "mmap", "munmap"]),

@@ -16,7 +16,7 @@ templates! {
 }
 
 pub(crate) static BACKEND: LanguageBackend =
-    LanguageBackend { template, unsupported: |_, _| None, complete: completed };
+    LanguageBackend { template, append: None, unsupported: |_, _| None, complete: completed };
 
 /// Headers and the names that need them.
 const HEADERS: &[(&str, &[&str])] = &[

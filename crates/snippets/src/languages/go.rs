@@ -1,6 +1,6 @@
 use writebench_model::{Axes, Axis, Case, Method, Prepare, Store};
 
-use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, templates};
+use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, append, templates};
 
 templates! {
     "go/write.go": Write | Pwrite | Writev | Pwritev;
@@ -14,7 +14,8 @@ templates! {
     none: "the standard library has no io_uring", Uring => Pwrite, UringCopy => ReadWrite;
 }
 
-pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: with_imports };
+pub(crate) static BACKEND: LanguageBackend =
+    LanguageBackend { template, append: append!("go/append.go"), unsupported, complete: with_imports };
 
 fn unsupported(_: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     let is_nontemporal = axes.store == Store::Nontemporal;
@@ -68,7 +69,9 @@ impl CaseView<'_> {
 
     fn calls_fdatasync_go(&self) -> bool {
         // The end of a buffer is written without the flag, that of a stream with it.
-        self.is_fdatasync() || self.is_direct() && self.is_rwf_dsync() && !self.options.is_stream
+        let is_apart = self.is_direct() && self.is_rwf_dsync() && !self.options.is_stream;
+        let cuts = self.reserves_ahead() || self.options.is_append && self.expects();
+        self.is_fdatasync() || is_apart || cuts && self.is_durable() && !self.syncs_at_end()
     }
 
     fn sync_go(&self) -> &'static str {

@@ -20,7 +20,8 @@ templates! {
     none: "the standard library has no ioctl(2)", Ficlone => Sendfile;
 }
 
-pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: with_imports };
+pub(crate) static BACKEND: LanguageBackend =
+    LanguageBackend { template, append: None, unsupported, complete: with_imports };
 
 fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     const NO_MADVISE: &str = "the standard library has no madvise(2)";

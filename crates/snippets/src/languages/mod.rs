@@ -15,6 +15,8 @@ use crate::used_names::UsedNames;
 pub(crate) struct LanguageBackend {
     pub template: fn(Method) -> Result<Template, NoTemplate>,
     pub unsupported: fn(&Case, &Axes) -> Option<UnsupportedValue>,
+    /// Of records, if the language has one.
+    pub append: Option<Template>,
     /// Adds the imports of a template's text.
     pub complete: fn(String) -> String,
 }
@@ -61,6 +63,18 @@ macro_rules! templates {
     };
 }
 use templates;
+
+macro_rules! append {
+    ($path:literal) => {{
+        #[derive(askama::Template)]
+        #[template(path = $path, escape = "none")]
+        struct Text<'v, 'c> {
+            case: &'v CaseView<'c>,
+        }
+        Some(|case| askama::Template::render(&Text { case }))
+    }};
+}
+use append;
 
 fn in_no_language(method: Method) -> NoTemplate {
     let why = match method {

@@ -21,7 +21,8 @@ templates! {
         Ficlone => ReadWrite;
 }
 
-pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: |text| text };
+pub(crate) static BACKEND: LanguageBackend =
+    LanguageBackend { template, append: None, unsupported, complete: |text| text };
 
 fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     const ONE_BY_WRITE: &str = "Node.js writes a vector of one by write(2)";

@@ -16,7 +16,8 @@ templates! {
     none: "Python's standard library has no io_uring", Uring => Pwrite, UringCopy => ReadWrite;
 }
 
-pub(crate) static BACKEND: LanguageBackend = LanguageBackend { template, unsupported, complete: styled };
+pub(crate) static BACKEND: LanguageBackend =
+    LanguageBackend { template, append: None, unsupported, complete: styled };
 
 const MODULES: &[&str] = &[
     "collections",

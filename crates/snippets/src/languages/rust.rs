@@ -1,6 +1,6 @@
 use writebench_model::{Method, Opening, Prepare};
 
-use super::{CaseView, LanguageBackend, UsedNames, templates};
+use super::{CaseView, LanguageBackend, UsedNames, append, templates};
 
 templates! {
     "rust/write.rs": Write | Pwrite | Writev | Pwritev;
@@ -14,8 +14,12 @@ templates! {
     none: "neither rustix nor libc has the queues of io_uring", Uring => Pwrite, UringCopy => ReadWrite;
 }
 
-pub(crate) static BACKEND: LanguageBackend =
-    LanguageBackend { template, unsupported: |_, _| None, complete: with_imports };
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
+    template,
+    append: append!("rust/append.rs"),
+    unsupported: |_, _| None,
+    complete: with_imports,
+};
 
 /// In the order of imports. After `=` are the uses of a trait without its name.
 const STD_NAMES: &[(&str, &[&str])] = &[
@@ -39,7 +43,7 @@ const STD_NAMES: &[(&str, &[&str])] = &[
     ),
     ("std::path", &["Path", "PathBuf"]),
     ("std::process", &["ExitCode"]),
-    ("std::sync", &["Mutex"]),
+    ("std::sync", &["Condvar", "Mutex", "MutexGuard"]),
     ("std::sync::mpsc", &["self", "Receiver", "Sender", "SyncSender"]),
     ("std", &["thread"]),
     ("std::time", &["Instant", "SystemTime"]),

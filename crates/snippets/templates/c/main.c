@@ -1,4 +1,5 @@
-{% if case.options.is_stream %}
+{% if case.options.is_append %}
+{% else if case.options.is_stream %}
 {% include "c/main_stream.c" %}
 {% else if !case.copies() %}
 // The content of a file, in memory for O_DIRECT.
@@ -76,6 +77,7 @@ int main(int argc, char **argv)
     }
 {%- else %}
     if ({% if case.copies() %}copy_file(argv[1], argv[2])
+{%- else if case.options.is_append %}append_source(argv[2], source{% if case.expects() %}, (size_t)status.st_size{% endif %})
 {%- else if case.options.is_stream %}write_stream(argv[2], read_source, &source{% if case.expects() %}, (size_t)status.st_size{% endif %})
 {%- else %}write_file(argv[2], data, size){% endif %} != 0) {
         perror(argv[2]);

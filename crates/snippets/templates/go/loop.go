@@ -108,12 +108,19 @@
 	}
 {%- endif %}
 {%- if case.reserves_ahead() %}
+{%- if case.counts_chunks_go() %}
+	if chunks > 0 {
+		if err := {{ case.sync_go() }}; err != nil {
+			return err
+		}
+	}
+{%- endif %}
 	// The file ends with the data.
 	if err := file.Truncate(offset); err != nil {
 		return err
 	}
 {%- if case.is_durable() && !case.syncs_at_end() %}
-	if err := {{ case.sync_go() }}; err != nil {
+	if err := datasync(file); err != nil {
 		return err
 	}
 {%- endif %}

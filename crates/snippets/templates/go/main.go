@@ -62,6 +62,7 @@ func run(source, target string) error {
 {%- endif %}
 	start := time.Now()
 	if err := {% if case.copies() %}CopyFile(source, target)
+{%- else if case.options.is_append %}appendSource(target, input{% if case.expects() %}, status.Size(){% endif %})
 {%- else if case.options.is_stream %}WriteStream(target, input{% if case.expects() %}, status.Size(){% endif %})
 {%- else if case.writes_set() %}WriteFiles(target, files)
 {%- else %}WriteFile(target, data){% endif %}; err != nil {

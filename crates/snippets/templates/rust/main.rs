@@ -32,6 +32,7 @@ fn main() -> ExitCode {
 {%- endif %}
     let start = Instant::now();
     if let Err(error) = {% if case.copies() %}copy_file(source, target)
+{%- else if case.options.is_append %}append_source(target, &mut input{% if case.expects() %}, expected{% endif %})
 {%- else if case.options.is_stream %}write_stream(target, &mut input{% if case.expects() %}, expected{% endif %})
 {%- else if case.writes_set() %}write_files(target, &files)
 {%- else %}write_file(target, data){% endif %} {

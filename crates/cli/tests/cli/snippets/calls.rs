@@ -6,7 +6,7 @@ use writebench_snippets::Language;
 use writebench_testkit::{Image, Kind, Need, Trials, directory_on};
 
 use super::built::{Built, files_at, needs};
-use super::grid::{in_all_languages, promises, streams};
+use super::grid::{appends, in_all_languages, promises, streams};
 use crate::promises::{CREATE, CREATE_TO_MAP, LOOK};
 use crate::syscalls::{Calls, promise_of, traced_other};
 
@@ -23,6 +23,11 @@ pub(crate) fn add(trials: &mut Trials) {
         if streams(&case) && case.axes().chunk_size_bytes <= case.axes().size_bytes {
             let (case, name) = (case.clone(), format!("{name}, for a producer"));
             let call = move || keeps(&case, language, calls, directory_on(kind).path(), &["--stream"]);
+            trials.add(name, &needs, call);
+        }
+        if appends(&case, language) && case.axes().chunk_size_bytes <= case.axes().size_bytes {
+            let (case, name) = (case.clone(), format!("{name}, for a log"));
+            let call = move || keeps(&case, language, calls, directory_on(kind).path(), &["--append"]);
             trials.add(name, &needs, call);
         }
         trials.add(name, &needs, move || {

@@ -10,7 +10,7 @@ use writebench_snippets::Language;
 use writebench_testkit::{Kind, Need, Trials, directory_on};
 
 use super::built::{Built, files_at, needs};
-use super::grid::{CONTENT, SETS, case, in_all_languages, streams};
+use super::grid::{CONTENT, LOGS, SETS, appends, case, in_all_languages, streams};
 
 pub(crate) fn add(trials: &mut Trials) {
     for (language, name) in in_all_languages(CONTENT.iter().copied()) {
@@ -25,6 +25,16 @@ pub(crate) fn add(trials: &mut Trials) {
         let title = format!("snippets: {}: {name} writes the content of a producer", language.name());
         trials.add(title, &needs, move || {
             is_whole(name, language, &["--stream"], directory_on(Kind::Ext4).path())
+        });
+    }
+    for (language, name) in in_all_languages(CONTENT.iter().chain(LOGS).copied()) {
+        if !case(name).is_ok_and(|case| appends(&case, language)) {
+            continue;
+        }
+        let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
+        let title = format!("snippets: {}: {name} writes the content to a log", language.name());
+        trials.add(title, &needs, move || {
+            is_whole(name, language, &["--append"], directory_on(Kind::Ext4).path())
         });
     }
     for (language, name) in in_all_languages(REPLACING) {

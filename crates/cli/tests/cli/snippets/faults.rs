@@ -8,7 +8,7 @@ use writebench_snippets::Language;
 use writebench_testkit::{Caching, Call, Errno, Fault, Faulty, Need, Trials, What, When};
 
 use super::built::{Built, files_at, needs};
-use super::grid::{case, in_all_languages, streams};
+use super::grid::{appends, case, in_all_languages, streams};
 
 #[derive(Clone, Copy)]
 enum End {
@@ -66,7 +66,46 @@ const FAULTS: &[(&str, Faults)] = &[
     ("write-files,file-size=8KiB,chunk=4KiB,naming=rename,sync-files=each", OF_SETS),
     ("write-files,file-size=8KiB,chunk=4KiB,threads=2,sync-files=batch", OF_SETS),
     ("write-files,file-size=8KiB,chunk=4KiB,threads=2,naming=rename,sync-files=batch", OF_SETS),
-    ("write,chunk=4KiB,sync=fdatasync/2", &[(When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO))]),
+    (
+        "write,chunk=4KiB,sync=fdatasync/2",
+        &[(When::Call(Call::Fsync), What::Fail(Errno::IO), End::ErrorOnce(IO, Call::Fsync))],
+    ),
+    (
+        "write,chunk=4KiB,sync=fsync/1",
+        &[
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
+            (When::InFile(0, Call::Write, 1), What::Short, End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Nothing, End::Error("")),
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+            (When::InFile(0, Call::Fsync, 3), What::Fail(Errno::IO), End::Error(IO)),
+            (When::Call(Call::Flush), What::Fail(Errno::IO), End::Error(IO)),
+        ],
+    ),
+    (
+        "pwrite,chunk=4KiB,sync=rwf-dsync",
+        &[
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
+            (When::InFile(0, Call::Write, 1), What::Short, End::Whole),
+            (When::InFile(0, Call::Write, 2), What::Nothing, End::Error("")),
+            (When::InFile(0, Call::Write, 2), What::Fail(Errno::IO), End::Error(IO)),
+        ],
+    ),
+    (
+        "pwrite,chunk=4KiB,prepare=zero-fill,sync=fdatasync/1",
+        &[
+            (When::InFile(0, Call::Write, 1), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+            (When::InFile(0, Call::Fsync, 1), What::Fail(Errno::IO), End::ErrorOnce(IO, Call::Fsync)),
+            (When::InFile(0, Call::Fsync, 3), What::Fail(Errno::IO), End::Error(IO)),
+        ],
+    ),
+    (
+        "pwrite,chunk=4KiB,prepare=fallocate-ahead,sync=fdatasync/1",
+        &[
+            (When::Call(Call::Fallocate), What::Fail(Errno::NOSPC), End::ErrorFirst(NO_SPACE)),
+            (When::Call(Call::Fallocate), What::Fail(Errno::OPNOTSUPP), End::Whole),
+            (When::Call(Call::Truncate), What::Fail(Errno::IO), End::Error(IO)),
+        ],
+    ),
     (
         "write,chunk=4KiB,prepare=fallocate",
         &[
@@ -188,6 +227,10 @@ pub(crate) fn add(trials: &mut Trials) {
         if case(name).is_ok_and(|case| streams(&case)) {
             let title = format!("{title}, from a producer");
             trials.add(title, &needs, move || meet(name, language, faults, &["--stream"]));
+        }
+        if case(name).is_ok_and(|case| appends(&case, language)) {
+            let title = format!("{title}, in a log");
+            trials.add(title, &needs, move || meet(name, language, faults, &["--append"]));
         }
         trials.add(title, &needs, move || meet(name, language, faults, &[]));
     }

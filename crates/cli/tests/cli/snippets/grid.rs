@@ -93,6 +93,41 @@ pub(super) const SETS: &[&str] = &[
     "write-files,file-size=8KiB,naming=exchange,sync-files=each,prepare=overwrite",
 ];
 
+/// Logs of records.
+pub(super) const LOGS: &[&str] = &[
+    "write,chunk=64KiB,sync=fsync/1",
+    "write,chunk=64KiB,prepare=set-len,sync=o-sync",
+    "write,chunk=1000000,prepare=fallocate-zero-range,checksums=no,sync=fdatasync/3",
+    "write,chunk=64KiB,prepare=fallocate-ahead,sync=fsync/16",
+    "pwrite,chunk=64KiB,sync=fdatasync/16",
+    "pwrite,chunk=64KiB,sync=rwf-dsync",
+    "pwrite,chunk=64KiB,prepare=fallocate,sync=o-dsync",
+    "pwrite,chunk=64KiB,prepare=posix-fallocate,checksums=no,sync=rwf-dsync",
+    "pwrite,chunk=64KiB,prepare=fallocate-keep-size,sync=fdatasync/1",
+    "pwrite,chunk=64KiB,prepare=zero-fill,memory=huge-pages,rate=5000,sync=fdatasync/1",
+    "pwrite,chunk=64KiB,prepare=fallocate-ahead,sync=rwf-dsync",
+];
+
+/// The languages with logs.
+pub(super) const LOG_LANGUAGES: [Language; 3] = [Language::C, Language::Rust, Language::Go];
+
+/// Whether the case is one of records for a log in the language.
+pub(super) fn appends(case: &Case, language: Language) -> bool {
+    code(case, language, EmitOptions { is_append: true, ..EmitOptions::default() }).is_ok()
+}
+
+/// Each combination of options.
+pub(super) fn frames() -> impl Iterator<Item = EmitOptions> {
+    let plain = (0..8).map(|bits| EmitOptions {
+        is_program: bits & 1 > 0,
+        is_atomic: bits & 2 > 0,
+        is_stream: bits & 4 > 0,
+        is_append: false,
+    });
+    let append = EmitOptions { is_append: true, ..EmitOptions::default() };
+    plain.chain([append, EmitOptions { is_program: true, ..append }])
+}
+
 /// Whether the case can write a producer's data.
 pub(super) fn streams(case: &Case) -> bool {
     let frame = EmitOptions { is_stream: true, ..EmitOptions::default() };

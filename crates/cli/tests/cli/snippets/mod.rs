@@ -6,6 +6,7 @@ mod content;
 mod faults;
 mod grid;
 mod lacking;
+mod logs;
 mod style;
 mod texts;
 mod unaligned;
@@ -18,6 +19,7 @@ pub(crate) fn add(trials: &mut Trials) {
     content::add(trials);
     faults::add(trials);
     lacking::add(trials);
+    logs::add(trials);
     style::add(trials);
     unaligned::add(trials);
 }

@@ -5,10 +5,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
-use writebench_snippets::{EmitOptions, Language, code};
+use writebench_snippets::{Language, code};
 use writebench_testkit::{Need, Trials, python_with, rust_libraries};
 
-use super::grid::{CONTENT, SETS, case, promises};
+use super::grid::{CONTENT, LOGS, SETS, case, frames, promises};
 
 pub(crate) fn add(trials: &mut Trials) {
     let title = "snippets: python: ruff accepts all code";
@@ -34,13 +34,11 @@ fn written(language: Language, file: &str) -> Result<TempDir> {
     let cases = promises
         .iter()
         .map(|(case, _)| Ok(case.clone()))
-        .chain(CONTENT.iter().chain(SETS).map(|name| case(name)));
+        .chain(CONTENT.iter().chain(LOGS).chain(SETS).map(|name| case(name)));
     let mut count = 0;
     for case in cases {
         let case = case?;
-        for bits in 0..8 {
-            let frame =
-                EmitOptions { is_program: bits & 1 > 0, is_atomic: bits & 2 > 0, is_stream: bits & 4 > 0 };
+        for frame in frames() {
             if let Ok(text) = code(&case, language, frame) {
                 let folder = directory.path().join(format!("p{count}"));
                 std::fs::create_dir(&folder)?;

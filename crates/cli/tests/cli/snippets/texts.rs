@@ -6,7 +6,7 @@ use writebench_snippets::{EmitOptions, Language, Unsupported, code, supports};
 use writebench_testkit::{Kind, Need, Trials, directory_on, example_pairs};
 
 use super::built::text;
-use super::grid::{CONTENT, SETS};
+use super::grid::{CONTENT, LOGS, SETS};
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
@@ -14,6 +14,12 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add(name, &[], every_method);
     let name = "snippets: each value of each axis changes the code, is refused, or belongs to the caller";
     trials.add(name, &[], every_value);
+    trials.add(
+        "snippets: each value of each axis changes a log, is refused, or belongs to the caller",
+        &[],
+        every_value_of_logs,
+    );
+    trials.add("snippets: a case that is no log is refused with the nearest that is one", &[], refuses_logs);
     trials.add("snippets: a case without code names the nearest with code", &[], nearest);
     let needs = [Need::Filesystem(Kind::Ext4)];
     trials.add("snippets: a refusal reports the cost of the nearest case", &needs, cost);
@@ -52,7 +58,11 @@ fn every_method() -> Result<()> {
 
 /// Comments contain the case's name.
 fn code_alone(case: &Case) -> Result<String, Unsupported> {
-    let text = code(case, Language::C, EmitOptions::default())?;
+    code_in_frame(case, EmitOptions::default())
+}
+
+fn code_in_frame(case: &Case, frame: EmitOptions) -> Result<String, Unsupported> {
+    let text = code(case, Language::C, frame)?;
     let is_comment = |line: &&str| ["/*", "*", "//"].iter().any(|start| line.trim_start().starts_with(start));
     Ok(text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n"))
 }
@@ -79,6 +89,57 @@ fn every_value() -> Result<()> {
             };
             ensure!(fits, "{axis}={value}");
         }
+    }
+    Ok(())
+}
+
+/// A log ignores no value silently.
+fn every_value_of_logs() -> Result<()> {
+    let frame = EmitOptions { is_append: true, is_program: true, ..EmitOptions::default() };
+    // The caller has the memory, and one thread has one descriptor.
+    let is_callers = |axis: Axis| matches!(axis, Axis::Memory | Axis::Descriptor);
+    for base in ["write,chunk=4KiB,sync=fdatasync/1", "pwrite,chunk=4KiB,sync=fdatasync/1"] {
+        let base = Case::parse(base)?;
+        let plain = code_in_frame(&base, frame)?;
+        for &axis in Axis::ALL {
+            for case in axis.examples().iter().filter_map(|value| base.with(axis, value).ok()) {
+                let is_left = case.axes().card(axis).code == InCode::LeftToCaller || is_callers(axis);
+                let fits = match code_in_frame(&case, frame) {
+                    Ok(text) => (text == plain) == (is_left || case == base),
+                    Err(refusal) => refusal.why.contains(&format!("{axis}={}: ", case.axes().get(axis))),
+                };
+                ensure!(fits, "{case}");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn refuses_log(case: &str, language: Language, says: &str) -> Result<()> {
+    let refusal = text(case, language, &["--append"])?.err().unwrap_or_default();
+    ensure!(refusal.contains(says), "{case} in {}: {refusal}", language.title());
+    Ok(())
+}
+
+fn refuses_logs() -> Result<()> {
+    let nearest = |case: &str| format!("The nearest in C: writebench code {case} --lang c --append (");
+    for (case, says) in [
+        ("write,chunk=4KiB", nearest("write,chunk=4KiB,sync=fdatasync/1")),
+        ("write,chunk=4KiB,sync=fsync", nearest("write,chunk=4KiB,sync=fsync/1")),
+        ("write,chunk=whole,sync=fsync", nearest("write,chunk=4KiB,sync=fsync/1")),
+        ("pwrite,threads=4,sync=fdatasync/1", nearest("pwrite,sync=fdatasync/1")),
+        ("pwritev,vector=1,sync=rwf-dsync", nearest("pwrite,sync=rwf-dsync")),
+        ("mmap,chunk=4KiB,sync=msync/1", nearest("pwrite,chunk=4KiB,sync=fdatasync/1")),
+        ("write,chunk=4KiB,cache=direct,sync=o-dsync", nearest("write,chunk=4KiB,sync=o-dsync")),
+        ("read-write", "read-write: a file is copied".to_owned()),
+    ] {
+        refuses_log(case, Language::C, &says)?;
+    }
+    let record = "write,chunk=4KiB,sync=fdatasync/1";
+    refuses_log(record, Language::Python, "a log has code in C, Rust and Go only")?;
+    for option in ["--stream", "--atomic"] {
+        let ended = program()?.call(&["code", record, "--lang", "c", "--append", option])?;
+        ensure!(ended.code == Some(2) && ended.stderr.contains("cannot be used with"), "{}", ended.stderr);
     }
     Ok(())
 }
@@ -117,7 +178,8 @@ fn nearest() -> Result<()> {
 
 fn lines() -> Result<()> {
     let frames = [&["--main"][..], &["--main", "--stream", "--atomic"]];
-    for (name, frame) in CONTENT.iter().chain(SETS).flat_map(|name| frames.map(|frame| (name, frame))) {
+    let files = CONTENT.iter().chain(SETS).flat_map(|name| frames.map(|frame| (name, frame)));
+    for (name, frame) in files.chain(LOGS.iter().map(|name| (name, &["--main", "--append"][..]))) {
         for &language in Language::ALL {
             let Ok(text) = text(name, language, frame)? else { continue };
             let wrong = text.lines().find(|line| line.len() > 120 || line.ends_with([' ', '\t']));

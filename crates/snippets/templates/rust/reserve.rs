@@ -1,0 +1,73 @@
+{%- if case.reserves() %}
+
+/// Gives the file its {% if case.axes().prepare == Prepare::SetLen %}length{% else %}blocks: a full disk fails before any write{% endif %}.
+fn reserve(file: &File, size: {% if case.options.is_stream %}u64{% else %}usize{% endif %}) -> io::Result<()> {
+    if size == 0 {
+        return Ok(()); // the call would refuse it
+    }
+{%- if case.axes().prepare == Prepare::SetLen %}
+    file.set_len({{ case.size_rust() }})
+{%- else if case.axes().prepare == Prepare::PosixFallocate %}
+    loop {
+        // SAFETY: the call takes numbers only.
+        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, size as libc::off_t) } {
+            0 => return Ok(()),
+            libc::EINTR => {}
+            // This filesystem cannot reserve blocks.
+{%- if case.is_direct() %}
+            // EINVAL: glibc's substitute writes single bytes, which O_DIRECT refuses.
+            libc::EOPNOTSUPP | libc::EINVAL => return Ok(()),
+{%- else if case.maps_target() %}
+            libc::EOPNOTSUPP => return file.set_len({{ case.size_rust() }}),
+{%- else %}
+            libc::EOPNOTSUPP => return Ok(()),
+{%- endif %}
+            error => return Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+{%- else %}
+    let mode = rustix::fs::FallocateFlags::{% if case.axes().prepare == Prepare::FallocateKeepSize %}KEEP_SIZE{% else if case.axes().prepare == Prepare::FallocateZeroRange %}ZERO_RANGE{% else %}empty(){% endif %};
+    match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, 0, {{ case.size_rust() }})) {
+        // This filesystem cannot reserve blocks.
+        Err(rustix::io::Errno::OPNOTSUPP) => {% if case.maps_target() %}file.set_len(size as u64){% else %}Ok(()){% endif %},
+        result => Ok(result?),
+    }
+{%- endif %}
+}
+{%- endif %}
+{%- if case.reserves_ahead() %}
+
+/// Reserves blocks before a write up to `end`, many at a time: the file's length is not known yet.
+fn reserve_ahead(file: &File, reserved: &mut u64, end: u64) -> io::Result<()> {
+    const AHEAD: u64 = 64 << 20;
+    if end <= *reserved {
+        return Ok(());
+    }
+    let more = AHEAD.max(end - *reserved);
+    let mode = rustix::fs::FallocateFlags::empty();
+    match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, *reserved, more)) {
+        // This filesystem cannot reserve blocks.
+        Err(rustix::io::Errno::OPNOTSUPP) => *reserved = u64::MAX,
+        result => *reserved += result.map(|()| more)?,
+    }
+    Ok(())
+}
+{%- endif %}
+{%- if case.fills_with_zeros() %}
+
+/// Writes zeros: overwriting written blocks changes no metadata.
+fn fill_with_zeros(file: &File, size: {% if case.options.is_stream %}u64{% else %}usize{% endif %}) -> io::Result<()> {
+    #[repr(align(4096))]
+    struct Aligned([u8; 64 << 10]);
+    static ZEROS: Aligned = Aligned([0; 64 << 10]);
+    for at in (0..size).step_by(ZEROS.0.len()) {
+{%- if case.options.is_stream %}
+        let length = (size - at).min(ZEROS.0.len() as u64) as usize;
+        file.write_all_at(&ZEROS.0[..length], at)?;
+{%- else %}
+        file.write_all_at(&ZEROS.0[..ZEROS.0.len().min(size - at)], at as u64)?;
+{%- endif %}
+    }
+    Ok(rustix::fs::fsync(file)?)
+}
+{%- endif %}
