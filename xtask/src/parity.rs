@@ -4,6 +4,7 @@
 //! verification.
 
 mod beside;
+mod free_producer;
 pub(crate) mod self_timed;
 mod self_timed_set;
 mod times;
@@ -47,6 +48,9 @@ struct Others {
     /// Compare the printed code of every language with the cases
     #[arg(long)]
     snippets: bool,
+    /// Compare the printed functions for producers with the cases
+    #[arg(long)]
+    streams: bool,
     /// Compare cp and dd with the cases
     #[arg(long)]
     tools: bool,
@@ -67,6 +71,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "parity")?;
     let beside = match &options.others {
         Others { snippets: true, .. } => Beside::Languages,
+        Others { streams: true, .. } => Beside::Streams,
         Others { tools: true, .. } => Beside::Tools,
         Others { fio: true, .. } => Beside::Fio,
         Others { ior: Some(ior), .. } => Beside::Ior(absolute(ior)?),
@@ -144,7 +149,9 @@ impl Comparison<'_> {
         // Two columns may judge the same program by different clocks.
         lines.dedup();
         let command = self.beside.start(&self.writebench, case);
-        let cases = bench.compare(command, case, self.options.rounds, &lines)?;
+        // A free producer has other data than the source.
+        let verify = if matches!(self.beside, Beside::Streams) { "never" } else { "first" };
+        let cases = bench.compare(command, case, self.options.rounds, &lines, verify)?;
         let own = result(&cases, case)?;
         let ratio = |(column, line): (&Column, &Option<String>)| {
             let Some(line) = line else { return Ok(None) };

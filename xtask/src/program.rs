@@ -56,8 +56,10 @@ impl Bench<'_> {
         case: &Case,
         rounds: u32,
         programs: &[&String],
+        verify: &str,
     ) -> Result<Vec<Measured>> {
-        let mut command = compared(self.run_by(start, std::slice::from_ref(case), rounds));
+        let mut command = self.run_by(start, std::slice::from_ref(case), rounds);
+        command.args(["--no-limits", "--verify", verify]);
         let contract = case.contract();
         command.args((contract.start == Start::Existing).then_some("--existing"));
         command.args((contract.durability == Durability::Durable).then_some("--durable"));

@@ -161,7 +161,11 @@ impl Space {
                 return;
             }
             let case = match is_produced && is_aligned && case.axes().is_staged() {
-                true => case.with(Axis::Memory, DataMemory::PageAligned.name()).unwrap_or(case),
+                // Chunks below 2 MiB fill no huge page.
+                true => [DataMemory::HugePages, DataMemory::PageAligned]
+                    .iter()
+                    .find_map(|memory| case.with(Axis::Memory, memory.name()).ok())
+                    .unwrap_or(case),
                 false => case,
             };
             let is_enough = case.contract().satisfies(&baseline.contract())

@@ -159,6 +159,17 @@ impl CaseView<'_> {
         self.has_writers() || self.options.is_stream && self.is_uring()
     }
 
+    /// The producer fills one while each writer has one.
+    pub(crate) fn buffers(&self) -> u32 {
+        if self.has_writers() {
+            self.writers() + 1
+        } else if self.has_ring() {
+            self.axes().depth
+        } else {
+            1
+        }
+    }
+
     /// For C and C++: a thread's part is a multiple of this.
     pub(crate) fn granule(&self) -> &'static str {
         match (self.axes().prepared_window_bytes(), self.chunk()) {
@@ -258,7 +269,10 @@ impl CaseView<'_> {
 
     /// In huge pages, or copied to a buffer of at least one for direct I/O.
     pub(crate) fn is_in_huge_pages(&self) -> bool {
-        let buffer_bytes = self.case.staged_bytes() / u64::from(self.axes().threads);
+        let buffer_bytes = match self.options.is_stream && self.is_direct() {
+            true => self.axes().chunk_size_bytes.saturating_mul(self.buffers().into()),
+            false => self.case.staged_bytes() / u64::from(self.axes().threads),
+        };
         self.axes().memory == DataMemory::HugePages || buffer_bytes >= Case::HUGE_PAGE_BYTES
     }
 

@@ -9,6 +9,7 @@ use writebench_model::{Axis, Bytes, Case, FileSize, Method};
 use writebench_snippets::{EmitOptions, Language, code};
 use writebench_testkit::entries;
 
+use super::free_producer::with_free_producer;
 use super::self_timed::{Ior, SelfTimed};
 use super::self_timed_set::{SetClock, SetProgram};
 use crate::command::{mpirun, output};
@@ -20,6 +21,8 @@ pub(super) enum Beside {
     C,
     /// Printed code in every language.
     Languages,
+    /// Printed code for a producer that costs nothing.
+    Streams,
     Tools,
     /// fio with an exported job.
     Fio,
@@ -76,7 +79,9 @@ impl Beside {
             for name in names.into_iter().filter(is_wanted) {
                 let case = Case::parse(&name)?.with(Axis::Size, &size.to_string())?;
                 // Printed programs have page-aligned data.
-                let is_aligned = columns[0].language.is_some() && case.method().has_axis(Axis::Memory);
+                let is_aligned = columns[0].language.is_some()
+                    && case.method().has_axis(Axis::Memory)
+                    && !matches!(self, Self::Streams);
                 cases.push(if is_aligned { case.with(Axis::Memory, "page-aligned")? } else { case });
             }
         }
@@ -94,10 +99,10 @@ impl Beside {
         let self_timed = match self {
             Self::Fio => Some(SelfTimed::Fio { job: exported_job(bench, case, directory)? }),
             Self::Ior(ior) => Some(SelfTimed::Ior(Ior::for_case(ior, case))),
-            Self::C | Self::Languages | Self::Tools | Self::Sets(_) => None,
+            Self::C | Self::Languages | Self::Streams | Self::Tools | Self::Sets(_) => None,
         };
         let program = |Column { language, line, set, .. }: &Column| match (language, line, &self_timed) {
-            (Some(language), ..) => printed(case, language, directory),
+            (Some(language), ..) => self.printed(case, language, directory),
             _ if let (Some(clock), Self::Sets(mdtest)) = (set, self) => {
                 let set = SetProgram::for_case(*clock, mdtest, case);
                 set.map(|set| SelfTimed::Set(set).line(case)).transpose()
@@ -121,6 +126,7 @@ impl Beside {
         let name = match self {
             Self::C => "c",
             Self::Languages => "languages",
+            Self::Streams => "streams",
             Self::Tools => "tools",
             Self::Fio => "fio",
             Self::Ior(_) => "ior",
@@ -128,25 +134,36 @@ impl Beside {
         };
         all.remove(name).context(name)
     }
-}
 
-fn printed(case: &Case, language: &str, directory: &Path) -> Result<Option<String>> {
-    let named = |known: &&Language| known.name() == language;
-    let language = *Language::ALL.iter().find(named).with_context(|| language.to_owned())?;
-    let frame = EmitOptions { is_program: true, ..EmitOptions::default() };
-    let folder = directory.join(language.name());
-    let line = match (case.method(), case.axes().file_size) {
-        (Method::UringFiles, FileSize::Each(bytes)) => {
-            let line = compiled(include_str!("uring_files.c"), language, &folder)?;
-            format!("{line} {bytes} {}", case.axes().depth)
+    fn frame(&self) -> EmitOptions {
+        let is_stream = matches!(self, Self::Streams);
+        EmitOptions { is_program: true, is_stream, ..EmitOptions::default() }
+    }
+
+    fn printed(&self, case: &Case, language: &str, directory: &Path) -> Result<Option<String>> {
+        let named = |known: &&Language| known.name() == language;
+        let language = *Language::ALL.iter().find(named).with_context(|| language.to_owned())?;
+        let folder = directory.join(language.name());
+        let line = match (case.method(), case.axes().file_size) {
+            (Method::UringFiles, FileSize::Each(bytes)) => {
+                let line = compiled(include_str!("uring_files.c"), language, &folder)?;
+                format!("{line} {bytes} {}", case.axes().depth)
+            }
+            _ => {
+                let Ok(mut text) = code(case, language, self.frame()) else { return Ok(None) };
+                if matches!(self, Self::Streams) {
+                    text = with_free_producer(&text, language)?;
+                }
+                compiled(&text, language, &folder)?
+            }
+        };
+        let writes_set = case.method().writes_set() && case.axes().file_size != FileSize::Whole;
+        if writes_set {
+            SelfTimed::Set(SetProgram::printed(&line)).line(case).map(Some)
+        } else {
+            Ok(Some(line))
         }
-        _ => {
-            let Ok(text) = code(case, language, frame) else { return Ok(None) };
-            compiled(&text, language, &folder)?
-        }
-    };
-    let writes_set = case.method().writes_set() && case.axes().file_size != FileSize::Whole;
-    if writes_set { SelfTimed::Set(SetProgram::printed(&line)).line(case).map(Some) } else { Ok(Some(line)) }
+    }
 }
 
 /// A run of one sample exports the job.
@@ -170,11 +187,19 @@ mod tests {
 
     #[test]
     fn every_case_is_listed_once_and_has_code_in_c() {
-        for beside in [Beside::C, Beside::Languages, Beside::Tools, Beside::Fio, Beside::Sets(PathBuf::new())] {
+        let all_besides = [
+            Beside::C,
+            Beside::Languages,
+            Beside::Streams,
+            Beside::Tools,
+            Beside::Fio,
+            Beside::Sets(PathBuf::new()),
+        ];
+        for beside in all_besides {
             let cases = all(&beside);
             for (at, case) in cases.iter().enumerate() {
                 let name = case.to_string();
-                let has_code = code(case, Language::C, EmitOptions::default()).is_ok();
+                let has_code = code(case, Language::C, beside.frame()).is_ok();
                 let has_own_program = matches!(beside, Beside::Fio) || case.method() == Method::UringFiles;
                 assert!(has_code || has_own_program, "{name}");
                 assert!(cases[..at].iter().all(|other| other.to_string() != name), "{name} is listed twice");

@@ -69,7 +69,7 @@ fn gain(bench: Bench<'_>, recommended: &str, baseline: &str) -> Result<Interval>
     let program = |name: &str, folder| compiled(&program_of(name)?, Language::C, &scratch.path().join(folder));
     let (own, plain) = (program(recommended, "recommended")?, program(baseline, "baseline")?);
     let baseline = Case::parse(baseline)?;
-    let cases = bench.compare(Command::new(bench.program), &baseline, ROUNDS, &[&own, &plain])?;
+    let cases = bench.compare(Command::new(bench.program), &baseline, ROUNDS, &[&own, &plain], "first")?;
     let program = |number| cases.iter().find(|case| case.program() == Some(number)).context("a program failed");
     program(2)?.ratio(program(1)?, Clock::Total)
 }

@@ -296,7 +296,11 @@ fn dry_run() -> Result<()> {
     let produced = program.call(&[&["advise", target_text, "--for", "stream"], &fixed[..]].concat())?;
     let names = produced.stdout.lines().filter(|line| line.contains("size=256MiB"));
     let is_fixed = |name: &str| {
-        let end = if name.contains("cache=direct") { ",memory=page-aligned" } else { "" };
+        let end = match name.contains("cache=direct") {
+            true if name.contains("chunk=4MiB") || name.contains("chunk=16MiB") => ",memory=huge-pages",
+            true => ",memory=page-aligned",
+            false => "",
+        };
         name.ends_with(&format!("data=compressible:50,source=chunk{end}"))
     };
     ensure!(names.clone().count() > 100 && names.clone().all(is_fixed), "{produced:?}");

@@ -129,7 +129,7 @@ fn cut() -> Result<()> {
     for name in
         ["write,chunk=4KiB,sync=fsync/1,source=chunk", "uring,chunk=4KiB,depth=2,sync=fsync/1,source=chunk"]
     {
-        let arguments = ["--case", name, "--samples", "1", "--budget", "500ms"];
+        let arguments = ["--case", name, "--samples", "1", "--budget", "3s"];
         let document = program.run(target.path(), &arguments, 0)?;
         let sample = &case(&document, name)?["samples"][0];
         let bytes = sample["bytes"].as_u64().context("a number")?;
@@ -315,7 +315,7 @@ fn budget() -> Result<()> {
 
 /// All samples but the last end within the budget, or 105 % of it in a search.
 fn overrun() -> Result<()> {
-    const BUDGET_MS: u64 = 3000;
+    const BUDGET_MS: u64 = 6000;
     let budget = format!("{BUDGET_MS}ms");
     let run = ["run", "--case", "write,size=1MiB", "--samples", "1000"];
     let search = ["advise", "--for", "stream", "--size", "1MiB", "--reserve", "0%"];

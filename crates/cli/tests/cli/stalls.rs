@@ -160,10 +160,10 @@ fn all_frozen() -> Result<()> {
 
 fn limited() -> Result<()> {
     let group = ControlGroup::with_cpu_limit(10)?;
-    let run = Running::begin("write,size=1MiB,chunk=8,source=chunk", "3")?;
+    let run = Running::begin("write,size=1MiB,chunk=8,source=chunk", "6")?;
     group.add(run.worker()?)?;
     let samples = run.samples()?;
-    // The first sample may have begun before.
+    // The first samples may have begun before.
     let under_limit = samples.last().context("a sample")?;
     let disturbed = under_limit["disturbed_by"].as_str().with_context(|| format!("{samples:#?}"))?;
     ensure!(disturbed.contains("by its group's CPU limit"), "{disturbed}");

@@ -1,7 +1,7 @@
 {%- include "c/chunk.c" %}
 {%- if case.has_writers() %}
 enum { WRITERS = {{ case.writers() }} }; // threads
-enum { DEPTH = 2 * WRITERS }; // buffers
+enum { DEPTH = WRITERS + 1 }; // buffers: the producer fills one
 {%- endif %}
 {%- if case.is_uring() || case.is(Method::Pipeline) %}
 enum { DEPTH = {{ case.axes().depth }} }; // {% include "c_family/depth_words.c" %}

@@ -7,7 +7,8 @@ constexpr std::size_t chunk_size = {{ case.size_cpp(chunk) }};
 constexpr std::size_t depth = {{ case.axes().depth }}; // {% include "c_family/depth_words.c" %}
 {%- endif %}
 {%- if case.has_writers() %}
-constexpr std::size_t writer_count = {{ case.writers() }}, depth = 2 * writer_count; // threads, and buffers
+constexpr std::size_t writer_count = {{ case.writers() }}; // threads
+constexpr std::size_t depth = writer_count + 1;            // buffers: the producer fills one
 {%- endif %}
 {%- if case.threads() > 1 %}
 constexpr std::size_t thread_count = {{ case.threads() }};

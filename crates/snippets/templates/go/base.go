@@ -33,7 +33,7 @@ const vectorSize = {{ case.axes().vector }} // chunks per call
 
 const (
 	writers = {{ case.writers() }}
-	depth   = 2 * writers // buffers in turn
+	depth   = writers + 1 // buffers: the producer fills one
 )
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}

@@ -37,7 +37,7 @@ VECTOR = {{ case.axes().vector }}  # chunks per call
 {%- endif %}
 {%- if case.has_writers() %}
 WRITERS = {{ case.writers() }}
-DEPTH = 2 * WRITERS  # buffers in turn
+DEPTH = WRITERS + 1  # buffers: the producer fills one
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}
 DEPTH = {{ case.axes().depth }}  # buffers in turn

@@ -28,7 +28,7 @@ const THREADS: usize = {{ case.threads() }};
 {%- endif %}
 {%- if case.has_writers() %}
 const WRITERS: usize = {{ case.writers() }};
-const DEPTH: usize = 2 * WRITERS; // buffers in turn
+const DEPTH: usize = WRITERS + 1; // buffers: the producer fills one
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}
 const DEPTH: usize = {{ case.axes().depth }}; // buffers in turn
