@@ -21,7 +21,7 @@ pub(super) enum Beside {
     C,
     /// Printed code in every language.
     Languages,
-    /// Printed code for a producer that costs nothing.
+    /// Printed code for a producer without cost.
     Streams,
     Tools,
     /// fio with an exported job.

@@ -1,9 +1,9 @@
-//! The printed program with a producer that costs nothing: without a copy of the data into each buffer.
+//! A producer without cost: it copies no data into the buffers of a printed program.
 
 use anyhow::{Context, Result, ensure};
 use writebench_snippets::Language;
 
-/// Skips the source instead of reading it. New buffers are written once, so that they have pages.
+/// Skips the source instead of reading it. A write to each new buffer gives it its pages.
 const SKIP: &str = "
 static ssize_t skip(int fd, char *buffer, size_t size)
 {
@@ -53,7 +53,7 @@ pub(super) fn with_free_producer(text: &str, language: Language) -> Result<Strin
         Language::Rust => ("Ok(opened) => opened,", "Ok(opened) => Skip(opened),", "\nfn main()", RUST_SKIP),
         _ => return Err(anyhow::anyhow!("{} has no free producer", language.name())),
     };
-    ensure!(text.matches(old).count() == 1, "the printed program reads its source in another way: {text}");
+    ensure!(text.matches(old).count() == 1, "the printed program has no call that reads its source: {text}");
     let text = text.replacen(old, new, 1);
     let place = text.find(before).context("the printed program has no such function")?;
     Ok(format!("{}{skip}{}", &text[..place], &text[place..]))

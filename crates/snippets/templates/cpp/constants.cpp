@@ -8,7 +8,8 @@ constexpr std::size_t depth = {{ case.axes().depth }}; // {% include "c_family/d
 {%- endif %}
 {%- if case.has_writers() %}
 constexpr std::size_t writer_count = {{ case.writers() }}; // threads
-constexpr std::size_t depth = writer_count + 1;            // buffers: the producer fills one
+// Buffers: the producer fills one.
+constexpr std::size_t depth = writer_count + 1;
 {%- endif %}
 {%- if case.threads() > 1 %}
 constexpr std::size_t thread_count = {{ case.threads() }};
