@@ -100,7 +100,8 @@ def write_data(fd, source{% if case.expects() %}, expected{% endif %}):
 {%- include "python/uncached.py" %}
 {%- endfilter %}
 {%- else %}
-            written += {{ case.part_call_python("buffer[written:length]", "at + written") }}
+            part = buffer[written:length]
+            written += {{ case.part_call_python("part", "at + written") }}
 {%- endif %}
 {%- endif %}
 {%- if case.counts_bytes() %}
