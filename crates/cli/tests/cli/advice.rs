@@ -297,7 +297,12 @@ fn dry_run() -> Result<()> {
     let names = produced.stdout.lines().filter(|line| line.contains("size=256MiB"));
     let is_fixed = |name: &str| {
         let end = match name.contains("cache=direct") {
-            true if name.contains("chunk=4MiB") || name.contains("chunk=16MiB") => ",memory=huge-pages",
+            true if ["4MiB", "8MiB", "16MiB", "32MiB"]
+                .iter()
+                .any(|chunk| name.contains(&format!("chunk={chunk}"))) =>
+            {
+                ",memory=huge-pages"
+            }
             true => ",memory=page-aligned",
             false => "",
         };
