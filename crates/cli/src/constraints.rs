@@ -38,9 +38,14 @@ impl ConstraintArguments {
 }
 
 fn allows(constraint: &Constraint, case: &Case, baseline: &Case) -> bool {
-    let Constraint::Language(name) = constraint else { return constraint.allows(case, baseline) };
-    let language = Language::ALL.iter().find(|language| language.name() == name);
-    language.is_some_and(|&language| code(case, language, emit_options(case)).is_ok())
+    constraint.allows(case, baseline) && refusal(constraint, case).is_none()
+}
+
+/// Why the language cannot print the case.
+fn refusal(constraint: &Constraint, case: &Case) -> Option<String> {
+    let Constraint::Language(name) = constraint else { return None };
+    let language = Language::ALL.iter().find(|language| language.name() == name)?;
+    code(case, *language, emit_options(case)).err().map(|refusal| refusal.why)
 }
 
 /// For simpler forms of a winner.
@@ -59,6 +64,8 @@ pub(crate) fn constrain(space: &mut Space, constraints: &[Constraint]) -> Result
     let mut notes = Vec::new();
     for constraint in constraints {
         let before = space.others.len();
+        let why = space.others.iter().find_map(|case| refusal(constraint, case));
+        let why = why.map(|why| format!(" (for example {why})")).unwrap_or_default();
         let baseline = &space.baseline;
         space.others.retain(|case| allows(constraint, case, baseline));
         space.portfolio.retain(|case| allows(constraint, case, baseline));
@@ -67,13 +74,14 @@ pub(crate) fn constrain(space: &mut Space, constraints: &[Constraint]) -> Result
             _ if space.others.is_empty() => {
                 let title = &space.title;
                 return Err(format!(
-                    "{constraint} leaves none of {before} candidates for '{title}'. Leave it out, or another constraint"
+                    "{constraint} leaves none of {before} candidates for '{title}'{why}. Leave it out, or another \
+                     constraint"
                 ));
             }
             count if notes.is_empty() => {
-                notes.push(format!("Left out {} by {constraint}", counted(count, "candidate")));
+                notes.push(format!("Left out {} by {constraint}{why}", counted(count, "candidate")));
             }
-            count => notes.push(format!("{count} by {constraint}")),
+            count => notes.push(format!("{count} by {constraint}{why}")),
         }
     }
     Ok(notes)

@@ -68,6 +68,8 @@ fn constrained() -> Result<()> {
     let target = directory_on(Kind::Tmpfs);
     let ended = program.call(&[&["advise", target.path().to_str().context("UTF-8")?], &goals[..]].concat())?;
     ensure!(ended.code == Some(0) && ended.stderr.contains("--lang java leaves none of"), "{ended:?}");
+    let why = "(for example file-size=16KiB: the function writes one file)";
+    ensure!(ended.stderr.contains(why), "{}", ended.stderr);
     Ok(())
 }
 
