@@ -19,6 +19,8 @@ pub(crate) struct Records {
     limit: Option<Duration>,
     // In nanoseconds.
     latencies: Option<Histogram<u64>>,
+    /// In nanoseconds, with the number of the record.
+    longest: (u64, u64),
     since_sync: u64,
     arrivals: Option<Arrivals>,
     /// Methods with their own loop add to this.
@@ -59,6 +61,7 @@ impl Records {
             limit,
             latencies: has_latencies
                 .then(|| Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are right")),
+            longest: (0, 0),
             since_sync: 0,
             arrivals: case
                 .axes()
@@ -223,7 +226,11 @@ impl Records {
 
     pub(crate) fn record_latency(&mut self, duration: Duration) {
         if let Some(latencies) = &mut self.latencies {
-            latencies.saturating_record(nanoseconds(duration));
+            let ns = nanoseconds(duration);
+            latencies.saturating_record(ns);
+            if ns > self.longest.0 {
+                self.longest = (ns, latencies.len());
+            }
         }
     }
 
@@ -245,6 +252,9 @@ impl Records {
     pub(crate) fn merge(&mut self, other: &Self) {
         if let (Some(all), Some(more)) = (&mut self.latencies, &other.latencies) {
             all.add(more).expect("the bounds are the same");
+            if other.longest.0 > self.longest.0 {
+                self.longest = other.longest;
+            }
         }
     }
 
@@ -259,6 +269,7 @@ impl Records {
             p99_ns: latencies.value_at_quantile(0.99),
             p99_9_ns: latencies.value_at_quantile(0.999),
             max_ns: latencies.max(),
+            max_record: Some(self.longest.1),
             histogram: base64::engine::general_purpose::STANDARD.encode(bytes),
         })
     }
@@ -267,6 +278,19 @@ impl Records {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_longest_of_all_threads_has_its_number() {
+        let case = Case::parse("write,sync=fsync/1").unwrap();
+        let [mut all, other] = [[1, 5, 3], [2, 2, 9]].map(|durations| {
+            let mut records = Records::new(&case, 4096, None);
+            durations.iter().for_each(|&ms| records.record_latency(Duration::from_millis(ms)));
+            records
+        });
+        assert_eq!(all.latency().unwrap().max_record, Some(2));
+        all.merge(&other);
+        assert_eq!(all.latency().unwrap().max_record, Some(3));
+    }
 
     #[test]
     fn records_arrive_at_equal_distances() {

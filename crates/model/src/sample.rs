@@ -328,6 +328,9 @@ pub struct Latency {
     pub p99_ns: u64,
     pub p99_9_ns: u64,
     pub max_ns: u64,
+    /// The number of the longest in its thread, from 1. Older documents lack the field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_record: Option<u64>,
     /// An HDR histogram of nanoseconds with three significant digits, in the format "V2 deflate" of
     /// <https://github.com/HdrHistogram>, as base64.
     pub histogram: String,

@@ -66,6 +66,7 @@ fn samples() -> Vec<Sample> {
                 p99_ns: 21,
                 p99_9_ns: 22,
                 max_ns: 23,
+                max_record: None,
                 histogram: "aGlzdG9ncmFt".to_owned(),
             }
             .into(),

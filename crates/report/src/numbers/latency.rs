@@ -18,6 +18,9 @@ pub struct LatencyEstimate {
     pub p99_ns: u64,
     pub p99_9_ns: u64,
     pub max_ns: u64,
+    /// Of the sample with the longest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_record: Option<u64>,
 }
 
 /// Without the median and the longest.
@@ -49,7 +52,10 @@ pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCu
     let at = |quantile: f64| all.longest_of(quantile);
     let count = all.count();
     let [p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns] = [0.5, 0.9, 0.99, 0.999, 1.0].map(at);
-    let estimate = LatencyEstimate { count, p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns };
+    let longest =
+        samples.iter().filter_map(|sample| sample.latency.as_ref()).max_by_key(|latency| latency.max_ns);
+    let max_record = longest.and_then(|latency| latency.max_record);
+    let estimate = LatencyEstimate { count, p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns, max_record };
     let place = |quantile: f64, looked_up: f64| {
         let of_each = || each.iter().map(|durations| durations.longest_of(looked_up));
         Some((quantile, [of_each().min()?, at(looked_up), of_each().max()?]))
@@ -174,6 +180,7 @@ mod tests {
             p99_ns: nothing,
             p99_9_ns: nothing,
             max_ns: nothing,
+            max_record: None,
             histogram,
         };
         sample.latency = Some(Box::new(latency));

@@ -141,8 +141,13 @@ pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
         Contract { records_per_s: Some(_), .. } => "a record, from its arrival",
         _ => "a record",
     };
+    let unit = if case.record.contract.file_size.is_some() { "file" } else { "record" };
+    let threads = case.record.case.known().map_or(1, |case| case.axes().threads);
+    let of_thread = if threads > 1 { " of its thread" } else { "" };
+    let place = all.max_record.map(|number| format!(", at {unit} {number}{of_thread}")).unwrap_or_default();
     Some(format!(
-        "{who} takes {p50} ms at p50, {p99} ms at p99 and {p99_9} ms at p99.9 for {what}. The worst stall was {most} ms."
+        "{who} takes {p50} ms at p50, {p99} ms at p99 and {p99_9} ms at p99.9 for {what}. The worst stall was {most} \
+         ms{place}."
     ))
 }
 

@@ -124,6 +124,7 @@ fn latency(usual_ns: u64, calls: u64) -> Latency {
         p99_ns: histogram.value_at_quantile(0.99),
         p99_9_ns: histogram.value_at_quantile(0.999),
         max_ns: histogram.max(),
+        max_record: None,
         histogram: base64::engine::general_purpose::STANDARD.encode(bytes),
     }
 }
