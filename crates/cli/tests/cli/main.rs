@@ -132,7 +132,8 @@ fn main() -> Result<ExitCode> {
     outcomes::add(&mut trials);
     outputs::add(&mut trials);
     signals::add(&mut trials);
-    Ok(trials.run(2))
+    // They wait for disks and signals half of the time.
+    Ok(trials.run(4))
 }
 
 fn program() -> Result<Program> {
