@@ -262,7 +262,7 @@ impl Run<'_> {
             let before = Usage::read(UsageWho::RUSAGE_SELF);
             let clock = PhaseClock { phases: &mut sample.phases_ns, progress, ranks: &mut *ranks };
             let result = self.steps(&threads, attaches, clock);
-            // Its CPU time counts, although nobody waits for it.
+            // After the clock, but within the CPU time.
             let finished = threads.in_turn(ThreadState::finish).map_err(|error| (Phase::Close, error));
             let result = result.and_then(|began| finished.map(|()| began));
             Usage::read(UsageWho::RUSAGE_SELF).since(before).write(sample);

@@ -29,7 +29,7 @@ pub struct EmitOptions {
     pub is_atomic: bool,
     /// The data comes from a producer in chunks.
     pub is_stream: bool,
-    /// The data comes in records, for which the file is open.
+    /// The file is open, and takes one record after another.
     pub is_append: bool,
 }
 

@@ -177,7 +177,7 @@ fn takes_records(case: &Case, language: Language) -> Result<Template, Obstacle> 
                 }
                 Axes { sync, .. } if !sync.is_on_the_way() => {
                     let nearest = if sync.call == SyncCall::Fsync { "fsync/1" } else { "fdatasync/1" };
-                    (Axis::Sync, "a log makes its records durable on the way", nearest)
+                    (Axis::Sync, "a log syncs its records before its end", nearest)
                 }
                 _ => {
                     let none = || ("a log has code in C, Rust and Go only".to_owned(), None);

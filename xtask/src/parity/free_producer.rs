@@ -1,6 +1,6 @@
 //! A producer without cost: it copies no data into the buffers of a printed program.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use writebench_snippets::Language;
 
 /// Skips the source instead of reading it. A write to each new buffer gives it its pages.
@@ -51,7 +51,7 @@ pub(super) fn with_free_producer(text: &str, language: Language) -> Result<Strin
             SKIP,
         ),
         Language::Rust => ("Ok(opened) => opened,", "Ok(opened) => Skip(opened),", "\nfn main()", RUST_SKIP),
-        _ => return Err(anyhow::anyhow!("{} has no free producer", language.name())),
+        _ => bail!("{} has no free producer", language.name()),
     };
     ensure!(text.matches(old).count() == 1, "the printed program has no call that reads its source: {text}");
     let text = text.replacen(old, new, 1);

@@ -1,4 +1,4 @@
-//! A second thread that unlinks a file, because freeing a large file's blocks takes long.
+//! Unlinks a file in a second thread, because the kernel frees the blocks of a large file slowly.
 
 use std::ffi::CString;
 use std::os::fd::{BorrowedFd, OwnedFd};

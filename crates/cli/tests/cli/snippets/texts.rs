@@ -19,7 +19,7 @@ pub(crate) fn add(trials: &mut Trials) {
         &[],
         every_value_of_logs,
     );
-    trials.add("snippets: a case that is no log is refused with the nearest that is one", &[], refuses_logs);
+    trials.add("snippets: --append refuses other cases and names the nearest log", &[], refuses_logs);
     trials.add("snippets: a case without code names the nearest with code", &[], nearest);
     let needs = [Need::Filesystem(Kind::Ext4)];
     trials.add("snippets: a refusal reports the cost of the nearest case", &needs, cost);
