@@ -44,7 +44,8 @@ pub(super) const OTHERS: &str = "others";
 /// Longer than any sample.
 const PAUSE: Duration = Duration::from_secs(3);
 
-const LOCKED: Duration = Duration::from_secs(6);
+/// Two programs are locked out one after the other. Each waits 10 s for the database.
+const LOCKED: Duration = Duration::from_secs(4);
 
 /// Longer than any command.
 const HANGS_AFTER: Duration = Duration::from_secs(180);
