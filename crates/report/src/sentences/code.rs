@@ -12,22 +12,40 @@ pub fn emit_options(case: &Case) -> EmitOptions {
 
 /// `only`: the name of a language.
 pub(crate) fn codes(case: &Case, only: Option<&str>) -> Vec<(Language, String)> {
+    codes_with(case, emit_options(case), only)
+}
+
+fn codes_with(case: &Case, options: EmitOptions, only: Option<&str>) -> Vec<(Language, String)> {
     let is_wanted = |language: &&Language| only.is_none_or(|name| language.name() == name);
-    let code = |&language: &Language| Some((language, code(case, language, emit_options(case)).ok()?));
+    let code = |&language: &Language| Some((language, code(case, language, options).ok()?));
     Language::ALL.iter().filter(is_wanted).filter_map(code).collect()
 }
 
-/// The command, and the first line of the function.
+/// The command, and the first line of the function. Durable records get the code of a log.
 pub(crate) fn sentence(case: &Case, only: Option<&str>) -> Option<String> {
-    let codes = codes(case, only);
+    let log = EmitOptions { is_append: true, ..EmitOptions::default() };
+    let log = case.axes().sync.is_on_the_way().then_some(log);
+    let mut frames = log.into_iter().chain([emit_options(case)]);
+    let (options, codes) = frames.find_map(|options| {
+        let codes = codes_with(case, options, only);
+        (!codes.is_empty()).then_some((options, codes))
+    })?;
     let ((first, text), others) = codes.split_first()?;
     let signature = first_line(text)?;
     let more: Vec<&str> = others.iter().map(|(language, _)| language.name()).collect();
     let more = if more.is_empty() { String::new() } else { format!(" (or {})", more.join(", ")) };
     // The function writes the given data.
     let name = RecordedCase::from(case.clone()).name_without(&[Axis::Size]);
-    let stream = if emit_options(case).is_stream { " --stream" } else { "" };
-    Some(format!("As code, `{signature}`: writebench code {name} --lang {}{stream}{more}", first.name()))
+    let option = match options {
+        EmitOptions { is_append: true, .. } => " --append",
+        EmitOptions { is_stream: true, .. } => " --stream",
+        _ => "",
+    };
+    Some(format!(
+        "As code, `{}`: writebench code {name} --lang {}{option}{more}",
+        signature.trim().trim_end_matches(" {"),
+        first.name()
+    ))
 }
 
 fn first_line(text: &str) -> Option<&str> {
@@ -35,7 +53,9 @@ fn first_line(text: &str) -> Option<&str> {
         let name = line.to_lowercase().replace('_', "");
         let is_named = |name_of_function| name.contains(name_of_function);
         !line.starts_with("static")
-            && ["writefile(", "writefiles(", "writestream(", "copyfile("].into_iter().any(is_named)
+            && ["writefile(", "writefiles(", "writestream(", "copyfile(", "logappend(", " append("]
+                .into_iter()
+                .any(is_named)
     };
     text.lines().find(begins)
 }
@@ -67,6 +87,21 @@ mod tests {
     fn a_producers_code_is_a_stream_in_the_wanted_language() {
         let said = sentence(&case("write,source=chunk"), Some("python")).unwrap();
         assert!(said.ends_with("writebench code write,source=chunk --lang python --stream"), "{said}");
+    }
+
+    #[test]
+    fn durable_records_have_the_code_of_a_log() {
+        for (language, function) in [
+            ("c", "int log_append(struct log *log, const void *record, size_t size)"),
+            ("rust", "pub fn append(&self, record: &[u8]) -> io::Result<()>"),
+            ("go", "func (log *Log) Append(record []byte) error"),
+        ] {
+            let said = sentence(&case("write,chunk=512,sync=fdatasync/1"), Some(language)).unwrap();
+            assert!(said.starts_with(&format!("As code, `{function}`: ")), "{said}");
+            assert!(said.ends_with(&format!("--lang {language} --append")), "{said}");
+        }
+        let elsewhere = sentence(&case("write,chunk=512,sync=fdatasync/1"), Some("python")).unwrap();
+        assert!(elsewhere.ends_with("--lang python"), "{elsewhere}");
     }
 
     #[test]
