@@ -37,7 +37,7 @@ pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use gluster::Gluster;
 pub use image::Image;
 pub use loop_device::{LoopDevice, loop_devices};
-pub use mounted::Mounted;
+pub use mounted::{Mounted, unmount};
 pub use program::{
     Ended, Program, children, descendants, entries, extended, is_alive, kill_run, most_memory_bytes, send,
     wait_for, worker,

@@ -1,8 +1,10 @@
 use std::os::linux::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 use tempfile::TempDir;
 
@@ -41,6 +43,18 @@ pub(crate) fn temporary(what: &str) -> std::io::Result<TempDir> {
     tempfile::Builder::new().prefix(&format!("writebench-{what}-")).tempdir()
 }
 
+/// Repeated while it is busy: between `fork` and `exec`, a child of another test has this process's files open.
+pub fn unmount(point: &Path) -> Result<()> {
+    const LIMIT: Duration = Duration::from_secs(10);
+    let start = Instant::now();
+    loop {
+        match rustix::mount::unmount(point, UnmountFlags::empty()) {
+            Err(Errno::BUSY) if start.elapsed() < LIMIT => std::thread::sleep(Duration::from_millis(5)),
+            ended => return ended.with_context(|| format!("unmount {}", point.display())),
+        }
+    }
+}
+
 /// Aborts a FUSE connection, so all waiting requests get an error. A busy mount is detached.
 pub(crate) fn abort(point: &Path) {
     let _ = rustix::mount::unmount(point, UnmountFlags::FORCE | UnmountFlags::DETACH);
@@ -52,6 +66,6 @@ pub(crate) fn device_at(path: &Path) -> Option<u64> {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.path()).output();
+        let _ = unmount(self.path());
     }
 }

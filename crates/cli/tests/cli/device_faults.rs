@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use writebench_testkit::{
-    Caching, Call, Errno, Fault, Faulty, LoopDevice, Need, Trials, What, When, call, send, wait_for,
+    Caching, Call, Errno, Fault, Faulty, LoopDevice, Need, Trials, What, When, call, send, unmount, wait_for,
 };
 
 use crate::real_faults::{Running, nothing_left, one_line};
@@ -60,7 +60,7 @@ impl Stack {
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.point.path()).output();
+        let _ = unmount(self.point.path());
     }
 }
 
@@ -92,7 +92,7 @@ fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
         );
     }
     faulty.follow(&[]);
-    call(Command::new("umount").arg(stack.path()))?;
+    unmount(stack.path())?;
     stack.mount_again(&image)?;
     nothing_left(&program, stack.path())
 }

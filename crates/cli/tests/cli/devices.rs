@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Kind, LoopDevice, Need, Trials, call, directory_on};
+use writebench_testkit::{Kind, LoopDevice, Need, Trials, call, directory_on, unmount};
 
 use crate::program;
 
@@ -120,7 +120,7 @@ fn with_data() -> Result<()> {
     let mounted = tempfile::tempdir()?;
     call(Command::new("mount").arg(node).arg(mounted.path()))?;
     let result = refused(&[&[node], run.as_slice(), &["--destroy-data"]].concat(), 3, "mounted at");
-    call(Command::new("umount").arg(mounted.path()))?;
+    unmount(mounted.path())?;
     result?;
     let document = program.run(device.path(), &[run.as_slice(), &["--destroy-data"]].concat(), 0)?;
     ensure!(document["cases"][0]["outcome"] == "ok", "{document}");
@@ -155,7 +155,7 @@ fn stays_whole(device: &LoopDevice, used: &LoopDevice, how: &str) -> Result<()> 
     let mounted = tempfile::tempdir()?;
     call(Command::new("mount").arg(used.path()).arg(mounted.path()))?;
     let content = std::fs::read(mounted.path().join("file"));
-    call(Command::new("umount").arg(mounted.path()))?;
+    unmount(mounted.path())?;
     ensure!(content? == vec![7; 8 << 20], "the file is another");
     Ok(())
 }

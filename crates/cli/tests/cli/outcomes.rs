@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
     Caching, Call, Fault, Faulty, Image, Kind, LoopDevice, Need, Program, Trials, What, When, directory_on,
-    entries, send, wait_for,
+    entries, send, unmount, wait_for,
 };
 
 use crate::program;
@@ -72,7 +72,7 @@ fn no_direct() -> Result<()> {
         std::process::Command::new("mount").args(["-t", "ramfs", "none"]).arg(directory.path()),
     )?;
     let document = program.run(directory.path(), &["--case", name, "--samples", "1"], 0);
-    writebench_testkit::call(std::process::Command::new("umount").arg(directory.path()))?;
+    unmount(directory.path())?;
     let reason = case(&document?, name)?["reason"].clone();
     ensure!(reason == "open with O_DIRECT: Invalid argument (22)", "{reason}");
     let target = directory_on(Kind::Tmpfs);
@@ -116,7 +116,7 @@ fn misaligned() -> Result<()> {
     )?;
     let name = "write,size=1MiB,chunk=512,cache=direct";
     let document = program.run(&point, &["--case", name, "--samples", "1", "--yes"], 4);
-    writebench_testkit::call(std::process::Command::new("umount").arg(&point))?;
+    unmount(&point)?;
     let reason = case(&document?, name)?["reason"].clone();
     let expected = "write: Invalid argument: direct I/O here needs multiples of 4096 bytes in the file and 512 in memory (22)";
     ensure!(reason.as_str().is_some_and(|reason| reason.starts_with(expected)), "{reason}");

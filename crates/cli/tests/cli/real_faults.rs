@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
-    Image, Kind, Mounted, Need, Program, Trials, call, directory_on, entries, send, wait_for,
+    Image, Kind, Mounted, Need, Program, Trials, call, directory_on, entries, send, unmount, wait_for,
 };
 
 use crate::program;
@@ -189,7 +189,7 @@ fn full_below(kind: &str) -> Result<()> {
         Ok((program, ended))
     };
     let ended = run();
-    call(Command::new("umount").arg(point.path()))?;
+    unmount(point.path())?;
     let (program, ended) = ended?;
     let shown = program.call(&["show", "--export", "json=-"])?;
     let document: Value = serde_json::from_str(&shown.stdout)?;
@@ -225,7 +225,7 @@ fn read_only() -> Result<()> {
     for case in ["write,size=64KiB", "pwrite,size=64KiB"] {
         over.ended_by(case, "failed", "open: Read-only file system (30)")?;
     }
-    call(Command::new("umount").arg(image.path()))?;
+    unmount(&image.path())?;
     call(Command::new("mount").arg(image.device().path()).arg(image.path()))?;
     nothing_left(&program, &image.path())
 }

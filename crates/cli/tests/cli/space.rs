@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Ended, Image, Need, Trials, call, entries, wait_for};
+use writebench_testkit::{Ended, Image, Need, Trials, call, entries, unmount, wait_for};
 
 use crate::program;
 
@@ -69,7 +69,7 @@ impl FewInodes {
 
 impl Drop for FewInodes {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path()).output();
+        let _ = unmount(self.0.path());
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 use tempfile::TempDir;
-use writebench_testkit::call;
+use writebench_testkit::{call, unmount};
 
 pub(crate) struct MountedAt {
     point: TempDir,
@@ -25,7 +25,7 @@ impl MountedAt {
 
 impl Drop for MountedAt {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.point.path()).output();
+        let _ = unmount(self.point.path());
     }
 }
 
