@@ -161,7 +161,9 @@ fn arranged() -> Result<()> {
     ensure!(names == ["write,size=1MiB", "write,size=64KiB,chunk=4KiB,sync=fdatasync/1"], "{names:?}");
     let fastest_first = rows(&["--sort", "throughput"])?;
     ensure!(fastest_first.is_sorted_by(|(_, a), (_, b)| a >= b), "{fastest_first:?}");
-    ensure!(rows(&["--top", "1"])? == fastest_first[..1], "the first only");
+    // A shorter table may round differently.
+    let top = rows(&["--top", "1"])?;
+    ensure!(top.len() == 1 && top[0].0 == fastest_first[0].0, "{top:?} of {fastest_first:?}");
     let all = call(&program, &["show", "--export", "csv=-"], 0)?.stdout;
     let top = call(&program, &["show", "--top", "1", "--export", "csv=-"], 0)?.stdout;
     ensure!(all == top, "an export is whole");
