@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         });
     }
     trials.add("a full disk ends a set, and the next one succeeds", &[Need::Image("ext4")], full_disk);
-    trials.run(2)
+    trials.run(4)
 }
 
 fn check_state(directory: &Path, method: Method, state: &str) -> Result<()> {

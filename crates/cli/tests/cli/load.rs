@@ -12,6 +12,8 @@ use writebench_testkit::{
     Kind, Need, Program, Trials, directory_on, example_case, example_run, most_memory_bytes,
 };
 
+use crate::program;
+
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add(
@@ -23,18 +25,8 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("load: a supervisor of ten thousand cases uses less than 100 MB", &tmpfs, supervisor);
 }
 
-const TURNS: usize = 5;
+const TURNS: usize = 9;
 const MOST_MEMORY_BYTES: u64 = 100_000_000;
-
-/// The program to measure. The default is cargo's test build.
-const RELEASED: &str = "WRITEBENCH";
-
-fn program() -> Result<Program> {
-    match std::env::var(RELEASED) {
-        Ok(released) => Program::new(&released),
-        Err(_) => crate::program(),
-    }
-}
 
 fn sample(case: u64, round: u32) -> Sample {
     let mut sample = Sample::without_figures(round, Outcome::Ok);

@@ -31,5 +31,5 @@ fn run_trials() -> ExitCode {
     refusals::add(&mut trials);
     bindfs::add(&mut trials);
     endings::add(&mut trials);
-    trials.run(2)
+    trials.run(4)
 }

@@ -59,15 +59,13 @@ fn holds_what_is_written(kind: &FilesystemKind) -> Result<()> {
 }
 
 fn write_and_read_again(path: &Path) -> Result<()> {
+    // Each page has its own number.
     let block = |index: u64| -> Vec<u8> {
-        let mut state = index.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut next = || {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state.to_le_bytes()
-        };
-        (0..MIB / 8).flat_map(|_| next()).collect()
+        let mut block = vec![7; 1 << 20];
+        for (at, page) in (0..MIB).step_by(4096).zip(block.chunks_exact_mut(4096)) {
+            page[..8].copy_from_slice(&(index * MIB + at).to_le_bytes());
+        }
+        block
     };
     let mut file = File::create_new(path)?;
     for index in 0..64 {

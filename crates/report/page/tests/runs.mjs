@@ -9,9 +9,9 @@ const PROGRAM = process.env.WRITEBENCH;
 
 /** A temporary directory with its own database. */
 export class Workplace {
-  constructor() {
-    if (!PROGRAM) throw new Error("WRITEBENCH is not set: it names the program, built with `cargo build --release`");
-    this.directory = mkdtempSync(join(tmpdir(), "writebench-page-"));
+  constructor(parent = tmpdir()) {
+    if (!PROGRAM) throw new Error("WRITEBENCH is not set: it names the program, built with `cargo build`");
+    this.directory = mkdtempSync(join(parent, "writebench-page-"));
     this.target = mkdtempSync(join(this.directory, "target-"));
   }
 

@@ -3,6 +3,7 @@
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result, ensure};
 use writebench_model::{Case, Naming, Prepare};
@@ -67,11 +68,13 @@ const REPLACING: [&str; 11] = [
     "write-files,file-size=whole,naming=rename,prepare=overwrite,sync-files=writeback",
 ];
 
-const SIZES: [usize; 5] = [3_000_001, 1 << 20, 8192, 1, 0];
+const SIZES: [usize; 4] = [3_000_001, 1 << 20, 1, 0];
 
 /// Chunks differ from each other, and so do their bytes.
 pub(super) fn content(size: usize) -> Vec<u8> {
-    (0..size).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect()
+    static LONGEST: LazyLock<Vec<u8>> =
+        LazyLock::new(|| (0..SIZES[0]).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect());
+    LONGEST[..size].to_vec()
 }
 
 /// Sizes of an existing file. A copy replaces a longer one completely.
@@ -101,8 +104,8 @@ pub(super) fn is_whole(name: &str, language: Language, more: &[&str], on: &Path)
         ensure!(output.status.success(), "{size} bytes over {old:?}: {output:?}");
         let written = std::fs::read(&target)?;
         ensure!(written.len() == size, "{} of {size} bytes", written.len());
-        let other = written.iter().zip(&content).position(|(one, other)| one != other);
-        ensure!(other.is_none(), "another byte at {} of {size}", other.unwrap_or_default());
+        let other = || written.iter().zip(&content).position(|(one, other)| one != other);
+        ensure!(written == content, "another byte at {:?} of {size}", other());
     }
     // An existing file is never replaced by accident.
     if !case.axes().prepare.needs_old_content() {

@@ -1,5 +1,6 @@
 //! Formatters and linters accept the printed code. [`writebench_testkit::compiled`] shows compiler warnings.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -22,33 +23,54 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("snippets: cpp: clang-format accepts all code", &formatter, || {
         clang_format(Language::Cpp, "p.cpp")
     });
+    trials.add("snippets: cpp: all code includes what it uses", &[Need::Program("c++")], includes);
     trials.add("snippets: node: all code parses", &[Need::Program("node")], node);
     let title = "snippets: go: all code is as gofmt formats it, and go vet has no complaint";
     trials.add(title, &[Need::Program("go"), Need::Program("gofmt")], gofmt);
 }
 
+fn all_code(language: Language) -> Result<Vec<String>> {
+    let named = CONTENT.iter().chain(LOGS).chain(SETS).map(|name| case(name));
+    let cases = promises().into_iter().map(|(case, _)| Ok(case)).chain(named).collect::<Result<Vec<_>>>()?;
+    let texts =
+        cases.iter().flat_map(|case| frames().filter_map(move |frame| code(case, language, frame).ok()));
+    let texts: Vec<_> = texts.collect();
+    ensure!(texts.len() > 100, "{} texts", texts.len());
+    Ok(texts)
+}
+
 /// One folder per file.
 fn written(language: Language, file: &str) -> Result<TempDir> {
     let directory = tempfile::tempdir()?;
-    let promises = promises();
-    let cases = promises
-        .iter()
-        .map(|(case, _)| Ok(case.clone()))
-        .chain(CONTENT.iter().chain(LOGS).chain(SETS).map(|name| case(name)));
-    let mut count = 0;
-    for case in cases {
-        let case = case?;
-        for frame in frames() {
-            if let Ok(text) = code(&case, language, frame) {
-                let folder = directory.path().join(format!("p{count}"));
-                std::fs::create_dir(&folder)?;
-                std::fs::write(folder.join(file), text)?;
-                count += 1;
+    for (number, text) in all_code(language)?.into_iter().enumerate() {
+        let folder = directory.path().join(format!("p{number}"));
+        std::fs::create_dir(&folder)?;
+        std::fs::write(folder.join(file), text)?;
+    }
+    Ok(directory)
+}
+
+/// [`writebench_testkit::compiled`] adds headers. So for each name, the code with the fewest includes is compiled without.
+fn includes() -> Result<()> {
+    let mut fewest = BTreeMap::new();
+    for text in all_code(Language::Cpp)? {
+        let count = text.matches("#include").count();
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
+        for name in words.filter(|word| word.starts_with("std::") || word.starts_with("::")) {
+            let known = fewest.entry(name.to_owned()).or_insert((count, text.clone()));
+            if count < known.0 {
+                *known = (count, text.clone());
             }
         }
     }
-    ensure!(count > 100, "{count} files");
-    Ok(directory)
+    let texts: BTreeSet<String> = fewest.into_values().map(|(_, text)| text).collect();
+    let file = tempfile::Builder::new().suffix(".cpp").tempfile()?;
+    for text in &texts {
+        std::fs::write(file.path(), text)?;
+        agrees(Command::new("c++").args(["-std=c++17", "-fsyntax-only"]).arg(file.path()), true)
+            .with_context(|| text.clone())?;
+    }
+    Ok(())
 }
 
 fn files<'d>(directory: &'d Path, file: &'d str) -> Result<impl Iterator<Item = std::path::PathBuf> + 'd> {
