@@ -1,19 +1,17 @@
 //! The requirements of tests and steps.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use writebench_testkit::{has_program, python_with};
 
 use crate::command::{printed, root};
 
-/// A program, a path, `rust:TARGET` for a standard library, `python:MODULE`, or `miri`.
+/// A program, a path, `rust:TARGET` for a standard library, or `python:MODULE`.
 pub(crate) fn is_met(need: &str) -> bool {
     match need.split_once(':') {
         Some(("rust", target)) => has_target(target),
         Some(("python", module)) => python_with(module).is_some(),
-        _ if need == "miri" => has_miri(),
         _ if need.contains('/') => root().join(need).exists(),
         _ => has_program(need),
     }
@@ -23,15 +21,6 @@ fn has_target(target: &str) -> bool {
     let folder = printed(Command::new("rustc").args(["--print", "target-libdir", "--target", target]));
     let Ok(entries) = folder.and_then(|folder| Ok(fs::read_dir(folder.trim_end())?)) else { return false };
     entries.filter_map(Result::ok).any(|entry| entry.file_name().to_string_lossy().starts_with("libstd-"))
-}
-
-fn has_miri() -> bool {
-    // This must not install a toolchain.
-    let mut command = Command::new("rustc");
-    let folder = printed(command.args(["+nightly", "--print", "sysroot"]).env("RUSTUP_AUTO_INSTALL", "0"));
-    // Miri builds the standard library.
-    let parts = ["bin/cargo-miri", "lib/rustlib/src/rust/library"];
-    folder.is_ok_and(|folder| parts.iter().all(|part| Path::new(folder.trim_end()).join(part).exists()))
 }
 
 #[cfg(test)]

@@ -78,7 +78,6 @@ fn install_command(packages: &[&str]) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::printed;
 
     #[test]
     fn only_missing_packages_are_installed() {
@@ -99,16 +98,5 @@ mod tests {
         };
         assert!(has_npm("npm"));
         assert!(!has_npm("node"));
-    }
-
-    #[test]
-    fn an_installed_nightly_is_not_updated() {
-        let Needs { parts, .. } = missing(|need| need != "miri").unwrap();
-        let [[.., run]] = &parts[..] else { panic!("{parts:?}") };
-        for (rustc, wanted) in [("true", "component add"), ("false", "toolchain install nightly")] {
-            let script = format!("rustc() {{ {rustc}; }}\nrustup() {{ echo \"$*\"; }}\n{run}");
-            let said = printed(Command::new("sh").args(["-c", &script])).unwrap();
-            assert!(said.starts_with(wanted), "{said}");
-        }
     }
 }

@@ -68,16 +68,19 @@ struct Log {
     changed: Condvar,
 }
 
-/// Steps with `beside` run in a second lane. The records are in the order of the ends. Failures are printed again at
+/// Steps with `beside` run in two more lanes. The records are in the order of the ends. Failures are printed again at
 /// the end, because a log may keep only its end.
 fn run_all(steps: &[Step]) -> Vec<Record> {
     let log = Log::default();
     let (first, rest) = steps.split_at(steps.len().min(1));
     first.iter().for_each(|step| log.run(step, steps));
-    let lane = |beside: bool| rest.iter().filter(move |step| step.beside == beside);
+    let beside = Mutex::new(rest.iter().filter(|step| step.beside));
+    let next = || beside.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let run_beside = || std::iter::from_fn(next).for_each(|step| log.run(step, steps));
     std::thread::scope(|scope| {
-        scope.spawn(|| lane(true).for_each(|step| log.run(step, steps)));
-        lane(false).for_each(|step| log.run(step, steps));
+        // While one waits for a disk or for cargo's lock, the other uses the processor.
+        (0..2).for_each(|_| drop(scope.spawn(run_beside)));
+        rest.iter().filter(|step| !step.beside).for_each(|step| log.run(step, steps));
     });
     let records = log.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
     println!();
@@ -110,7 +113,7 @@ impl Log {
             let mut output = Vec::new();
             let record = step.carry_out(failed.as_deref(), &mut output);
             // Standard output may be closed.
-            let _ = writeln!(stdout.lock(), "{title} (second lane)\n{}", String::from_utf8_lossy(&output));
+            let _ = writeln!(stdout.lock(), "{title} (beside)\n{}", String::from_utf8_lossy(&output));
             record
         } else {
             println!("{title}");
@@ -169,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_waits_for_one_in_the_other_lane() {
+    fn a_step_waits_for_one_in_another_lane() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("made").display().to_string();
         let steps = [

@@ -196,7 +196,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_step_in_the_second_lane_prints_its_output_at_once() {
+    fn a_step_beside_others_prints_its_output_at_once() {
         let step = Step { beside: true, ..step("a", "echo one; echo two >&2") };
         let mut output = Vec::new();
         assert_eq!(step.carry_out(None, &mut output).ending, Ending::Passed);
