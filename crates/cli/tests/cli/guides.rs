@@ -38,8 +38,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("writebench run /dev/sdX ", "devices.rs"),
 ];
 
-/// The program with small files and few samples. A comparison of two small runs may find anything, or have no verdict if
-/// all samples were disturbed.
+/// The program with small files and few samples. A comparison of two small runs may find anything. If all samples were
+/// disturbed, it has no verdict.
 const SMALL: &str = r#"#!/bin/sh
 words=" $* "
 lacks() { case "$words" in *"$1"*) false ;; esac; }

@@ -50,7 +50,8 @@ fn written(language: Language, file: &str) -> Result<TempDir> {
     Ok(directory)
 }
 
-/// [`writebench_testkit::compiled`] adds headers. So for each name, the code with the fewest includes is compiled without.
+/// [`writebench_testkit::compiled`] adds headers. So the code with the fewest includes for each name is compiled
+/// without them.
 fn includes() -> Result<()> {
     let mut fewest = BTreeMap::new();
     for text in all_code(Language::Cpp)? {
