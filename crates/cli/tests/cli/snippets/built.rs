@@ -58,17 +58,15 @@ pub(super) fn text(case: &str, language: Language, more: &[&str]) -> Result<Resu
 
 impl Built {
     /// None if the language lacks the case.
-    pub(super) fn for_case(name: &str, language: Language, more: &[&str]) -> Result<Option<Self>> {
-        let [is_stream, is_append, is_atomic] =
-            ["--stream", "--append", "--atomic"].map(|option| more.contains(&option));
-        let frame = EmitOptions { is_program: true, is_stream, is_append, is_atomic };
-        // The library is faster than the command, which refuses with the nearest case.
-        if let Ok(text) = writebench_snippets::code(&case(name)?, language, frame) {
-            return Self::from_text(&text, language).map(Some);
-        }
-        let refusal = text(name, language, &[&["--main"], more].concat())?;
-        ensure!(refusal.as_ref().is_err_and(|why| why.contains(". The nearest in")), "{refusal:?}");
-        Ok(None)
+    pub(super) fn for_case(case: &str, language: Language, more: &[&str]) -> Result<Option<Self>> {
+        let text = match text(case, language, &[&["--main"], more].concat())? {
+            Ok(text) => text,
+            Err(refusal) => {
+                ensure!(refusal.contains(". The nearest in"), "{refusal}");
+                return Ok(None);
+            }
+        };
+        Self::from_text(&text, language).map(Some)
     }
 
     pub(super) fn from_text(text: &str, language: Language) -> Result<Self> {
