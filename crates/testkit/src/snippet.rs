@@ -66,7 +66,7 @@ fn precompiled_headers() -> Result<&'static str> {
     built.as_deref().map_err(|error| anyhow::Error::msg(error.clone()))
 }
 
-/// The header's path, beside its compiled form.
+/// The header's path. Its compiled form is in the same folder.
 fn precompile_headers() -> Result<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/snippets");
     std::fs::create_dir_all(&folder)?;
