@@ -25,10 +25,6 @@ mod lasting_faults;
 mod limits;
 mod load;
 mod memory_limits;
-#[cfg(feature = "mpi")]
-mod mpi;
-#[cfg(feature = "mpi")]
-mod mpiio;
 #[cfg(not(feature = "mpi"))]
 mod no_mpi;
 mod outcomes;
@@ -51,8 +47,6 @@ mod side_by_side;
 mod signals;
 mod silent_targets;
 mod sizes;
-#[cfg(feature = "mpi")]
-mod slurm;
 mod snippets;
 mod space;
 mod stalls;
@@ -97,12 +91,6 @@ fn main() -> Result<ExitCode> {
     limits::add(&mut trials);
     load::add(&mut trials);
     memory_limits::add(&mut trials);
-    #[cfg(feature = "mpi")]
-    mpi::add(&mut trials);
-    #[cfg(feature = "mpi")]
-    mpiio::add(&mut trials);
-    #[cfg(feature = "mpi")]
-    slurm::add(&mut trials);
     #[cfg(not(feature = "mpi"))]
     no_mpi::add(&mut trials);
     process_limits::add(&mut trials);

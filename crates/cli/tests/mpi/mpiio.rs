@@ -3,16 +3,16 @@
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Kind, Need, Trials, directory_on, entries};
 
-use crate::mpi::{RankGroup, all, case, run, samples};
 use crate::program;
+use crate::ranks::{RankGroup, all, case, run, samples};
 
 pub(crate) fn add(trials: &mut Trials) {
     let mpi = [Need::Program("mpirun"), Need::Filesystem(Kind::Tmpfs), Need::Filesystem(Kind::Ext4)];
-    trials.add("mpi: MPI-IO writes every byte, each rank alone or all together", &mpi, every_byte);
+    trials.add("MPI-IO writes every byte, each rank alone or all together", &mpi, every_byte);
     let strace = [mpi[0], mpi[1], Need::Strace];
-    trials.add("mpi: MPI-IO makes the calls that a case names", &strace, calls);
-    trials.add("mpi: MPI-IO does not wait for a failed rank", &strace, one_fails);
-    trials.add("mpi: outside MPI, MPI-IO is not supported", &[mpi[1]], outside);
+    trials.add("MPI-IO makes the calls of its case", &strace, calls);
+    trials.add("MPI-IO does not wait for a failed rank", &strace, one_fails);
+    trials.add("outside MPI, MPI-IO is not supported", &[mpi[1]], outside);
 }
 
 fn every_byte() -> Result<()> {

@@ -15,22 +15,22 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let mpi = [Need::Program("mpirun"), Need::Filesystem(Kind::Tmpfs)];
-    trials.add("mpi: four ranks measure one run, with shared, separate and strided files", &mpi, one_run);
-    trials.add("mpi: suite cluster runs, and --scaling varies the ranks", &mpi, suite);
-    trials.add("mpi: advise searches for all ranks", &mpi, advice);
-    trials.add("mpi: a mistake is reported once, before measuring", &mpi, mistakes);
-    trials.add("mpi: an error names a rank that does not see the target", &[mpi[0], mpi[1], Need::Root], blind);
+    trials.add("four ranks measure one run, with shared, separate and strided files", &mpi, one_run);
+    trials.add("suite cluster runs, and --scaling varies the ranks", &mpi, suite);
+    trials.add("advise searches for all ranks", &mpi, advice);
+    trials.add("a mistake is reported once, before measuring", &mpi, mistakes);
+    trials.add("an error names a rank without the target", &[mpi[0], mpi[1], Need::Root], blind);
     let strace = [mpi[0], mpi[1], Need::Strace];
-    trials.add("mpi: a slow rank is named, and a failed rank fails the sample", &strace, slow_and_failing);
-    trials.add("mpi: a killed worker of one rank costs one sample", &mpi, killed_worker);
-    trials.add("mpi: a killed rank ends the run, and the next run resumes and cleans up", &mpi, killed_rank);
-    trials.add("mpi: a rank killed at any moment leaves an intact database", &mpi, killed_at_any_moment);
-    trials.add("mpi: SIGTERM ends a run cleanly", &mpi, terminated);
+    trials.add("a slow rank is named, and a failed rank fails the sample", &strace, slow_and_failing);
+    trials.add("a killed worker of one rank costs one sample", &mpi, killed_worker);
+    trials.add("a killed rank ends the run, and the next run resumes and cleans up", &mpi, killed_rank);
+    trials.add("a rank killed at any moment leaves an intact database", &mpi, killed_at_any_moment);
+    trials.add("SIGTERM ends a run cleanly", &mpi, terminated);
     let faketime = [mpi[0], mpi[1], Need::Program("faketime")];
-    trials.add("mpi: a node's clock that is 50 ms ahead changes no result", &faketime, clocks);
+    trials.add("a node's clock that is 50 ms ahead changes no result", &faketime, clocks);
     let gluster = [mpi[0], Need::Image("ext4"), Need::Program("glusterfsd")];
-    trials.add("mpi: ranks write to GlusterFS, alone and together", &gluster, on_gluster);
-    trials.add("mpi: 64 ranks on one machine finish", &mpi, many);
+    trials.add("ranks write to GlusterFS, alone and together", &gluster, on_gluster);
+    trials.add("64 ranks on one machine finish", &mpi, many);
 }
 
 /// The number of ranks on a node, and the command around them.

@@ -19,11 +19,7 @@ pub(crate) fn add(trials: &mut Trials) {
         Need::Program("munged"),
         Need::Filesystem(Kind::Tmpfs),
     ];
-    trials.add(
-        "mpi: srun starts the ranks of one run, and its time limit leaves nothing behind",
-        &slurm,
-        steps,
-    );
+    trials.add("srun starts the ranks of one run, and its time limit leaves nothing behind", &slurm, steps);
 }
 
 /// One node: munged, slurmctld and slurmd.
