@@ -190,7 +190,13 @@ function say(plot, text) {
   plot.replaceChildren(element("p", { class: "quiet" }, text));
 }
 
+// Only for the first chart: the library takes most of the time of a page.
+function loadPlotly() {
+  if (!window.Plotly) document.head.append(element("script", {}, document.getElementById("plotly").textContent));
+}
+
 function draw(plot) {
+  loadPlotly();
   drawn.set(plot, true);
   const made = pictureOf(plot);
   plot.parentElement.querySelectorAll(":scope > .more-of-it").forEach((note) => note.remove());

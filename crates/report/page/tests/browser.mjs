@@ -46,6 +46,16 @@ export async function drawn(page, plot) {
   return plot;
 }
 
+/** The first chart of each kind. */
+export async function oneOfEachKind(page) {
+  const numbers = await page.evaluate(() => {
+    const { charts } = JSON.parse(document.getElementById("data").textContent);
+    return [...new Set(charts.map((chart) => chart.kind))].map((kind) => charts.findIndex((chart) => chart.kind === kind));
+  });
+  if (numbers.length < 4) throw new Error(`only ${numbers.length} kinds of charts`);
+  return numbers.map((number) => page.locator(`[data-chart="${number}"]`));
+}
+
 /** The number of colours in a picture. */
 export async function colours(page, locator) {
   const png = (await locator.screenshot()).toString("base64");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { colours, drawn, hasBrowser, launch, open } from "./browser.mjs";
+import { colours, drawn, hasBrowser, launch, oneOfEachKind, open } from "./browser.mjs";
 import { Workplace, copyOf, endedBy, searched, sideBySide, slowed, timed, together } from "./runs.mjs";
 
 // Would end any element, attribute, string or script.
@@ -104,19 +104,31 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     }
   }
 
-  for (const colorScheme of ["light", "dark"]) {
-    test(`every chart is drawn, in ${colorScheme} colours`, () =>
-      withPage(files.one, async (page) => {
-        const plots = await page.locator(".plot").all();
-        assert.ok(plots.length >= 12, `${plots.length} charts`);
-        for (const plot of plots) {
-          await drawn(page, plot);
-          const { different, most } = await colours(page, plot);
-          const title = await plot.getAttribute("aria-label");
-          assert.ok(different > 8 && most < 0.995, `${title}: ${different} colours, one of them on ${most}`);
-        }
-      }, { colorScheme }));
+  async function isDrawn(page, plot) {
+    await drawn(page, plot);
+    const { different, most } = await colours(page, plot);
+    const title = await plot.getAttribute("aria-label");
+    assert.ok(different > 8 && most < 0.995, `${title}: ${different} colours, one of them on ${most}`);
   }
+
+  test("every chart is drawn, and has a table with its values", () =>
+    withPage(files.one, async (page) => {
+      const figures = await page.locator("figure.chart").all();
+      assert.ok(figures.length >= 12, `${figures.length} charts`);
+      for (const figure of figures) {
+        await isDrawn(page, figure.locator(".plot"));
+        await figure.locator("details.behind > summary").click();
+        const rows = figure.locator(".behind tbody tr");
+        await rows.first().waitFor();
+        assert.ok(/\d/.test(await rows.first().textContent()));
+        assert.ok((await figure.locator(".behind caption").textContent()).length > 10);
+      }
+    }));
+
+  test("a chart of each kind is drawn in dark colours", () =>
+    withPage(files.one, async (page) => {
+      for (const plot of await oneOfEachKind(page)) await isDrawn(page, plot);
+    }, { colorScheme: "dark" }));
 
   test("each suite has the charts that its question needs", () =>
     withPage(files.one, async (page) => {
@@ -131,28 +143,29 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     }));
 
   for (const [name, viewport] of [["a screen", { width: 1280, height: 900 }], ["a phone", { width: 390, height: 844 }]]) {
-    for (const colorScheme of ["light", "dark"]) {
-      test(`the first screen of ${name} has the answers and the chart of all cases, in ${colorScheme} colours`, async () => {
-        for (const kind of ["firstLook", "one", "two", "search", "filesystems"]) {
-          await withPage(files[kind], async (page) => {
-            const box = (selector) => page.locator(selector).first().boundingBox();
-            const [answers, first, chart, axis, bar] = [await box("#answers"), await box(".answers tbody tr"), await box(".overview"), await box(".overview .ticks"), await box(".overview .bar")];
-            assert.ok(first.y < 250, `${kind}: the answers come first, at ${first.y}`);
-            assert.ok(axis.height > 0 && bar.height > 5, `${kind}: axis and bars`);
-            const gap = chart.y - (answers.y + answers.height);
-            assert.ok(gap > 0 && gap < 90, `${kind}: the chart follows the answers, ${gap} below them`);
-            assert.ok(bar.y + bar.height < chart.y + 200, `${kind}: the first bar is at ${bar.y}, the chart at ${chart.y}`);
-            // On a phone, answers of two runs may leave only the beginning of the chart.
-            const end = kind === "two" && viewport.width < 500 ? axis.y + axis.height : bar.y + bar.height;
-            assert.ok(end <= viewport.height, `${kind}: the chart is at ${chart.y}, its first bar at ${bar.y}`);
-            const ticks = await page.locator(".overview .ticks span").allTextContents();
-            assert.ok(ticks[0] === "0" && ticks.length >= 3, `${kind}: from 0: ${ticks.join()}`);
+    test(`the first screen of ${name} has the answers and the chart of all cases`, async () => {
+      for (const kind of ["firstLook", "one", "two", "search", "filesystems"]) {
+        await withPage(files[kind], async (page) => {
+          const box = (selector) => page.locator(selector).first().boundingBox();
+          const [answers, first, chart, axis, bar] = [await box("#answers"), await box(".answers tbody tr"), await box(".overview"), await box(".overview .ticks"), await box(".overview .bar")];
+          assert.ok(first.y < 250, `${kind}: the answers come first, at ${first.y}`);
+          assert.ok(axis.height > 0 && bar.height > 5, `${kind}: axis and bars`);
+          const gap = chart.y - (answers.y + answers.height);
+          assert.ok(gap > 0 && gap < 90, `${kind}: the chart follows the answers, ${gap} below them`);
+          assert.ok(bar.y + bar.height < chart.y + 200, `${kind}: the first bar is at ${bar.y}, the chart at ${chart.y}`);
+          // On a phone, answers of two runs may leave only the beginning of the chart.
+          const end = kind === "two" && viewport.width < 500 ? axis.y + axis.height : bar.y + bar.height;
+          assert.ok(end <= viewport.height, `${kind}: the chart is at ${chart.y}, its first bar at ${bar.y}`);
+          const ticks = await page.locator(".overview .ticks span").allTextContents();
+          assert.ok(ticks[0] === "0" && ticks.length >= 3, `${kind}: from 0: ${ticks.join()}`);
+          for (const colorScheme of ["light", "dark"]) {
+            await page.emulateMedia({ colorScheme });
             const { different } = await colours(page, page.locator(".overview tbody").first());
-            assert.ok(different > 8, `${kind}: ${different} colours`);
-          }, { viewport, colorScheme });
-        }
-      });
-    }
+            assert.ok(different > 8, `${kind}, ${colorScheme}: ${different} colours`);
+          }
+        }, { viewport });
+      }
+    });
   }
 
   test("the chart of all cases has a row for each ranked case, on one scale", () =>
@@ -323,18 +336,6 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       await page.keyboard.press("Enter");
       assert.equal(await table.locator("th[aria-sort]").getAttribute("aria-sort"), "ascending");
       assert.notEqual(await table.locator("tbody tr .copy").first().textContent(), first);
-    }));
-
-  test("every chart has a table with its values", () =>
-    withPage(files.one, async (page) => {
-      for (const figure of await page.locator("figure.chart").all()) {
-        await drawn(page, figure.locator(".plot"));
-        await figure.locator("details.behind > summary").click();
-        const rows = figure.locator(".behind tbody tr");
-        await rows.first().waitFor();
-        assert.ok(/\d/.test(await rows.first().textContent()));
-        assert.ok((await figure.locator(".behind caption").textContent()).length > 10);
-      }
     }));
 
   test("failed and unsupported cases are shown with their cause", () =>

@@ -120,7 +120,7 @@ fn heading(suite: &str, reports: &[Report]) -> (String, String) {
         Some(origin) if origin.suite() == GOALS => ("Goals", "The fastest method for each goal"),
         Some(origin) if *origin == CaseOrigin::named() => ("Named cases", ""),
         _ => match writebench_model::suite_named(suite) {
-            Ok(known) => return (known.title, known.summary),
+            Ok(known) => return (known.title.clone(), known.summary.clone()),
             Err(_) => (suite, ""),
         },
     };
