@@ -12,7 +12,7 @@ pub(crate) const GATE: &str = "Gate";
 pub(crate) const OUTPUT: &str = "Output";
 
 pub(crate) fn suite_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(writebench_model::built_in_suites().into_iter().map(|suite| suite.name))
+    PossibleValuesParser::new(writebench_model::built_in_suites().iter().map(|suite| suite.name.as_str()))
 }
 
 /// Lists all values in errors and completions.

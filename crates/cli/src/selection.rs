@@ -67,7 +67,7 @@ pub(crate) const SAMPLES: u32 = writebench_stats::FEWEST_FOR_INTERVAL;
 impl SelectionArguments {
     /// Whether a named suite consists of copies.
     pub(crate) fn copies_only(&self) -> bool {
-        self.suite.iter().any(|name| suite_named(name).is_ok_and(|suite| copies_only(&suite)))
+        self.suite.iter().any(|name| suite_named(name).is_ok_and(copies_only))
     }
 
     /// The size of all files, if no option sets it. A budget may then choose a smaller one.
@@ -116,7 +116,7 @@ pub(crate) fn rows(
     let default = (selection.is_empty() && copied.is_some()).then_some(COPY);
     for name in selection.suite.iter().map(String::as_str).chain(default) {
         let suite = suite_named(name)?;
-        let overrides = if copies_only(&suite) { &of_copies } else { &overrides };
+        let overrides = if copies_only(suite) { &of_copies } else { &overrides };
         let of_suite = suite.rows(overrides, block_size_bytes)?;
         let grows = suite.size_is_per_rank && overrides.iter().all(|(axis, _)| *axis != Axis::Size);
         for row in of_suite.rows {

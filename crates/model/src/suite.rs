@@ -1,5 +1,7 @@
 //! Named lists of cases, read from TOML.
 
+use std::sync::LazyLock;
+
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
@@ -257,17 +259,17 @@ fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error
     table.into_iter().map(of_axis).collect::<Result<_, String>>().map_err(Error::custom)
 }
 
-pub fn built_in_suites() -> Vec<Suite> {
-    SUITES.iter().map(|text| Suite::parse(text).expect("a built-in suite parses")).collect()
+pub fn built_in_suites() -> &'static [Suite] {
+    static PARSED: LazyLock<Vec<Suite>> = LazyLock::new(|| {
+        SUITES.iter().map(|text| Suite::parse(text).expect("a built-in suite parses")).collect()
+    });
+    &PARSED
 }
 
-pub fn suite_named(name: &str) -> Result<Suite, SuiteError> {
-    let mut suites = built_in_suites();
-    match suites.iter().position(|suite| suite.name == name) {
-        Some(place) => Ok(suites.swap_remove(place)),
-        None => {
-            let names = suites.iter().map(|suite| suite.name.as_str());
-            Err(SuiteError(unknown("suite", name, "expected one of", names)))
-        }
-    }
+pub fn suite_named(name: &str) -> Result<&'static Suite, SuiteError> {
+    let suites = built_in_suites();
+    suites.iter().find(|suite| suite.name == name).ok_or_else(|| {
+        let names = suites.iter().map(|suite| suite.name.as_str());
+        SuiteError(unknown("suite", name, "expected one of", names))
+    })
 }

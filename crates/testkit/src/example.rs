@@ -1,11 +1,10 @@
 //! Records of an invented run.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use writebench_model::{
     Axes, Axis, Case, CaseOrigin, CaseRecord, Layout, Method, RecordedCase, RunRecord, RunStatus, Sample,
-    Settings, Suite, TargetRecord, built_in_suites,
+    Settings, TargetRecord, built_in_suites,
 };
 
 const TARGET: &str = "/data/<b>|`x`";
@@ -80,8 +79,8 @@ pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
 
 #[must_use]
 pub fn section_of(suite: &str, section: &str) -> CaseOrigin {
-    static SUITES: LazyLock<Vec<Suite>> = LazyLock::new(built_in_suites);
-    let layout = SUITES.iter().find(|known| known.name == suite).map_or(Layout::Phases, |suite| suite.layout);
+    let layout =
+        built_in_suites().iter().find(|known| known.name == suite).map_or(Layout::Phases, |suite| suite.layout);
     CaseOrigin::of_suite(suite, section, layout)
 }
 

@@ -50,7 +50,7 @@ impl ListCommand {
 fn suites() -> Result<String> {
     let mut text = String::new();
     for suite in built_in_suites() {
-        let cases = cases_of(&suite)?.len();
+        let cases = cases_of(suite)?.len();
         text += &format!("{:<10}{cases:>4} cases  {}\n", suite.name, suite.summary);
     }
     Ok(text)
@@ -86,7 +86,7 @@ fn axes() -> String {
 }
 
 fn cases(name: &str) -> Result<String> {
-    Ok(cases_of(&suite_named(name)?)?.iter().map(|case| format!("{case}\n")).collect())
+    Ok(cases_of(suite_named(name)?)?.iter().map(|case| format!("{case}\n")).collect())
 }
 
 /// Each case once, even if it is in two tables.
