@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use writebench_model::{Case, Durability, Start};
 use writebench_snippets::Language;
+use writebench_testkit::Purpose;
 
 use crate::command::{cargo, folder_for, shown, succeed, target_directory};
 use crate::export::{Measured, measured};
@@ -78,7 +79,7 @@ pub(crate) fn compared(mut run: Command) -> Command {
 /// Compiles printed code in a new folder. Returns a command line for `--command`.
 pub(crate) fn compiled(text: &str, language: Language, folder: &Path) -> Result<String> {
     std::fs::create_dir(folder)?;
-    let words = writebench_testkit::compiled(text, language, folder)?;
+    let words = writebench_testkit::compiled(text, language, folder, Purpose::Measurement)?;
     Ok(format!("{} {{source}} {{file}}", shlex::try_join(words.iter().map(String::as_str))?))
 }
 

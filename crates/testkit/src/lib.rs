@@ -46,7 +46,7 @@ pub use python::python_with;
 pub use rustix::io::Errno;
 pub use set_clock::SetClock;
 #[cfg(feature = "cases")]
-pub use snippet::{compiled, rust_libraries};
+pub use snippet::{Purpose, compiled, rust_libraries};
 pub use test_rng::TestRng;
 pub use throttle::Throttle;
 pub use trial::{Need, Trials};

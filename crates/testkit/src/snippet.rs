@@ -11,11 +11,21 @@ use crate::java;
 use crate::python::system_python;
 use crate::trial::node_package;
 
-const STRICT: &[&str] = &["-O2", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-pthread"];
+const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror", "-pthread"];
 const CPP: &str = "-std=c++17";
+/// Some warnings need optimization.
+const TESTED: &str = "-O1";
 
-/// Returns a command line without the files. All warnings are errors. A missing include of C++ is not detected.
-pub fn compiled(text: &str, language: Language, directory: &Path) -> Result<Vec<String>> {
+/// Programs compile faster with less optimization.
+#[derive(Clone, Copy)]
+pub enum Purpose {
+    /// A missing include of C++ is not detected.
+    Test,
+    Measurement,
+}
+
+/// Returns a command line without the files. All warnings are errors.
+pub fn compiled(text: &str, language: Language, directory: &Path, purpose: Purpose) -> Result<Vec<String>> {
     let source = |name: &str| -> Result<PathBuf> {
         let path = directory.join(name);
         std::fs::write(&path, text)?;
@@ -27,19 +37,26 @@ pub fn compiled(text: &str, language: Language, directory: &Path) -> Result<Vec<
         call(command.current_dir(directory).env("GO111MODULE", "off"))?;
         Ok(vec![program])
     };
+    let (optimized, of_rust) = match purpose {
+        Purpose::Test => (TESTED, "opt-level=0"),
+        Purpose::Measurement => ("-O2", "opt-level=1"),
+    };
     let gcc = |compiler: &str, name: &str, options: &[&str]| {
-        native(compiler, name, &[STRICT, options].concat(), &["-luring"])
+        native(compiler, name, &[&[optimized], STRICT, options].concat(), &["-luring"])
     };
     let words = match language {
         Language::C => gcc("cc", "p.c", &["-std=gnu11"])?,
-        Language::Cpp => gcc("c++", "p.cpp", &[CPP, "-include", precompiled_headers()?])?,
+        Language::Cpp => match purpose {
+            Purpose::Test => gcc("c++", "p.cpp", &[CPP, "-include", precompiled_headers()?])?,
+            Purpose::Measurement => gcc("c++", "p.cpp", &[CPP])?,
+        },
         Language::Rust => {
             let libraries = rust_libraries()?;
             let libraries: Vec<&str> = libraries.iter().map(String::as_str).collect();
-            let options = ["--edition", "2024", "-C", "opt-level=1", "-D", "warnings"];
+            let options = ["--edition", "2024", "-C", of_rust, "-C", "strip=symbols", "-D", "warnings"];
             native("rustc", "p.rs", &options, &libraries)?
         }
-        Language::Go => native("go", "p.go", &["build", "-ldflags=-w"], &[])?,
+        Language::Go => native("go", "p.go", &["build", "-ldflags=-s -w"], &[])?,
         Language::Java => {
             let classes = directory.join("classes");
             let source = source("Main.java")?;
@@ -73,7 +90,7 @@ fn precompile_headers() -> Result<String> {
     let header = folder.join("headers.hpp");
     std::fs::write(&header, "#include <filesystem>\n#include <functional>\n#include <future>\n")?;
     let mut command = Command::new("c++");
-    call(command.args(STRICT).args([CPP, "-x", "c++-header"]).arg(&header))?;
+    call(command.arg(TESTED).args(STRICT).args([CPP, "-x", "c++-header"]).arg(&header))?;
     header.into_os_string().into_string().ok().context("a path in UTF-8")
 }
 

@@ -121,7 +121,9 @@ fn main() -> Result<ExitCode> {
     outputs::add(&mut trials);
     signals::add(&mut trials);
     // They wait for disks and signals half of the time.
-    Ok(trials.run(4))
+    let code = trials.run(4);
+    snippets::remove_programs();
+    Ok(code)
 }
 
 fn program() -> Result<Program> {

@@ -1,11 +1,13 @@
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 use writebench_model::{Case, FileSize};
 use writebench_snippets::{EmitOptions, Language};
-use writebench_testkit::{Need, compiled};
+use writebench_testkit::{Need, Purpose, compiled};
 
 use super::grid::case;
 use crate::program;
@@ -33,9 +35,19 @@ fn requires_package(language: Language, name: &str) -> bool {
         })
 }
 
+#[derive(Clone)]
 pub(super) struct Built {
-    _directory: TempDir,
+    _directory: Arc<TempDir>,
     words: Vec<String>,
+}
+
+type Programs = HashMap<(&'static str, String), Arc<OnceLock<Result<Built, String>>>>;
+
+/// By language and text. Several tests run each program, and compilers take most of their time.
+static PROGRAMS: LazyLock<Mutex<Programs>> = LazyLock::new(Mutex::default);
+
+pub(crate) fn remove_programs() {
+    PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
 /// The files at a target. A program splits its source into the files of a set.
@@ -70,9 +82,17 @@ impl Built {
     }
 
     pub(super) fn from_text(text: &str, language: Language) -> Result<Self> {
+        let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+        let program = Arc::clone(programs.entry((language.name(), text.to_owned())).or_default());
+        drop(programs);
+        let built = program.get_or_init(|| Self::compile(text, language).map_err(|error| format!("{error:#}")));
+        built.clone().map_err(anyhow::Error::msg)
+    }
+
+    fn compile(text: &str, language: Language) -> Result<Self> {
         let directory = tempfile::Builder::new().prefix("writebench-snippet-").tempdir()?;
-        let words = compiled(text, language, directory.path())?;
-        Ok(Self { _directory: directory, words })
+        let words = compiled(text, language, directory.path(), Purpose::Test)?;
+        Ok(Self { _directory: Arc::new(directory), words })
     }
 
     pub(super) fn command(&self, directory: &Path, source: &Path, target: &Path) -> Command {

@@ -13,6 +13,8 @@ mod unaligned;
 
 use writebench_testkit::Trials;
 
+pub(crate) use self::built::remove_programs;
+
 pub(crate) fn add(trials: &mut Trials) {
     texts::add(trials);
     calls::add(trials);
