@@ -29,9 +29,14 @@ pub(crate) fn run() -> Result<()> {
     for [package, proof, purpose] in &packages {
         println!("setup: missing {package} ({proof}), for {purpose}");
     }
-    let python = target_directory()?.join("python").display().to_string();
+    let python = target_directory()?.join("python");
+    let python = python.display();
+    let pip = format!(
+        "test -x '{python}/bin/python3' || python3 -m venv '{python}' && \
+         '{python}/bin/python3' -m pip install --quiet --no-compile --retries 1"
+    );
     for [name, .., run] in &parts {
-        attempt(Command::new("sh").args(["-c", &run.replace("{python}", &python)]), name);
+        attempt(Command::new("sh").args(["-c", &run.replace("{pip}", &pip)]), name);
     }
     let packages: Vec<_> = packages.iter().map(|[package, ..]| package.as_str()).collect();
     if !packages.is_empty() {

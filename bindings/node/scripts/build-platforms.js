@@ -34,7 +34,7 @@ function environment({ libc, os }) {
 
 function build(platform) {
   const { os, libc, target } = platform;
-  const words = ['--target', libc === 'glibc' ? `${target}.${GLIBC}` : target];
+  const words = ['--release', '--target', libc === 'glibc' ? `${target}.${GLIBC}` : target];
   return cargo.build(os === 'win32' ? 'build' : 'zigbuild', words, { env: environment(platform), isQuiet: true });
 }
 

@@ -1,4 +1,4 @@
-// Builds the addon for this machine, at the loader's first path.
+// Builds the addon for this machine, at the loader's first path. Its words are cargo's, by default `--release`.
 'use strict';
 
 const fs = require('node:fs');
@@ -6,9 +6,10 @@ const path = require('node:path');
 
 const { build } = require('./cargo.js');
 
+const words = process.argv.slice(2);
 const ADDON = path.resolve(__dirname, '../direct-io.node');
 
-const { file, why } = build('build', []);
+const { file, why } = build('build', words.length > 0 ? words : ['--release']);
 if (file === undefined) {
   console.error(`direct-io.node is not built: ${why}`);
   process.exit(1);

@@ -21,7 +21,7 @@ function reason(stderr) {
 /** Returns the library as `file`, or the reason as `why` and the output as `log`. */
 function build(command, words, { env = {}, isQuiet = false } = {}) {
   const format = '--message-format=json-render-diagnostics';
-  const done = spawnSync('cargo', [command, '--release', '--package', 'direct-io-node', format, ...words], {
+  const done = spawnSync('cargo', [command, '--package', 'direct-io-node', format, ...words], {
     cwd: ROOT,
     encoding: 'utf8',
     env: { ...process.env, ...env },

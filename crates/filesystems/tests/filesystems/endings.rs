@@ -13,7 +13,7 @@ use crate::kept::{Kept, loops_over, request};
 const SIGNALS: [Signal; 3] = [Signal::KILL, Signal::TERM, Signal::INT];
 
 /// Spread over the whole time of making.
-const MOMENTS: u32 = 40;
+const MOMENTS: u32 = 24;
 
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Image("ext4"), Need::Image("btrfs"), Need::Image("xfs"), Need::Bindfs];
