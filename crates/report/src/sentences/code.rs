@@ -10,26 +10,21 @@ pub fn emit_options(case: &Case) -> EmitOptions {
     EmitOptions { is_stream, ..EmitOptions::default() }
 }
 
-/// `only`: the name of a language.
-pub(crate) fn codes(case: &Case, only: Option<&str>) -> Vec<(Language, String)> {
-    codes_with(case, emit_options(case), only)
-}
-
-fn codes_with(case: &Case, options: EmitOptions, only: Option<&str>) -> Vec<(Language, String)> {
-    let is_wanted = |language: &&Language| only.is_none_or(|name| language.name() == name);
-    let code = |&language: &Language| Some((language, code(case, language, options).ok()?));
-    Language::ALL.iter().filter(is_wanted).filter_map(code).collect()
-}
-
-/// The command, and the first line of the function. Durable records get the code of a log.
-pub(crate) fn sentence(case: &Case, only: Option<&str>) -> Option<String> {
+/// Durable records get the code of a log where a language has it. `only`: the name of a language.
+pub(crate) fn codes(case: &Case, only: Option<&str>) -> Option<(EmitOptions, Vec<(Language, String)>)> {
     let log = EmitOptions { is_append: true, ..EmitOptions::default() };
     let log = case.axes().sync.is_on_the_way().then_some(log);
-    let mut frames = log.into_iter().chain([emit_options(case)]);
-    let (options, codes) = frames.find_map(|options| {
-        let codes = codes_with(case, options, only);
+    let is_wanted = |language: &&Language| only.is_none_or(|name| language.name() == name);
+    log.into_iter().chain([emit_options(case)]).find_map(|options| {
+        let code = |&language: &Language| Some((language, code(case, language, options).ok()?));
+        let codes: Vec<_> = Language::ALL.iter().filter(is_wanted).filter_map(code).collect();
         (!codes.is_empty()).then_some((options, codes))
-    })?;
+    })
+}
+
+/// The command, and the first line of the function.
+pub(crate) fn sentence(case: &Case, only: Option<&str>) -> Option<String> {
+    let (options, codes) = codes(case, only)?;
     let ((first, text), others) = codes.split_first()?;
     let signature = first_line(text)?;
     let more: Vec<&str> = others.iter().map(|(language, _)| language.name()).collect();

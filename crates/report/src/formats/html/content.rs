@@ -86,7 +86,7 @@ pub(super) fn runs<'r>(reports: &'r [Report], names: &'r [String]) -> Vec<Run<'r
 fn code(report: &Report) -> Option<Code> {
     let case = report.advice.as_ref()?.recommended_case(&report.cases)?;
     let highlighted = |(language, text): (Language, String)| (language.title(), highlighted(&text, language));
-    let codes = codes(case, report.run.settings.language());
+    let (_, codes) = codes(case, report.run.settings.language())?;
     Some((case.to_string(), codes.into_iter().map(highlighted).collect()))
 }
 
