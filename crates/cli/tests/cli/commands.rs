@@ -257,7 +257,7 @@ fn answer_and_doubts() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let path = target.path().to_str().context("UTF-8")?;
     let cases =
-        ["--case", "write,size=1MiB", "--case", "write,size=1MiB,chunk=4KiB", "--samples", "2", "--no-limits"];
+        ["--case", "write,size=1MiB", "--case", "write,size=1MiB,chunk=64", "--samples", "2", "--no-limits"];
     let ended = program.call(&[&["run", path][..], &cases].concat())?;
     let last = ended.stdout.trim_end().rsplit("\n\n").next().context("an end")?;
     // A busy machine disturbs samples, which adds a sentence.

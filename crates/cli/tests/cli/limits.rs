@@ -40,13 +40,14 @@ pub(crate) fn add(trials: &mut Trials) {
     });
     trials.add("the device's limit does not use bytes of samples", &[], || {
         let (program, target) = (program()?, tempfile::tempdir()?);
+        // Disturbed samples are repeated.
         let arguments = [
             "--case",
             "write,size=1MiB,sync=fsync",
             "--samples",
             "2",
             "--max-bytes",
-            "4MiB",
+            "16MiB",
             "--verify",
             "never",
         ];
