@@ -169,9 +169,9 @@ fn check(kind: Kind, method: Method, prepare: Prepare) -> Result<()> {
             if size > HUGE && !layout.contains("huge") {
                 continue;
             }
-            // Only the first state has each layout at each size. The others have it at each second size, and at the
+            // Only the first state has each layout at each size. The others have it at each third size, and at the
             // only one for huge pages.
-            if state > 0 && !layout.is_empty() && size <= HUGE && (state + length + place) % 2 > 0 {
+            if state > 0 && !layout.is_empty() && size <= HUGE && (state + length + place) % 3 > 0 {
                 continue;
             }
             let layout = assignments(layout)?;

@@ -64,7 +64,8 @@ pub fn compiled(text: &str, language: Language, directory: &Path, purpose: Purpo
             java::compile(&["-Xlint:all", "-Werror", "-d", to, from])?;
             vec!["java".into(), "-Xshare:auto".into(), "-cp".into(), classes, "Main".into()]
         }
-        Language::Python => vec![system_python().into(), source("p.py")?],
+        // Without the modules of the machine, which take most of the start.
+        Language::Python => vec![system_python().into(), "-S".into(), source("p.py")?],
         Language::Node => {
             let modules = directory.join("node_modules/@writebench");
             std::fs::create_dir_all(&modules)?;
