@@ -29,8 +29,7 @@ pub(crate) fn run() -> Result<()> {
     for [package, proof, purpose] in &packages {
         println!("setup: missing {package} ({proof}), for {purpose}");
     }
-    let python = target_directory()?.join("python");
-    let python = python.display();
+    let python = target_directory()?.join("python").display().to_string();
     let pip = format!(
         "test -x '{python}/bin/python3' || python3 -m venv '{python}' && \
          '{python}/bin/python3' -m pip install --quiet --no-compile --retries 1"

@@ -1,4 +1,4 @@
-// Builds the addon for this machine, at the loader's first path. Its words are cargo's, by default `--release`.
+// Builds the addon for this machine, at the loader's first path. Arguments are for cargo, by default `--release`.
 'use strict';
 
 const fs = require('node:fs');

@@ -169,8 +169,8 @@ fn check(kind: Kind, method: Method, prepare: Prepare) -> Result<()> {
             if size > HUGE && !layout.contains("huge") {
                 continue;
             }
-            // Only the first state has each layout at each size. The others have it at each third size, and at the
-            // only one for huge pages.
+            // In the first state, a layout has each size. In another, it has a third of them, and the only one for
+            // huge pages.
             if state > 0 && !layout.is_empty() && size <= HUGE && (state + length + place) % 3 > 0 {
                 continue;
             }
