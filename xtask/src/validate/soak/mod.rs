@@ -157,8 +157,10 @@ impl Soak {
         }
         // Otherwise this process would also wait.
         bindfs.as_ref().map_or(Ok(()), Bindfs::go_on)?;
-        // A copy is intended.
-        let _ = std::fs::remove_file(target.join("copy"));
+        // A resumed run may have made one in an earlier target.
+        for folder in places.iter().map(PathBuf::as_path).chain([target]) {
+            work::remove_copies(folder);
+        }
         if let Injection::Fill = injector.kind {
             let _ = std::fs::remove_file(target.join(call::OTHERS));
         }

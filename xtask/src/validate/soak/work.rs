@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use writebench_model::{Goal, Verify};
 use writebench_testkit::TestRng;
@@ -22,6 +22,9 @@ const KINDS: &str = "ext4 ext4-no-journal ext3 ext2 xfs btrfs btrfs-no-checksums
                      overlay:ext4 fuse:ext4";
 
 pub(super) const COPIED: &str = "copied";
+
+/// Copies have their own names: two runs at once, one of them resumed, would replace each other's.
+const COPY: &str = "copy-";
 
 impl Work {
     /// Sampling commands are more frequent.
@@ -50,7 +53,10 @@ impl Work {
                 format!("advise --for {} --size 2MiB --budget 4s TARGET", rng.pick(&goals))
             }
             Self::Copy => {
-                format!("run --suite copy --samples 1 --budget 3s --from HOME/{COPIED} --to TARGET/copy")
+                let number = rng.below(1 << 30);
+                format!(
+                    "run --suite copy --samples 1 --budget 3s --from HOME/{COPIED} --to TARGET/{COPY}{number}"
+                )
             }
             // A resumed run has only a new time limit.
             Self::Resume => "run --resume --budget 5s".to_owned(),
@@ -85,6 +91,14 @@ impl Work {
             Self::Resume => &[0, 1, 2, 3, 4],
             Self::Compare => &[0, 1, 2],
         }
+    }
+}
+
+pub(super) fn remove_copies(folder: &Path) {
+    let is_copy =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(COPY));
+    for copy in writebench_testkit::entries(folder).iter().filter(|path| is_copy(path)) {
+        let _ = std::fs::remove_file(copy);
     }
 }
 
