@@ -210,16 +210,14 @@ impl Run<'_> {
             // A program may take as much memory for its data, before the file's pages are taken.
             warm_bytes = warm_bytes.saturating_mul(2);
         }
-        // At most half of the available memory, so no other data is evicted. The present source is not counted
-        // as available.
-        let most_bytes = if request.warm {
+        if request.warm {
+            // At most half of the available memory, so no other data is evicted. The present source is not counted
+            // as available.
             let available =
                 (engine.available_memory)().map_err(|why| CallError::other("available memory", why))?;
-            available / 2 / u64::from(self.role.ranks_beside.max(1))
-        } else {
-            0
-        };
-        sample.probe_ns[0] = engine.memory.prepare(warm_bytes, most_bytes);
+            let most_bytes = available / 2 / u64::from(self.role.ranks_beside.max(1));
+            sample.probe_ns[0] = engine.memory.prepare(warm_bytes, most_bytes);
+        }
         if let Some(source) = engine.copy_sources.get(case, request.target) {
             let doubt = copy_source::settle(source, case).map_err(|error| error.with_path(COPIED))?;
             sample.disturbed = sample.disturbed.take().or(doubt);
@@ -411,5 +409,7 @@ fn note_lost_data(sample: &mut Sample, what: &str, error: CallError, phase: Phas
 fn note_end(watcher: Watcher<'_>, memory: &mut WarmMemory, sample: &mut Sample) {
     (sample.system_state, sample.steal_ns, sample.device_bytes) = watcher.end();
     sample.system_state.returned_memory_bytes = memory.given_back_bytes();
-    sample.probe_ns[1] = memory.probe_ns();
+    if sample.probe_ns[0] > 0 {
+        sample.probe_ns[1] = memory.probe_ns();
+    }
 }

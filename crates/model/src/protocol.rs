@@ -77,7 +77,7 @@ pub struct SampleRequest {
     pub read_back: Option<Extent>,
     /// The longest wait for a quiet target.
     pub settle_limit_ns: u64,
-    /// Takes and releases memory first, which makes it warm.
+    /// Warms memory first, and probes it before and after the sample.
     pub warm: bool,
     /// For loops that read the clock for each record.
     pub write_limit_ns: Option<u64>,
