@@ -8,6 +8,7 @@ mod default_signals;
 mod directory;
 #[cfg(feature = "cases")]
 mod example;
+#[cfg(feature = "faulty")]
 mod faulty;
 mod gluster;
 mod group;
@@ -26,13 +27,14 @@ mod throttle;
 mod trial;
 
 pub use bindfs::Bindfs;
-pub use call::{call, has_program};
+pub use call::{call, has_program, strace};
 pub use control_group::ControlGroup;
 pub use database_lock::DatabaseLock;
 pub use default_signals::with_default_signals;
 pub use directory::{Kind, directory_on};
 #[cfg(feature = "cases")]
 pub use example::{example_case, example_pairs, example_run, example_target, recorded, section_of};
+#[cfg(feature = "faulty")]
 pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use gluster::Gluster;
 pub use image::Image;
