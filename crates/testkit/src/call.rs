@@ -12,6 +12,14 @@ pub fn call(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// With all processes and threads. Only the chosen calls stop them.
+#[must_use]
+pub fn strace() -> Command {
+    let mut command = Command::new("strace");
+    command.args(["-f", "--seccomp-bpf"]);
+    command
+}
+
 /// On the path, or in root's directories.
 #[must_use]
 pub fn has_program(name: &str) -> bool {

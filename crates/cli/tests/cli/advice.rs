@@ -1,7 +1,5 @@
 //! `advise` and `--precision`: failing candidates, limits, and certainty.
 
-use std::process::Command;
-
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
@@ -46,7 +44,7 @@ pub(crate) fn add(trials: &mut Trials) {
 }
 
 pub(crate) const QUICK: &[&str] =
-    &["--for", "stream", "--size", "8MiB", "--budget", "20s", "--export=json=-", "--quiet"];
+    &["--for", "stream", "--size", "2MiB", "--budget", "8s", "--export=json=-", "--quiet"];
 
 /// Returns the JSON.
 pub(crate) fn advise(program: &Program, arguments: &[&str]) -> Result<Value> {
@@ -79,13 +77,13 @@ fn search() -> Result<()> {
         let name = advice[name].as_str().context("a name")?;
         ensure!(finals.iter().any(|case| case == name), "{name} in {finals:?}");
     }
-    ensure!(advice["baseline"] == "write,size=8MiB", "{advice}");
+    ensure!(advice["baseline"] == "write,size=2MiB", "{advice}");
     // Plain write and each finalist have six rounds or more.
     let rounds = |name: &str| {
         let case = document["cases"].as_array()?.iter().find(|case| case["name"] == name)?;
         Some(case["samples"].as_array()?.len())
     };
-    ensure!(rounds("write,size=8MiB") >= Some(6), "{document:#}");
+    ensure!(rounds("write,size=2MiB") >= Some(6), "{document:#}");
     let gain = &advice["speed_ratio"];
     let is_proven =
         gain["verdict"] == "faster" && gain["low"].as_f64() > Some(1.0) && gain["rounds"].as_u64() >= Some(6);
@@ -105,14 +103,14 @@ fn search() -> Result<()> {
 /// tmpfs has no O_DIRECT, the kernel refuses io_uring, and preallocation finds no space.
 fn without_some() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let output = Command::new("strace")
-        .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=io_uring_setup,fallocate"])
+    let output = writebench_testkit::strace()
+        .args(["-qq", "-o", "/dev/null", "-e", "trace=io_uring_setup,fallocate"])
         .args(["-e", "inject=io_uring_setup:error=EPERM", "-e", "inject=fallocate:error=ENOSPC"])
         .arg(program.binary())
         .arg("advise")
         .arg(target.path())
         .args(["--db", program.home().join("db").to_str().context("UTF-8")?])
-        .args(["--for", "stream", "--size", "8MiB", "--budget", "60s", "--max-bytes", "1GiB"])
+        .args(["--for", "stream", "--size", "1MiB", "--budget", "60s", "--max-bytes", "256MiB"])
         .args(["--export=json=-", "--quiet"])
         .output()?;
     ensure!(output.status.success(), "{output:?}");
@@ -138,7 +136,7 @@ fn all_fail() -> Result<()> {
     faulty.follow(&[Fault { when: When::Each(Call::Create), what: What::Fail(Errno::IO) }]);
     let target = faulty.path().to_str().context("UTF-8")?;
     let arguments =
-        ["advise", target, "--for", "stream", "--size", "8MiB", "--budget", "60s", "--reserve", "0%"];
+        ["advise", target, "--for", "stream", "--size", "1MiB", "--budget", "60s", "--reserve", "0%"];
     let ended = program.call(&arguments)?;
     ensure!(ended.code == Some(4), "{ended:?}");
     let said = ended.stdout.lines().filter(|line| line.starts_with("No advice")).collect::<Vec<_>>();
@@ -159,9 +157,9 @@ fn killed() -> Result<()> {
         "--for",
         "stream",
         "--size",
-        "8MiB",
+        "2MiB",
         "--budget",
-        "10s",
+        "5s",
         &export,
     ])?;
     // The first worker measures the hardware. This kill hits the race.
@@ -178,7 +176,8 @@ fn killed() -> Result<()> {
 }
 
 fn too_early() -> Result<()> {
-    let document = advise(&program()?, &["--for", "stream", "--budget", "1ms", "--export=json=-", "--quiet"])?;
+    let arguments = ["--for", "stream", "--size", "2MiB", "--budget", "1ms", "--export=json=-", "--quiet"];
+    let document = advise(&program()?, &arguments)?;
     ensure!(document["advice"].is_null(), "{}", document["advice"]);
     let sentence = document["conclusions"][0].as_str().context("a sentence")?;
     ensure!(sentence.starts_with("The search ended too early for advice"), "{sentence}");
@@ -262,7 +261,7 @@ fn again() -> Result<()> {
     let target_text = target.path().to_str().context("UTF-8")?;
     let search = |goal: &str| -> Result<String> {
         let ended =
-            program.call(&["advise", target_text, "--for", goal, "--size", "4MiB", "--budget", "5s"])?;
+            program.call(&["advise", target_text, "--for", goal, "--size", "1MiB", "--budget", "3s"])?;
         ensure!(ended.code == Some(0), "{ended:?}");
         Ok(ended.stderr)
     };
@@ -324,7 +323,7 @@ fn own_source() -> Result<()> {
     let from = source.path().join("mine");
     std::fs::write(&from, vec![7; (4 << 20) + 5])?;
     let from = from.to_str().context("UTF-8")?;
-    let options = ["--for", "cp", "--from", from, "--cold", "--budget", "10s", "--export=json=-", "--quiet"];
+    let options = ["--for", "cp", "--from", from, "--cold", "--budget", "6s", "--export=json=-", "--quiet"];
     let document = advise(&program, &options)?;
     ensure!(document["run"]["settings"]["from"] == from, "{}", document["run"]);
     let cases = document["cases"].as_array().context("cases")?;

@@ -57,8 +57,8 @@ fn constrained() -> Result<()> {
     );
     let advice = &document["advice"];
     let recommended = advice["recommended"].as_str().context("a name")?;
-    ensure!(advice["baseline"] == "write,size=8MiB" && recommended != "write,size=8MiB", "{advice}");
-    for name in names(&document, "Finals").iter().filter(|name| **name != "write,size=8MiB") {
+    ensure!(advice["baseline"] == "write,size=2MiB" && recommended != "write,size=2MiB", "{advice}");
+    for name in names(&document, "Finals").iter().filter(|name| **name != "write,size=2MiB") {
         ensure!(!name.starts_with("write,") && !name.contains("threads="), "{name}");
     }
     let conclusions = document["conclusions"].to_string();

@@ -1,7 +1,6 @@
 //! Disks wear, so the bytes of a run are announced, counted, and limited by --max-bytes.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Image, Kind, Mounted, Need, Trials, directory_on, entries, wait_for};
@@ -28,8 +27,8 @@ fn direct() -> Result<()> {
     for (most_bytes, samples) in [(14 << 20, 1), (15 << 20, 2)] {
         let (program, target) = (program()?, directory_on(Kind::Ext4));
         let trace = program.home().join("trace");
-        let mut strace = Command::new("strace");
-        strace.args(["-f", "-y", "-e", "trace=write,pwrite64", "-o"]).arg(&trace).arg(program.binary());
+        let mut strace = writebench_testkit::strace();
+        strace.args(["-y", "-e", "trace=write,pwrite64", "-o"]).arg(&trace).arg(program.binary());
         strace.arg("run").arg(target.path()).args(["--case", "pwrite,size=1MiB,cache=direct", "--no-limits"]);
         strace.args(["--samples", "2", "--max-bytes", &most_bytes.to_string()]);
         strace.env_remove("WRITEBENCH_DB").env("XDG_DATA_HOME", program.home());

@@ -49,9 +49,16 @@ const LENGTH: usize = 3_000_001;
 /// A size that is a multiple of nothing.
 fn source(directory: &Path) -> Result<PathBuf> {
     let path = directory.join("X");
-    let bytes: Vec<u8> = (0..=250).cycle().step_by(31).take(LENGTH).collect();
-    std::fs::write(&path, bytes)?;
+    let period: Vec<u8> = (0..=250).collect();
+    let bytes = period.repeat(LENGTH.div_ceil(period.len()));
+    std::fs::write(&path, &bytes[..LENGTH])?;
     Ok(path)
+}
+
+/// The run then knows the length of its source.
+fn wait_for_workspace(directory: &Path) -> Result<()> {
+    let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes()[0] == b'.');
+    wait_for("the run's directory", || entries(directory).iter().any(is_hidden).then_some(()))
 }
 
 fn is_copy(directory: &Path) -> Result<()> {
@@ -227,7 +234,7 @@ fn shorter() -> Result<()> {
         "4s",
     ];
     let mut child = program.start(&arguments)?;
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    wait_for_workspace(directory.path())?;
     OpenOptions::new().write(true).open(&from)?.set_len(1000)?;
     let code = child.wait()?.code();
     ensure!(code != Some(0), "{code:?}");
@@ -272,7 +279,7 @@ fn nothing_before() -> Result<()> {
     let arguments =
         ["run", "--from", from, "--to", to_text, "--case", "sendfile", "--yes", "--samples", "1000000"];
     let mut child = program.start(&[&arguments, ["--budget", "3s"].as_slice()].concat())?;
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    wait_for_workspace(directory.path())?;
     OpenOptions::new().append(true).open(from)?.set_len(LENGTH as u64 + 1)?;
     ensure!(child.wait()?.code() == Some(1));
     ensure!(std::fs::read_to_string(&to)? == "precious");
@@ -291,7 +298,7 @@ fn planted() -> Result<()> {
     let arguments =
         ["run", "--from", from, "--to", to_text, "--case", "sendfile", "--yes", "--samples", "1000000"];
     let child = program.start(&[&arguments[..], &["--budget", "2s", "--no-limits"]].concat())?;
-    wait_for("the run's directory", || (!entries(&theirs).is_empty()).then_some(()))?;
+    wait_for_workspace(&theirs)?;
     std::os::unix::fs::symlink(&ours, &to)?;
     let output = child.wait_with_output()?;
     let said = String::from_utf8_lossy(&output.stderr);

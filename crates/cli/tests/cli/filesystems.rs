@@ -33,8 +33,8 @@ pub(crate) fn add(trials: &mut Trials) {
         let server = kind.starts_with("fuse:").then_some(Need::Bindfs);
         let mut needs: Vec<_> = [Need::Image(mkfs)].into_iter().chain(server).collect();
         trials.add(format!("fs: {kind} keeps the data of every method"), &needs, || holds(kind));
-        // Another journal or profile changes no call.
-        if !["ext2", "ext3", "ext4-no-journal", "btrfs-raid0"].contains(kind) {
+        // Another journal or profile changes no call, and other tests trace each case in a directory of ext4.
+        if !["ext2", "ext3", "ext4", "ext4-no-journal", "btrfs-raid0"].contains(kind) {
             needs.push(Need::Strace);
             trials.add(format!("fs: cases make their calls on {kind}"), &needs, || keeps(kind));
         }

@@ -25,7 +25,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("load: a supervisor of ten thousand cases uses less than 100 MB", &tmpfs, supervisor);
 }
 
-const TURNS: usize = 9;
+const TURNS: usize = 5;
 const MOST_MEMORY_BYTES: u64 = 100_000_000;
 
 fn sample(case: u64, round: u32) -> Sample {

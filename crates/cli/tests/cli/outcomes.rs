@@ -46,8 +46,8 @@ fn forbidden() -> Result<()> {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
         let inject = format!("inject=io_uring_setup:error={errno}");
         let export = program.home().join("export.json");
-        let output = std::process::Command::new("strace")
-            .args(["-f", "-o", "/dev/null", "-e", "trace=io_uring_setup", "-e", &inject])
+        let output = writebench_testkit::strace()
+            .args(["-o", "/dev/null", "-e", "trace=io_uring_setup", "-e", &inject])
             .arg(program.binary())
             .args(["run", "--samples", "1", "--case", "uring,size=1MiB", "--case", AFTER, "--db"])
             .arg(program.home().join("db"))

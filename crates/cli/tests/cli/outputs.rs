@@ -248,8 +248,8 @@ fn renamed() -> Result<()> {
     let [from, to, page] = ["from", "to", "page"].map(|name| directory.join(name));
     std::fs::write(&from, vec![7; 65536])?;
     let trace = program.home().join("trace");
-    let mut strace = std::process::Command::new("strace");
-    strace.args(["-f", "-qq", "-y", "-e", "trace=rename,renameat,renameat2,fsync", "-o"]).arg(&trace);
+    let mut strace = writebench_testkit::strace();
+    strace.args(["-qq", "-y", "-e", "trace=rename,renameat,renameat2,fsync", "-o"]).arg(&trace);
     strace.arg(program.binary()).args(["run", "--samples", "1", "--case", "sendfile", "--no-limits", "--from"]);
     strace.arg(&from).arg("--to").arg(&to).arg(format!("--export=html={}", page.display()));
     strace.env_remove("WRITEBENCH_DB").env("HOME", program.home()).env("XDG_DATA_HOME", program.home());

@@ -178,7 +178,7 @@ fn options(log: &Path) -> Vec<OsString> {
         io_uring_register,io_uring_enter,close,unlinkat,rename,renameat,renameat2,linkat,mkdirat,syncfs";
     let calls = calls.replace(' ', "");
     let trace = format!("trace={calls}");
-    let words = ["-f", "-y", "-s", "0", "-e", &trace, "-o"];
+    let words = ["-f", "--seccomp-bpf", "-y", "-s", "0", "-e", &trace, "-o"];
     words.iter().map(OsString::from).chain([log.into()]).collect()
 }
 

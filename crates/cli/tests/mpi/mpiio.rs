@@ -53,7 +53,8 @@ fn calls() -> Result<()> {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
         let log = program.home().join("calls");
         let log_text = log.to_str().context("UTF-8")?;
-        let traced = ["strace", "-f", "-qq", "-s", "0", "-o", log_text, "-e", "trace=pwrite64,fsync"];
+        let traced =
+            ["strace", "-f", "--seccomp-bpf", "-qq", "-s", "0", "-o", log_text, "-e", "trace=pwrite64,fsync"];
         let groups = [all(1), RankGroup { ranks: 1, node: "n1", around: &traced }];
         let name = format!("{NAME}{more},sync=fsync");
         let words = ["--samples", "1", "--no-limits", "--case", &name];
@@ -72,7 +73,7 @@ fn calls() -> Result<()> {
 
 fn one_fails() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let failing = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e"];
+    let failing = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e"];
     let failing = [&failing[..], &["inject=pwrite64:error=ENOSPC:when=3"]].concat();
     let groups = [all(2), RankGroup { ranks: 1, node: "n2", around: &failing }];
     let cases = [

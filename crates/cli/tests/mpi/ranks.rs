@@ -206,7 +206,7 @@ fn blind() -> Result<()> {
 
 fn slow_and_failing() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let slow = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e"];
+    let slow = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e"];
     let slow = [&slow[..], &["inject=pwrite64:delay_enter=4000"]].concat();
     let groups = [all(3), RankGroup { ranks: 1, node: "n2", around: &slow }];
     let words = ["--samples", "6", "--case", "pwrite,size=16MiB,chunk=64KiB"];
@@ -221,7 +221,7 @@ fn slow_and_failing() -> Result<()> {
     let shown = program.call(&["show", "--all"])?;
     ensure!(shown.stdout.contains("Straggler rank 3 on n2: "), "{}", shown.stdout);
 
-    let failing = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e"];
+    let failing = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e"];
     let failing = [&failing[..], &["inject=fsync:error=EIO:when=1+"]].concat();
     let groups = [all(3), RankGroup { ranks: 1, node: "n2", around: &failing }];
     let words = ["--samples", "2", "--case", "pwrite,size=1MiB,sync=fsync", "--case", "pwrite,size=1MiB"];

@@ -1,7 +1,5 @@
 //! Printed code works without optional system features.
 
-use std::process::Command;
-
 use anyhow::{Context, Result, ensure};
 use writebench_snippets::Language;
 use writebench_testkit::{Image, Kind, Need, Trials, directory_on};
@@ -46,8 +44,8 @@ fn does_without_ring(name: &str, language: Language, sync: &str) -> Result<()> {
     let content: Vec<u8> = (0..SIZE).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect();
     std::fs::write(&source, &content)?;
     let program = built.command(on.path(), &source, &target);
-    let mut strace = Command::new("strace");
-    strace.args(["-f", "-e", "trace=io_uring_setup,fsync,fdatasync"]);
+    let mut strace = writebench_testkit::strace();
+    strace.args(["-e", "trace=io_uring_setup,fsync,fdatasync"]);
     strace.args(["-e", "inject=io_uring_setup:error=EPERM", "-o"]).arg(&log);
     strace.arg(program.get_program()).args(program.get_args());
     let output = strace.output().context("start strace")?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use anyhow::{Context, Result, ensure};
 use writebench_snippets::Language;
@@ -172,8 +172,8 @@ fn traced(case: &str, language: Language, on: &Path, inject: &str) -> Result<(Ve
     let built = built(case, language)?;
     let [target, log] = ["target", "calls"].map(|name| on.join(name));
     let program = built.command(on, Path::new("-"), &target);
-    let mut strace = Command::new("strace");
-    strace.args(["-f", "-qq", "-e", "trace=write,pwrite64,pwritev2,fsync,fdatasync"]);
+    let mut strace = writebench_testkit::strace();
+    strace.args(["-qq", "-e", "trace=write,pwrite64,pwritev2,fsync,fdatasync"]);
     strace.args(["-P", &target.display().to_string(), "-e", inject, "-o"]).arg(&log);
     strace.arg(program.get_program()).args(program.get_args()).env("LC_ALL", "C");
     let Output { status, stdout, stderr } = strace.output().context("start strace")?;

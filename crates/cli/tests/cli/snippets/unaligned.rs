@@ -1,7 +1,6 @@
 //! Misaligned data for direct I/O is copied through a buffer, in huge pages if it fills one.
 
 use std::collections::BTreeSet;
-use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use writebench_snippets::Language;
@@ -60,8 +59,8 @@ fn goes_through_buffer(case: &str, is_one: bool, language: Language) -> Result<(
     let content = content(3_000_001);
     std::fs::write(&source, &content)?;
     let program = built.command(on.path(), &source, &target);
-    let mut strace = Command::new("strace");
-    strace.args(["-f", "-e", "trace=madvise,pwrite64", "-e", "raw=pwrite64", "-o"]).arg(&log);
+    let mut strace = writebench_testkit::strace();
+    strace.args(["-e", "trace=madvise,pwrite64", "-e", "raw=pwrite64", "-o"]).arg(&log);
     strace.arg(program.get_program()).args(program.get_args()).current_dir(on.path());
     let output = strace.output().context("start strace")?;
     ensure!(output.status.success(), "{output:?}");
