@@ -16,11 +16,24 @@ export function launch() {
   return chromium.launch({ executablePath: EXECUTABLE, args: QUIET });
 }
 
-/** Records errors, and requests to the network. */
-export async function open(browser, file, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+// Pages of a context share a process, and its compiled scripts.
+const shared = new WeakMap();
+
+async function contextOf(browser, options) {
+  const isPlain = Object.keys(options).length === 0;
+  if (isPlain && shared.has(browser)) return { isPlain, context: shared.get(browser) };
+  const context = await browser.newContext(options);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  if (isPlain) shared.set(browser, context);
+  return { isPlain, context };
+}
+
+/** Records errors, and requests to the network. */
+export async function open(browser, file, { viewport = { width: 1280, height: 900 }, colorScheme = "light", ...options } = {}) {
+  const { isPlain, context } = await contextOf(browser, options);
   const page = await context.newPage();
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme });
   const wrongs = [];
   page.on("console", (message) => wrongs.push(`console ${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => wrongs.push(`error: ${error.message}`));
@@ -33,7 +46,7 @@ export async function open(browser, file, options = {}) {
   });
   await page.goto(`file://${file}`);
   await page.locator("html[data-ready]").waitFor();
-  return { page, wrongs, close: () => context.close() };
+  return { page, wrongs, close: () => (isPlain ? page : context).close() };
 }
 
 /** Unfolds and shows a chart until it is drawn. */

@@ -87,7 +87,7 @@ describe("a page of a hundred thousand samples", { skip: !hasBrowser && "no Chro
   after(() => workplace?.remove());
 
   test(`is below 20 MB, opens in less than ${MOST_TIMES} times a small page's time, and takes below 500 MB`, async (t) => {
-    const many = manySamples(run).map((run, index) => workplace.imported(`large-${index}.json`, run));
+    const many = manySamples(run).map((run, index) => workplace.exported(`large-${index}.json`, run));
     const file = workplace.page("large.html", ...many);
     const { size } = statSync(file);
     // In turns, because of other load.

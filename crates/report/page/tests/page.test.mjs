@@ -37,7 +37,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       measured(2, "--suite", "direct", "--size", "256KiB", "--set", "chunk=4KiB,16KiB,64KiB"),
       measured(1, "--case", "write,size=2MiB,chunk=4KiB,sync=fsync/1"),
     );
-    workplace.imported("before.json", run);
+    workplace.exported("before.json", run);
     const firstLook = measured(2, "--size", "64KiB", "--label", "first look");
     const finalists = FINALISTS.flatMap((name) => ["--case", name]);
     const search = searched(measured(6, ...finalists), FINALISTS[0]);
@@ -61,14 +61,14 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       entry.section = `${entry.section} ${HOSTILE}`;
     }
     Object.assign(hostile.cases[0].samples.at(-1), endedBy("failed", HOSTILE));
-    workplace.imported("hostile.json", hostile);
+    workplace.exported("hostile.json", hostile);
     files = {
       one: workplace.page("one.html", workplace.file("before.json")),
-      firstLook: workplace.page("first.html", workplace.imported("first.json", copyOf(firstLook, "first look"))),
-      search: workplace.page("search.html", workplace.imported("search.json", copyOf(search, "search"))),
-      searched: workplace.page("searched.html", workplace.imported("searched.json", copyOf(whole, "searched"))),
+      firstLook: workplace.page("first.html", workplace.exported("first.json", copyOf(firstLook, "first look"))),
+      search: workplace.page("search.html", workplace.exported("search.json", copyOf(search, "search"))),
+      searched: workplace.page("searched.html", workplace.exported("searched.json", copyOf(whole, "searched"))),
       advised,
-      filesystems: workplace.page("filesystems.html", workplace.imported("filesystems.json", sideBySide(run, ["ext4", "xfs", "btrfs"]))),
+      filesystems: workplace.page("filesystems.html", workplace.exported("filesystems.json", sideBySide(run, ["ext4", "xfs", "btrfs"]))),
       two: workplace.page("two.html", workplace.file("before.json"), "after"),
       hostile: workplace.page("hostile.html", workplace.file("hostile.json"), workplace.file("before.json")),
     };
@@ -104,7 +104,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     }
   }
 
-  async function isDrawn(page, plot) {
+  async function isVisible(page, plot) {
     await drawn(page, plot);
     const { different, most } = await colours(page, plot);
     const title = await plot.getAttribute("aria-label");
@@ -116,7 +116,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       const figures = await page.locator("figure.chart").all();
       assert.ok(figures.length >= 12, `${figures.length} charts`);
       for (const figure of figures) {
-        await isDrawn(page, figure.locator(".plot"));
+        await drawn(page, figure.locator(".plot"));
         await figure.locator("details.behind > summary").click();
         const rows = figure.locator(".behind tbody tr");
         await rows.first().waitFor();
@@ -125,10 +125,12 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       }
     }));
 
-  test("a chart of each kind is drawn in dark colours", () =>
-    withPage(files.one, async (page) => {
-      for (const plot of await oneOfEachKind(page)) await isDrawn(page, plot);
-    }, { colorScheme: "dark" }));
+  for (const colorScheme of ["light", "dark"]) {
+    test(`a chart of each kind can be seen in ${colorScheme} colours`, () =>
+      withPage(files.one, async (page) => {
+        for (const plot of await oneOfEachKind(page)) await isVisible(page, plot);
+      }, { colorScheme }));
+  }
 
   test("each suite has the charts that its question needs", () =>
     withPage(files.one, async (page) => {
@@ -454,7 +456,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     const [first] = once.cases;
     first.samples = [{ ...first.samples[0], disturbed_by: null }];
     for (const phase of Object.keys(first.samples[0].phases_ns)) first.samples[0].phases_ns[phase] = Math.ceil(first.samples[0].phases_ns[phase] / 100);
-    workplace.imported("once.json", once);
+    workplace.exported("once.json", once);
     await withPage(workplace.page("once.html", workplace.file("once.json")), async (page) => {
       const more = page.locator(".overview .more button");
       while ((await more.count()) > 0) await more.first().click();

@@ -34,9 +34,13 @@ export class Workplace {
     return JSON.parse(this.writebench("show", "--export", "json=-"));
   }
 
-  imported(name, run) {
+  exported(name, run) {
     writeFileSync(this.file(name), JSON.stringify(run));
-    this.writebench("import", this.file(name));
+    return this.file(name);
+  }
+
+  imported(name, run) {
+    this.writebench("import", this.exported(name, run));
     return this.file(name);
   }
 
