@@ -8,7 +8,7 @@ const SIZE = 1 << 20;
 async function main() {
   const start = process.memoryUsage().rss;
   let most = 0;
-  const count = 4000;
+  const count = 2000;
   for (let index = 0; index < count; index += 1) {
     getAlignedBuffer(SIZE, 4096).fill(1);
     if (index % 16 === 0) await turn();

@@ -3,8 +3,8 @@ const { once } = require('node:events');
 const { setTimeout: wait } = require('node:timers/promises');
 const { Worker, isMainThread, parentPort } = require('node:worker_threads');
 
-const SIZE = 4 << 20;
-const WORKERS = 24;
+const SIZE = 8 << 20;
+const WORKERS = 12;
 
 function work() {
   const { getAlignedBuffer, release } = require('../..');
