@@ -64,7 +64,7 @@ fn constrained() -> Result<()> {
     let conclusions = document["conclusions"].to_string();
     ensure!(conclusions.contains("--without write --without threads --lang python"), "{conclusions}");
     ensure!(conclusions.contains("--lang python\"") && !conclusions.contains("(or "), "{conclusions}");
-    let goals = ["--for", "stream", "--for", "files", "--lang", "java", "--budget", "5s", "--export=json=-"];
+    let goals = ["--for", "stream", "--for", "files", "--lang", "java", "--budget", "2s", "--export=json=-"];
     let target = directory_on(Kind::Tmpfs);
     let ended = program.call(&[&["advise", target.path().to_str().context("UTF-8")?], &goals[..]].concat())?;
     ensure!(ended.code == Some(0) && ended.stderr.contains("--lang java leaves none of"), "{ended:?}");
