@@ -99,10 +99,10 @@ fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
 
 /// The kernel detaches the device after unmounting.
 fn detached() -> Result<()> {
-    let device = LoopDevice::attach(64 << 20)?;
+    let mut device = LoopDevice::attach(64 << 20)?;
     let mounted = device.format_and_mount(device.path(), "ext4")?;
     let run = Running::begin(mounted.path(), &["write,size=64KiB,sync=fsync"])?;
-    call(Command::new("losetup").arg("--detach").arg(device.path()))?;
+    device.detach()?;
     let rows = run.rows();
     wait_for("more samples", || (run.rows() > rows + 3).then_some(()))?;
     send(run.process(), Signal::INT)?;
