@@ -151,17 +151,8 @@ fn killed() -> Result<()> {
     let out = program.home().join("out");
     let export = format!("--export=json={}", out.display());
     let target_text = target.path().to_str().context("UTF-8")?;
-    let mut child = program.start(&[
-        "advise",
-        target_text,
-        "--for",
-        "stream",
-        "--size",
-        "2MiB",
-        "--budget",
-        "5s",
-        &export,
-    ])?;
+    let arguments = ["--for", "stream", "--size", "2MiB", "--budget", "5s", &export];
+    let mut child = program.start(&[&["advise", target_text], &arguments[..]].concat())?;
     // The first worker measures the hardware. This kill hits the race.
     std::thread::sleep(std::time::Duration::from_millis(700));
     wait_for("a worker to kill", || {

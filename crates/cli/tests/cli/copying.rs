@@ -219,21 +219,8 @@ fn shorter() -> Result<()> {
     let from = source(directory.path())?;
     let to = directory.path().join("Y");
     let (from_text, to_text) = (from.to_str().context("UTF-8")?, to.to_str().context("UTF-8")?);
-    let arguments = [
-        "run",
-        "--from",
-        from_text,
-        "--to",
-        to_text,
-        "--suite",
-        "copy",
-        "--yes",
-        "--samples",
-        "1000",
-        "--budget",
-        "4s",
-    ];
-    let mut child = program.start(&arguments)?;
+    let arguments = ["run", "--from", from_text, "--to", to_text, "--suite", "copy", "--yes"];
+    let mut child = program.start(&[&arguments[..], &["--samples", "1000", "--budget", "4s"]].concat())?;
     wait_for_workspace(directory.path())?;
     OpenOptions::new().write(true).open(&from)?.set_len(1000)?;
     let code = child.wait()?.code();
