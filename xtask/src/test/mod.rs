@@ -220,7 +220,7 @@ mod tests {
         let needs = setup::missing(|_| false).unwrap();
         let targets: Vec<_> =
             needs.parts.iter().filter_map(|[.., need, _]| need.strip_prefix("rust:")).collect();
-        assert_eq!(targets.len(), 5);
+        assert_eq!(targets.len(), 4);
         for target in targets {
             let is_linted = |step: &Step| step.run.contains("clippy") && step.run.contains(target);
             assert!(steps().unwrap().iter().any(is_linted), "{target}");
