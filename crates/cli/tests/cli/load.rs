@@ -1,4 +1,4 @@
-//! Time and memory with ten thousand cases, or two hundred thousand samples.
+//! Time and memory with ten thousand cases, or a hundred thousand samples.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,11 +17,11 @@ use crate::program;
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add(
-        "load: show and compare take as long with two hundred thousand samples as with twenty thousand",
+        "load: show and compare take as long with a hundred thousand samples as with twenty thousand",
         &[],
         many_samples,
     );
-    trials.add("load: show and compare scale linearly up to five thousand cases", &[], many_cases);
+    trials.add("load: show and compare scale linearly up to three thousand cases", &[], many_cases);
     trials.add("load: a supervisor of ten thousand cases uses less than 100 MB", &tmpfs, supervisor);
 }
 
@@ -70,9 +70,9 @@ fn many_samples() -> Result<()> {
     let program = program()?;
     let [few, many] = ["few.db", "many.db"].map(|name| program.home().join(name));
     database(&few, 2, 1000, 10)?;
-    database(&many, 20, 1000, 10)?;
+    database(&many, 10, 1000, 10)?;
     let shown = program.call(&["--db", many.to_str().context("UTF-8")?, "runs"])?;
-    ensure!(shown.stdout.lines().filter(|line| line.contains("10000")).count() == 20, "{shown:?}");
+    ensure!(shown.stdout.lines().filter(|line| line.contains("10000")).count() == 10, "{shown:?}");
     at_most(2.0, program.binary(), &many, &few)
 }
 
@@ -80,8 +80,8 @@ fn many_samples() -> Result<()> {
 fn many_cases() -> Result<()> {
     let program = program()?;
     let [few, many] = ["few.db", "many.db"].map(|name| program.home().join(name));
-    database(&few, 2, 500, 6)?;
-    database(&many, 2, 5000, 6)?;
+    database(&few, 2, 300, 6)?;
+    database(&many, 2, 3000, 6)?;
     at_most(20.0, program.binary(), &many, &few)
 }
 
