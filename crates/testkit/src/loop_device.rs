@@ -25,7 +25,6 @@ pub fn loop_devices() -> Vec<(PathBuf, String)> {
 pub struct LoopDevice {
     path: PathBuf,
     image: PathBuf,
-    is_attached: bool,
     _directory: Option<TempDir>,
 }
 
@@ -55,24 +54,11 @@ impl LoopDevice {
         let directory = temporary("loop")?;
         let image = directory.path().join("image");
         fill(&mut File::create(&image)?)?;
-        Ok(Self { path: attached(&image, options)?, image, is_attached: true, _directory: Some(directory) })
+        Ok(Self { path: attached(&image, options)?, image, _directory: Some(directory) })
     }
 
     pub fn over(file: &Path, options: &[&str]) -> Result<Self> {
-        Ok(Self {
-            path: attached(file, options)?,
-            image: file.to_path_buf(),
-            is_attached: true,
-            _directory: None,
-        })
-    }
-
-    /// Once: later, another test may have a device of this name. A mounted device remains until it is unmounted.
-    pub fn detach(&mut self) -> Result<()> {
-        if !std::mem::take(&mut self.is_attached) {
-            return Ok(());
-        }
-        call(Command::new("losetup").arg("--detach").arg(&self.path))
+        Ok(Self { path: attached(file, options)?, image: file.to_path_buf(), _directory: None })
     }
 
     #[must_use]
@@ -124,6 +110,6 @@ fn attached(file: &Path, options: &[&str]) -> Result<PathBuf> {
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
-        let _ = self.detach();
+        let _ = Command::new("losetup").arg("--detach").arg(&self.path).output();
     }
 }

@@ -99,10 +99,14 @@ fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
 
 /// The kernel detaches the device after unmounting.
 fn detached() -> Result<()> {
-    let mut device = LoopDevice::attach(64 << 20)?;
+    let device = LoopDevice::attach(64 << 20)?;
     let mounted = device.format_and_mount(device.path(), "ext4")?;
     let run = Running::begin(mounted.path(), &["write,size=64KiB,sync=fsync"])?;
-    device.detach()?;
+    let name = device.path().file_name().context("a device's name")?;
+    let autoclear = Path::new("/sys/block").join(name).join("loop/autoclear");
+    // Not later: another test may then have a device of this name.
+    drop(device);
+    ensure!(std::fs::read_to_string(autoclear)?.trim() == "1", "the device is detached when it is unmounted");
     let rows = run.rows();
     wait_for("more samples", || (run.rows() > rows + 3).then_some(()))?;
     send(run.process(), Signal::INT)?;
