@@ -205,12 +205,12 @@ impl Run<'_> {
         }
         sample.settle_ns = nanoseconds(start.elapsed());
         engine.source.touch();
-        let mut warm_bytes = settle::page_cache_bytes(self.target, case) / u64::from(case.axes().ranks);
-        if case.method().is_program() {
-            // A program may take as much memory for its data, before the file's pages are taken.
-            warm_bytes = warm_bytes.saturating_mul(2);
-        }
         if request.warm {
+            let mut warm_bytes = settle::page_cache_bytes(self.target, case) / u64::from(case.axes().ranks);
+            if case.method().is_program() {
+                // A program may take as much memory for its data, before the file's pages are taken.
+                warm_bytes = warm_bytes.saturating_mul(2);
+            }
             // At most half of the available memory, so no other data is evicted. The present source is not counted
             // as available.
             let available =
