@@ -5,7 +5,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 use writebench_testkit::{
-    Ended, Gluster, Kind, Need, Program, Trials, descendants, directory_on, entries, loop_devices, wait_for,
+    Ended, Gluster, Kind, Need, Program, Trials, descendants, directory_on, entries, extended, loop_devices,
+    strace, wait_for,
 };
 
 use crate::program;
@@ -240,11 +241,11 @@ fn keeps(kind: &str) -> Result<()> {
     let more = ["--on", kind, "--case", waits, "--samples", "1", "--verify", "never", "--no-limits"];
     let mut beside = made.start(&more)?;
     let target = wait_for("the filesystem", || made_target(&beside, kind))?;
-    let mut strace = Command::new("nsenter");
-    strace.args(["--mount", "--target", &beside.id().to_string(), "strace"]);
+    let mut nsenter = Command::new("nsenter");
+    nsenter.args(["--mount", "--target", &beside.id().to_string()]);
     let words =
         ["run", &target, "--samples", "1", "--verify", "never", "--no-limits", "--yes", &export_argument];
-    let samples = traced(&made.program, strace, &[&words[..], &by_case(&names)].concat());
+    let samples = traced(&made.program, extended(nsenter, &strace()), &[&words[..], &by_case(&names)].concat());
     kill(beside.id(), "INT")?;
     beside.wait()?;
     let samples = samples?;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use writebench_testkit::{Kind, Need, Program, Trials, directory_on, entries};
+use writebench_testkit::{Kind, Need, Program, Trials, directory_on, entries, strace};
 
 use crate::program;
 use crate::syscalls::{Calls, traced, traced_other};
@@ -139,7 +139,7 @@ fn makes_the_same_calls(case: &str) -> Result<()> {
     let job = exported(&program, &[case], target.path())?.swap_remove(0);
     let words = ["run", "--verify", "never", "--samples", "1", "--no-limits", "--case", case];
     let target_name = target.path().to_str().context("UTF-8")?;
-    let samples = traced(&program, Command::new("strace"), &[&words[..], &[target_name]].concat())?;
+    let samples = traced(&program, strace(), &[&words[..], &[target_name]].concat())?;
     let mut ours = that_write(samples.into_iter().next().context("no sample")?);
     // The engine checks afterwards whether the page cache was bypassed.
     ours.retain(|call, _| !(case.contains("cache=direct") && call.starts_with("mmap ")));

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Image, Kind, Need, Program, Trials, directory_on};
+use writebench_testkit::{Image, Kind, Need, Program, Trials, directory_on, strace};
 
 use crate::copy_promises::{CLONES, COPIES};
 use crate::program;
@@ -123,7 +123,7 @@ fn keeps(case: &str, promised: &[(&str, usize)], target: &Path) -> Result<()> {
     let program = program()?;
     let words = ["run", "--verify", "never", "--samples", "1", "--no-limits", "--case", case];
     let target = target.to_str().context("UTF-8")?;
-    let samples = traced(&program, Command::new("strace"), &[&words[..], &[target]].concat())?;
+    let samples = traced(&program, strace(), &[&words[..], &[target]].concat())?;
     let found = samples.into_iter().next().context("no sample")?;
     let promised = promise_of(promised);
     ensure!(found == promised, "found {found:#?}\npromised {promised:#?}");
@@ -159,7 +159,7 @@ pub(crate) fn traced(program: &Program, mut strace: Command, words: &[&str]) -> 
 
 /// Of another program, on paths with `files` in them.
 pub(crate) fn traced_other(command: &Command, log: &Path, files: &str) -> Result<Calls> {
-    let output = Command::new("strace")
+    let output = strace()
         .args(options(log))
         .arg(command.get_program())
         .args(command.get_args())
@@ -178,7 +178,7 @@ fn options(log: &Path) -> Vec<OsString> {
         io_uring_register,io_uring_enter,close,unlinkat,rename,renameat,renameat2,linkat,mkdirat,syncfs";
     let calls = calls.replace(' ', "");
     let trace = format!("trace={calls}");
-    let words = ["-f", "--seccomp-bpf", "-y", "-s", "0", "-e", &trace, "-o"];
+    let words = ["-y", "-s", "0", "-e", &trace, "-o"];
     words.iter().map(OsString::from).chain([log.into()]).collect()
 }
 
