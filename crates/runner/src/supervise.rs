@@ -101,7 +101,10 @@ impl Run<'_, '_> {
         // An interrupted round is finished first.
         let mut round = self.plan.taken.iter().flatten().map(|sample| sample.round).max().unwrap_or(0);
         loop {
-            let wanting = self.wanted().iter().filter(|&&wanted| wanted > 0).count();
+            let wanted = self.wanted().to_vec();
+            let wanting = wanted.iter().filter(|&&wanted| wanted > 0).count();
+            let has_samples =
+                wanted.iter().zip(&self.plan.taken).any(|(&wanted, taken)| wanted > 0 && !taken.is_empty());
             let added = self.schedule.added();
             if !added.is_empty() {
                 self.plan.cases.extend(added);
@@ -111,8 +114,8 @@ impl Run<'_, '_> {
             if wanting == 0 {
                 return Ok(End::Complete);
             }
-            // An unfinished round would give the cases unequal numbers of samples.
-            if self.budget_ends_within(wanting) {
+            // An unfinished round would give the cases unequal numbers of samples. The first round is better than nothing.
+            if has_samples && self.budget_ends_within(wanting) {
                 return Ok(End::Budget);
             }
             if let Some(end) = self.round(round)? {
