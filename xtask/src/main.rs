@@ -26,7 +26,7 @@ enum Task {
     /// Install the tools of the tests
     Setup,
     /// Run the complete check of a change: format, lints, rules, documentation, tests here and on other
-    /// systems, release build
+    /// systems
     Test(test::Options),
     /// Check rules of the repository that neither the compiler nor clippy check
     Tidy,

@@ -15,7 +15,7 @@ pub(crate) enum Question {
     Frontier(frontier::Options),
     /// Measure the cases of each goal in stages, or choose the portfolios from all results
     Grid(grid::Options),
-    /// Run the soak, each fuzz target, frontier, and the check of the first answer, with one summary
+    /// Run the soak, fuzz targets, lints, Miri, frontier, and the check of the first answer, with one summary
     All {
         /// Minutes of the soak. Each fuzz target runs for half of them
         #[arg(long, default_value_t = 20)]

@@ -10,8 +10,8 @@ use crate::exit::usage;
 #[command(next_help_heading = "Your own programs")]
 pub(crate) struct ProgramArguments {
     /// Measure your program, started without a shell. {file} is the path to write to, {source} is a file with
-    /// the data. NAME=COMMAND names it in tables. The program is timed from start to end, or reports its own times
-    /// (docs/how-to/measure-your-program.md). May be repeated
+    /// the data. NAME=COMMAND names it in tables. The program is timed from start to end, or writes its own times to
+    /// the descriptor in WRITEBENCH_PHASES_FD. May be repeated
     #[arg(long, value_name = "[NAME=]COMMAND")]
     command: Vec<String>,
     /// Expect this many bytes from each --command [default: the size of the first case, or 1GiB]

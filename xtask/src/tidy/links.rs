@@ -2,13 +2,20 @@ use std::path::Path;
 
 use super::{Finding, finding};
 
+/// Registries show documents without the files that they link to, so these have addresses on the forge.
+const FORGE: [&str; 2] = [
+    "https://github.com/writebench/writebench/blob/main",
+    "https://github.com/writebench/writebench/tree/main",
+];
+
 pub(super) fn broken(root: &Path, path: &str, text: &str) -> Vec<Finding> {
     if !is_document(path) {
         return Vec::new();
     }
     let folder = root.join(path).parent().map(Path::to_owned).unwrap_or_default();
     let leads_nowhere = |(_, link): &(usize, &str)| {
-        let file = link.split(['#', '?']).next().unwrap_or_default();
+        let on_forge = FORGE.iter().find_map(|forge| link.strip_prefix(forge));
+        let file = on_forge.unwrap_or(link).split(['#', '?']).next().unwrap_or_default();
         let target = match file.strip_prefix('/') {
             Some(file) => root.join(file),
             None => folder.join(file),
@@ -91,6 +98,13 @@ mod tests {
         let text = "[a](write.md) [b](../../README.md) [c](../guide.md \"Title\") [d](/README.md)";
         assert_eq!(broken_among(&existing, "docs/methods/index.md", text), [""; 0]);
         assert_eq!(broken_among(&existing, "docs/methods/index.md", "[a](../../../README.md)").len(), 1);
+    }
+
+    #[test]
+    fn links_to_the_forge_lead_to_files_of_the_repository() {
+        let text = format!("[a]({0}/docs/guide.md#start) [b]({0}/gone.md)", FORGE[0]);
+        let found = broken_among(&["docs/guide.md"], "README.md", &text);
+        assert_eq!(found.len(), 1, "{found:?}");
     }
 
     #[test]

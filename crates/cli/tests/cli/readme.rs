@@ -84,7 +84,8 @@ fn traces() -> Result<()> {
 
 fn lines() -> Result<()> {
     let readme = readme()?;
-    ensure!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
-    ensure!(readme.lines().all(|line| line.chars().count() <= 100 || line.starts_with(['|', '!'])));
+    let lines = readme.lines().filter(|line| !line.contains("]: https://")).count();
+    ensure!(lines <= 120, "{lines} lines");
+    ensure!(readme.lines().all(|line| line.chars().count() <= 100 || line.starts_with(['|', '!', '['])));
     Ok(())
 }
