@@ -25,8 +25,7 @@ use clap::Parser;
 enum Task {
     /// Install the tools of the tests
     Setup,
-    /// Run the complete check of a change: format, lints, rules, documentation, tests here and on other
-    /// systems
+    /// Run the complete check of a change: format, lints, rules, documentation, tests here and on other systems
     Test(test::Options),
     /// Check rules of the repository that neither the compiler nor clippy check
     Tidy,

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use super::{Finding, finding};
 
-/// Registries show documents without the files that they link to, so these have addresses on the forge.
+/// Registries show a document without its linked files, so it links to the forge.
 const FORGE: [&str; 2] = [
     "https://github.com/writebench/writebench/blob/main",
     "https://github.com/writebench/writebench/tree/main",

@@ -79,11 +79,11 @@ pub(crate) fn add(trials: &mut Trials) {
 }
 
 /// Direct writes to a throttled device, whose rate may change halfway. One of three steady samples must be steady,
-/// because a busy machine stalls others.
+/// because load stalls the others.
 fn on_a_slow_device(stability: &str, later_bytes_per_s: Option<u64>) -> Result<()> {
     const CASE: &str = "pwrite,size=60MiB,chunk=64KiB,cache=direct";
     let (program, memory) = (program()?, directory_on(Kind::Tmpfs));
-    // A disk that other tests use would stall it.
+    // On the disk, other tests would stall it.
     let image = memory.path().join("image");
     File::create(&image)?.set_len(512 << 20)?;
     let device = LoopDevice::over(&image, &[])?;
