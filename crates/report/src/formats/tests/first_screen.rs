@@ -35,7 +35,7 @@ fn all_goals() -> Report {
         case("write,prepare=fallocate", 32),
         case("write,prepare=overwrite", 27),
         case("pwrite,threads=2,files=per-thread", 22),
-        case("write,sync=fdatasync", 115),
+        case("write,sync=fsync", 115),
         case("write,prepare=fallocate,sync=fdatasync", 130),
     ])
 }
@@ -80,7 +80,7 @@ fn several_targets_have_a_line_for_each_goal_and_one_for_each_target() {
         [
             on(case("write", ms)),
             on(case("write,prepare=overwrite", ms / 2)),
-            on(case("write,sync=fdatasync", 3 * ms)),
+            on(case("write,sync=fsync", 3 * ms)),
         ]
     });
     let mut targets = ["ext4", "xfs", "tmpfs"].map(example_target);
@@ -103,7 +103,7 @@ fn each_of_two_targets_has_its_own_answer_to_each_goal() {
         [
             on(case("write", ms)),
             on(case("write,prepare=fallocate", if target == "xfs" { ms } else { ms / 2 })),
-            on(case("write,sync=fdatasync", 3 * ms)),
+            on(case("write,sync=fsync", 3 * ms)),
         ]
     });
     let run = RunRecord {

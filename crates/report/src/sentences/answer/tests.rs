@@ -150,16 +150,29 @@ fn records_in_files_of_two_sizes_have_two_goals() {
     assert_ne!(report.findings[0].goal, report.findings[1].goal);
 }
 
+fn of_goal(name: &str, times: &[u64]) -> CaseRecord {
+    CaseRecord { origin: writebench_testkit::section_of(GOALS, "A goal"), ..case(name, times) }
+}
+
 #[test]
 fn the_answer_to_a_goal_names_what_each_choice_contributes() {
-    let of_goal = |name: &str, times: &[u64]| CaseRecord {
-        origin: writebench_testkit::section_of(GOALS, "A goal"),
-        ..case(name, times)
-    };
     let cases = [("write", SLOW), ("pwrite,threads=2", FAST), ("pwrite", SLOW), ("mmap,threads=2", AS_FAST)];
     let answer = answer(cases.map(|(name, times)| of_goal(name, &times)).to_vec());
     assert_eq!(answer.finding.case.as_deref(), Some("pwrite,threads=2"));
     assert_eq!(answer.certainty, "With one choice less, you get 0.67 × the speed (0.65 – 0.68) with pwrite.");
+}
+
+/// The search for a simpler winner adds plain write with fdatasync, and drops it after three rounds.
+#[test]
+fn a_case_with_fdatasync_is_not_the_baseline_of_a_goal() {
+    let faster = SLOW.map(|time| time - 1);
+    let answer = answer(vec![
+        of_goal("write,sync=fsync", &SLOW),
+        of_goal("pwrite,sync=fdatasync", &FAST),
+        of_goal("write,sync=fdatasync", &faster[..3]),
+    ]);
+    assert_eq!(answer.finding.case.as_deref(), Some("pwrite,sync=fdatasync"), "{}", answer.sentence);
+    assert!(answer.sentence.contains("1.50 × plain write (1.47 – 1.52)"), "{}", answer.sentence);
 }
 
 #[test]
