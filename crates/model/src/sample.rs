@@ -4,6 +4,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::bounded::{MOST_INTERVALS, at_most};
+use crate::contract::Contract;
 use crate::objective::Objective;
 use crate::phase::Phase;
 use crate::ranks::RankTimes;
@@ -269,6 +270,25 @@ impl Sample {
             Objective::Time => self.phases_ns.total(),
             Objective::Cpu => self.user_cpu_ns.saturating_add(self.system_cpu_ns),
             Objective::P99 => self.latency.as_ref().map_or(0, |all| all.p99_ns.saturating_mul(all.count)),
+        }
+    }
+
+    /// The time for the contract's whole work, by which cases are judged: a loop that a time limit ended is
+    /// extrapolated. None if the sample failed, was disturbed, or ended before its first record.
+    pub fn judged_ns(&self, contract: &Contract, objective: Objective) -> Option<f64> {
+        if !self.outcome.is_ok() || self.disturbed.is_some() {
+            return None;
+        }
+        self.whole_work_ns(contract, objective)
+    }
+
+    /// The same, although the sample may be disturbed.
+    pub fn whole_work_ns(&self, contract: &Contract, objective: Objective) -> Option<f64> {
+        let total_ns = (self.objective_ns(objective) as f64).max(1.0);
+        match self.bytes {
+            0 if contract.content.has_own_bytes() && contract.bytes > 0 => None,
+            cut if (1..contract.bytes).contains(&cut) => Some(total_ns * (contract.bytes as f64 / cut as f64)),
+            _ => Some(total_ns),
         }
     }
 

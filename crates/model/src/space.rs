@@ -56,17 +56,18 @@ pub struct Space {
 pub const GOALS: &str = "goals";
 
 impl Goal {
-    /// Without a goal on the command line. A file larger than memory takes minutes.
+    /// Without a goal on the command line. A slow disk has no time for the last ones, so what most programs do is
+    /// first. A file larger than memory takes minutes.
     pub const USUAL: &[Self] = &[
         Self::Stream,
-        Self::Overwrite,
         Self::DurableStream,
-        Self::DurableOverwrite,
         Self::Copy,
-        Self::DurableCopy,
         Self::Records,
-        Self::Files,
         Self::DurableFiles,
+        Self::Overwrite,
+        Self::DurableOverwrite,
+        Self::DurableCopy,
+        Self::Files,
         Self::Replace,
         Self::DurableReplace,
     ];

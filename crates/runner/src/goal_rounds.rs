@@ -1,117 +1,210 @@
-//! Rounds for several goals at once. Losers are dropped, and each winner is simplified while that costs
-//! nothing.
+//! Contests for several goals at once, in blocks.
 //!
-//! Dropping losers is successive elimination (Even-Dar, Mannor and Mansour, *Action Elimination and
-//! Stopping Conditions*, JMLR 2006). Simplifying the winner by one choice at a time is ablation (Fawcett
-//! and Hoos, *Analysing Differences between Algorithm Configurations through Ablation*, Journal of
-//! Heuristics 2016).
+//! A block has one sample of each live case of a goal, so the compared samples are neighbours in time, and
+//! drift affects them alike. Each goal gets three blocks. Then the next block goes where it promises most:
+//! to the goal whose answer risks the largest loss per second of measuring.
 
-use std::fmt;
-use std::sync::Arc;
+use std::time::Duration;
 
-use writebench_model::{Case, Content};
-use writebench_stats::{CLOSE, Interval, Rounds, Verdict, recommended};
+use writebench_model::Settings;
+use writebench_stats::{as_f64, median};
 
-use crate::figures::{by_round, counted, is_clear_loss, verdict};
+use crate::contest::{Contest, State};
 use crate::order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
 
-/// Whether a case may join, given the baseline. Without one, any may.
-#[derive(Clone, Default)]
-pub struct Rule(pub Option<Arc<Allows>>);
-
-type Allows = dyn Fn(&Case, &Case) -> bool;
-
-impl Rule {
-    fn allows(&self, case: &Case, baseline: &Case) -> bool {
-        self.0.as_ref().is_none_or(|allows| allows(case, baseline))
-    }
-}
-
-impl fmt::Debug for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Rule").field(&self.0.is_some()).finish()
-    }
-}
-
-#[derive(Debug, Clone)]
-pub struct Contest {
-    pub target: usize,
-    // With their positions in the plan, the baseline first.
-    cases: Vec<(usize, Case)>,
-    // The cases not yet dropped.
-    alive: Vec<usize>,
-    rule: Rule,
-    // Whether rivals are measured until each is decided, instead of the gain alone.
-    is_precise: bool,
-    has_winner: bool,
-}
-
 #[derive(Debug, Default)]
-pub(crate) struct GoalRounds {
-    contests: Vec<Contest>,
-    rounds: usize,
-    batch: Vec<(usize, usize)>,
+pub struct GoalRounds {
+    goals: Vec<GoalProgress>,
+    // The least samples of an answer.
+    fewest: usize,
+    budget: Option<Duration>,
+    max_bytes: Option<u64>,
+    // The goal of the current block.
+    current: usize,
+    // The positions in the plan that the block measures, with the samples that each has at the end.
+    block: Vec<(usize, usize)>,
+    // At the last call.
+    spent: Spent,
+    samples: usize,
+    // The cases of the plan, also those that joined.
     cases: usize,
     added: Vec<PlannedCase>,
     wanted: Vec<usize>,
 }
 
-/// A contest without a verdict ends after this multiple of the rounds.
-const MOST_ROUNDS_FACTOR: usize = 6;
-/// More rounds hardly narrow an interval.
-const MOST_ROUNDS: usize = 100;
-
-impl Contest {
-    /// Measures all cases. The baseline is first, and numbers are positions in the plan.
-    pub fn new(target: usize, cases: Vec<(usize, Case)>, rule: Rule) -> Self {
-        let alive = (0..cases.len()).collect();
-        Self { target, alive, cases, rule, is_precise: false, has_winner: false }
-    }
-
-    /// The same with only these cases at first, until each is decided.
-    pub(crate) fn among(self, finalists: Vec<usize>) -> Self {
-        Self { alive: finalists, is_precise: true, ..self }
-    }
+#[derive(Debug)]
+struct GoalProgress {
+    // On each target, in the same blocks.
+    contests: Vec<Contest>,
+    // Of each sample, with everything around it.
+    sample_seconds: Vec<f64>,
+    is_left_out: bool,
 }
 
+/// The blocks of each goal before any goal is preferred.
+const FIRST_BLOCKS: usize = 3;
+/// A goal begins only if the time suffices for so many samples of it and of those that began before: three
+/// blocks of nine cases, and three of the few that are then left.
+const LEAST_SAMPLES: usize = 36;
+
+/// The time limit of a loop over records, as a share of the budget.
+const LOOP_SHARE: f64 = 0.1;
+
 impl GoalRounds {
-    /// At least this many rounds of each contest.
-    pub(crate) fn new(contests: Vec<Contest>, rounds: usize) -> Self {
-        Self { contests, rounds, ..Self::default() }
+    /// Each goal has a contest for each target. Goals are in the order of their importance: the last ones are
+    /// left out if the limits do not pay for all.
+    pub fn new(goals: Vec<Vec<Contest>>, settings: &Settings) -> Self {
+        Self {
+            budget: settings.budget_ns.map(Duration::from_nanos),
+            max_bytes: settings.max_bytes,
+            ..Self::until_decided(goals, settings.samples)
+        }
     }
 
-    pub(crate) fn has_winner(&self) -> bool {
-        self.contests.first().is_some_and(|contest| contest.has_winner)
+    /// Without limits of its own. Each answer has at least `fewest` samples.
+    pub(crate) fn until_decided(goals: Vec<Vec<Contest>>, fewest: u32) -> Self {
+        let progress = |contests| GoalProgress { contests, sample_seconds: Vec::new(), is_left_out: false };
+        let goals = goals.into_iter().map(progress).collect();
+        Self { goals, fewest: fewest as usize, ..Self::default() }
     }
 
-    fn next_round(&mut self, taken: &[Vec<SampleSummary>]) {
-        for contest in &mut self.contests {
-            let added = contest.end_round(self.rounds, taken, self.cases);
+    /// Whether the first goal's answer is another case than the baseline.
+    pub(crate) fn has_winner(&self, taken: &[Vec<SampleSummary>]) -> bool {
+        self.goals
+            .iter()
+            .flat_map(|goal| &goal.contests)
+            .next()
+            .is_some_and(|contest| contest.has_winner(taken))
+    }
+
+    /// The time since the last call belongs to the samples taken since then.
+    fn count_time(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
+        let samples = taken.iter().map(Vec::len).sum::<usize>();
+        let new = samples.saturating_sub(self.samples);
+        if new > 0 && self.samples > 0 {
+            let seconds = spent.elapsed.saturating_sub(self.spent.elapsed).as_secs_f64() / as_f64(new as u64);
+            self.goals[self.current].sample_seconds.extend(std::iter::repeat_n(seconds, new));
+        }
+        (self.samples, self.spent) = (samples, spent);
+    }
+
+    fn end_block(&mut self, taken: &[Vec<SampleSummary>]) {
+        for contest in &mut self.goals[self.current].contests {
+            let added = contest.end_block(taken, self.cases, self.fewest);
             self.cases += added.len();
             self.added.extend(added);
         }
-        let until = |position: usize| taken.get(position).map_or(0, |samples| counted(samples)) + 1;
-        let alive =
-            self.contests.iter().flat_map(|contest| contest.alive.iter().map(|&place| contest.cases[place].0));
-        self.batch = alive.map(|position| (position, until(position))).collect();
+    }
+
+    /// None if no goal needs more samples.
+    fn next_goal(&mut self) -> Option<usize> {
+        let number_of_goals = self.goals.len();
+        for goal in 0..number_of_goals {
+            if self.goals[goal].blocks() == 0 && !self.goals[goal].is_left_out && !self.pays_for(goal) {
+                self.goals[goal].is_left_out = true;
+            }
+            if self.goals[goal].is_open() && self.goals[goal].blocks() == 0 {
+                return Some(goal);
+            }
+        }
+        let open = || (0..number_of_goals).filter(|&goal| self.goals[goal].is_open());
+        let fewest_blocks =
+            |among: &mut dyn Iterator<Item = usize>| among.min_by_key(|&goal| self.goals[goal].blocks());
+        if let Some(young) = fewest_blocks(&mut open().filter(|&goal| self.goals[goal].blocks() < FIRST_BLOCKS))
+        {
+            return Some(young);
+        }
+        if let Some(unknown) = fewest_blocks(&mut open().filter(|&goal| self.goals[goal].is_unknown())) {
+            return Some(unknown);
+        }
+        open().max_by(|&a, &b| self.goals[a].worth_per_second().total_cmp(&self.goals[b].worth_per_second()))
+    }
+
+    /// Whether the limits suffice for the goals that have begun, and for this one.
+    fn pays_for(&self, goal: usize) -> bool {
+        let begun: Vec<&GoalProgress> = self.goals.iter().filter(|goal| goal.blocks() > 0).collect();
+        let times: Vec<f64> = begun.iter().map(|goal| goal.sample_s()).collect();
+        let Some(sample_s) = median(&times) else { return true };
+        let next = &self.goals[goal];
+        let left = begun.iter().map(|goal| (goal.samples_left(), goal.sample_s(), goal.sample_bytes()));
+        let needed = left.chain([(next.samples_left(), sample_s, next.sample_bytes())]);
+        let (mut seconds, mut bytes) = (self.spent.elapsed.as_secs_f64(), as_f64(self.spent.bytes));
+        for (samples, sample_s, sample_bytes) in needed {
+            seconds += samples * sample_s;
+            bytes += samples * sample_bytes;
+        }
+        self.budget.is_none_or(|budget| seconds <= budget.as_secs_f64())
+            && self.max_bytes.is_none_or(|most| bytes <= as_f64(most))
+    }
+}
+
+impl GoalProgress {
+    fn blocks(&self) -> usize {
+        self.contests.iter().map(Contest::blocks).max().unwrap_or(0)
+    }
+
+    fn is_open(&self) -> bool {
+        !self.is_left_out && self.contests.iter().any(|contest| contest.state() != State::Over)
+    }
+
+    fn is_unknown(&self) -> bool {
+        self.contests.iter().any(|contest| contest.state() == State::Unknown)
+    }
+
+    /// The typical time of a sample. The first ones pay for things that are made only once.
+    fn sample_s(&self) -> f64 {
+        median(&self.sample_seconds).unwrap_or(0.0)
+    }
+
+    /// On all targets, until it has the least number.
+    fn samples_left(&self) -> f64 {
+        let least = LEAST_SAMPLES * self.contests.len();
+        as_f64(least.saturating_sub(self.sample_seconds.len()) as u64)
+    }
+
+    fn sample_bytes(&self) -> f64 {
+        let bytes: Vec<f64> = self.contests.iter().map(Contest::sample_bytes).collect();
+        median(&bytes).unwrap_or(0.0)
+    }
+
+    /// A goal that is decided waits for those that are not.
+    fn worth_per_second(&self) -> f64 {
+        const OPEN: f64 = 1e6;
+        let worth = self.contests.iter().map(|contest| match contest.state() {
+            State::Unknown => f64::INFINITY,
+            State::Open { expected_loss } => OPEN * (1.0 + expected_loss),
+            State::Decided { bound } => bound - 1.0,
+            State::Over => 0.0,
+        });
+        let alive: usize = self.contests.iter().map(|contest| contest.alive().count()).sum();
+        worth.fold(0.0, f64::max) / (self.sample_s() * as_f64(alive as u64)).max(1e-6)
     }
 }
 
 impl Schedule for GoalRounds {
-    fn wanted(&mut self, taken: &[Vec<SampleSummary>], _: Spent) -> &[usize] {
+    fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize] {
         self.cases = self.cases.max(taken.len());
-        let is_wanted = |&(position, until): &(usize, usize)| {
-            let is_failed = |samples: &[SampleSummary]| samples.iter().any(|sample| !sample.is_ok);
-            taken.get(position).is_none_or(|samples| counted(samples) < until && !is_failed(samples))
+        self.count_time(taken, spent);
+        // A disturbed sample is not repeated. The next block has another one.
+        let is_missing = |&(position, until): &(usize, usize)| {
+            taken.get(position).is_none_or(|samples| samples.len() < until)
         };
-        if !self.batch.iter().any(is_wanted) {
-            self.next_round(taken);
+        while !self.block.iter().any(is_missing) {
+            if !self.block.is_empty() {
+                self.end_block(taken);
+                self.block.clear();
+            }
+            let Some(goal) = self.next_goal() else { break };
+            self.current = goal;
+            let positions = self.goals[goal].contests.iter().flat_map(Contest::alive);
+            let until = |position: usize| taken.get(position).map_or(0, Vec::len) + 1;
+            self.block = positions.map(|position| (position, until(position))).collect();
         }
         self.wanted = vec![0; taken.len()];
-        for &(position, until) in self.batch.iter().filter(|wanted| is_wanted(wanted)) {
+        for &(position, _) in self.block.iter().filter(|wanted| is_missing(wanted)) {
             if let Some(wanted) = self.wanted.get_mut(position) {
-                *wanted = until - counted(&taken[position]);
+                *wanted = 1;
             }
         }
         &self.wanted
@@ -120,143 +213,15 @@ impl Schedule for GoalRounds {
     fn added(&mut self) -> Vec<PlannedCase> {
         std::mem::take(&mut self.added)
     }
-}
 
-impl Contest {
-    /// Drops the losers of a complete round. Returns new cases, with positions from `next` on.
-    fn end_round(&mut self, rounds: usize, taken: &[Vec<SampleSummary>], next: usize) -> Vec<PlannedCase> {
-        if self.alive.is_empty() {
-            return Vec::new();
-        }
-        let places = 0..self.cases.len();
-        let samples = |place: usize| taken.get(self.cases[place].0).map_or(&[][..], Vec::as_slice);
-        let is_able = |place: usize| !has_failed(&self.cases[place].1, samples(place));
-        let times = |place| if is_able(place) { by_round(samples(place)) } else { Vec::new() };
-        let model = Rounds::fit(&places.clone().map(times).collect::<Vec<_>>());
-        let fastest = |among: &[usize]| {
-            let with_value = among.iter().filter_map(|&place| Some((model.value(place)?, place)));
-            with_value.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, place)| place)
-        };
-        let to = |place, other| model.ratio(place, (&model, other));
-        self.alive.retain(|&place| is_able(place));
-        let leader = fastest(&self.alive);
-        // A choice's contribution needs all rounds.
-        let needs_all = self.is_precise && self.has_winner;
-        let is_loss = |ratio: Option<Interval>| {
-            if needs_all { verdict(ratio) == Verdict::Slower } else { is_clear_loss(ratio) }
-        };
-        self.alive.retain(|&place| place == 0 || leader.is_none_or(|leader| !is_loss(to(place, leader))));
-        let is_full = |place: usize| counted(samples(place)) >= rounds && model.value(place).is_some();
-        if !self.alive.iter().all(|&place| is_full(place)) {
-            return Vec::new();
-        }
-        let alive = std::mem::take(&mut self.alive);
-        let full: Vec<usize> = places.filter(|&place| is_full(place)).collect();
-        let Some(best) = fastest(&full) else { return Vec::new() };
-        let way = |&place: &usize| Some((place, model.value(place)?, self.cases[place].1.complexity()));
-        let ways: Vec<_> = full.iter().filter(|&&place| place != 0).filter_map(way).collect();
-        let gain = |place| to(0, place);
-        let is_open = |ratio| verdict(ratio) == Verdict::Inconclusive;
-        let plain = &self.cases[0].1;
-        let is_rival = model.value(0).is_some() && self.rule.allows(plain, plain);
-        let winner = recommended(&ways, is_rival.then_some(0), gain).unwrap_or(0);
-        let most = if self.is_precise { MOST_ROUNDS } else { MOST_ROUNDS_FACTOR * rounds };
-        self.has_winner = winner != 0;
-        if !self.has_winner {
-            let is_open = |&place: &usize| {
-                let may_be_worth_it = |gain: Interval| gain.estimate > CLOSE || is_open(Some(gain));
-                place != 0 && counted(samples(place)) < most && gain(place).is_some_and(may_be_worth_it)
-            };
-            self.alive = if alive.iter().any(is_open) { alive } else { Vec::new() };
-            return Vec::new();
-        }
-        let mut measured = vec![0, winner, best];
-        let mut added = Vec::new();
-        let simpler = self.cases[winner].1.simplifications(plain).into_iter();
-        for case in simpler.filter(|case| self.rule.allows(case, plain)) {
-            match self.cases.iter().position(|(_, known)| *known == case) {
-                Some(place) if is_full(place) || !is_able(place) || is_clear_loss(to(place, best)) => {}
-                Some(place) => measured.push(place),
-                None => added.push(PlannedCase { target: self.target, case }),
-            }
-        }
-        if measured.len() + added.len() == 3 {
-            let is_rival = |place: &usize| *place != best && is_open(to(*place, best));
-            let is_short = self.is_precise && counted(samples(best)) < most;
-            measured.extend(full.into_iter().filter(|place| is_short && is_rival(place)));
-            measured.truncate(if measured.len() == 3 { 0 } else { measured.len() });
-        }
-        measured.extend(self.cases.len()..self.cases.len() + added.len());
-        self.cases.extend((next..).zip(added.iter().map(|planned| planned.case.clone())));
-        measured.sort_unstable();
-        measured.dedup();
-        self.alive = measured;
-        added
+    fn loop_limit(&self) -> Option<Duration> {
+        self.budget.map(|budget| budget.mul_f64(LOOP_SHARE))
     }
-}
 
-/// Whether a sample failed, or shared blocks in place of a copy of bytes.
-pub(crate) fn has_failed(case: &Case, samples: &[SampleSummary]) -> bool {
-    let may_share = case.contract().content == Content::SharedCopy;
-    samples.iter().any(|sample| !sample.is_ok || sample.shares_blocks && !may_share)
+    fn uses_part_of_round(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::cell::Cell;
-
-    use super::*;
-
-    fn measured(names: &[&str], time: impl Fn(&Case) -> u64) -> Vec<(String, usize)> {
-        let mut plan: Vec<Case> = names.iter().map(|name| Case::parse(name).unwrap()).collect();
-        let cases = plan.iter().cloned().enumerate().collect();
-        let mut schedule = GoalRounds::new(vec![Contest::new(0, cases, Rule::default())], 6);
-        let mut taken: Vec<Vec<SampleSummary>> = vec![Vec::new(); plan.len()];
-        for round in 0..100 {
-            let wanted = schedule.wanted(&taken, Spent::default()).to_vec();
-            plan.extend(schedule.added().into_iter().map(|planned| planned.case));
-            taken.resize(plan.len(), Vec::new());
-            for index in (0..wanted.len()).filter(|&index| wanted[index] > 0) {
-                taken[index].push(SampleSummary::good(round, time(&plan[index])));
-            }
-        }
-        plan.iter().map(ToString::to_string).zip(taken.iter().map(Vec::len)).collect()
-    }
-
-    fn has(case: &Case, part: &str) -> bool {
-        case.to_string().split(',').any(|own| own == part)
-    }
-
-    #[test]
-    fn three_rounds_drop_a_loser_but_never_the_baseline() {
-        let time = |case: &Case| if has(case, "chunk=4MiB") { 1000 } else { 2000 };
-        let measured = measured(&["write", "write,chunk=4MiB", "pwrite"], time);
-        assert_eq!(measured, [("write".into(), 6), ("write,chunk=4MiB".into(), 6), ("pwrite".into(), 3)]);
-    }
-
-    #[test]
-    fn useless_choices_are_taken_from_the_winner() {
-        let time = |case: &Case| if has(case, "prepare=fallocate") { 1000 } else { 2000 };
-        let measured = measured(&["write", "pwrite,chunk=4MiB,threads=2,prepare=fallocate"], time);
-        let simplest = measured.iter().find(|(name, _)| name == "pwrite,prepare=fallocate");
-        assert!(simplest.is_some_and(|(_, samples)| *samples >= 6), "{measured:?}");
-        assert_eq!(measured.iter().filter(|(_, samples)| *samples == 0).count(), 0, "{measured:?}");
-    }
-
-    #[test]
-    fn a_contest_continues_while_noise_may_hide_a_gain() {
-        let turn = Cell::new(0_usize);
-        let time = |case: &Case| {
-            turn.set(turn.get() + usize::from(has(case, "threads=2")));
-            if has(case, "threads=2") { [700, 1400][turn.get() % 2] } else { 1000 }
-        };
-        let measured = measured(&["write", "pwrite,threads=2"], time);
-        assert!(measured.iter().all(|(_, samples)| *samples == 6 * MOST_ROUNDS_FACTOR), "{measured:?}");
-    }
-
-    #[test]
-    fn an_unbeaten_baseline_ends_the_contest() {
-        let measured = measured(&["write", "pwrite,threads=2"], |_| 1000);
-        assert!(measured.iter().all(|(_, samples)| *samples == 6), "{measured:?}");
-    }
-}
+mod tests;

@@ -1,13 +1,14 @@
 //! Plans and supervises a run.
 //!
 //! A worker process takes the samples, so a SIGBUS, a hang or an out-of-memory kill costs only one sample.
-//! Each round has all live cases in random order by a recorded seed, so drift affects all alike.
+//! Each round has all its cases in random order by a recorded seed, so drift affects all alike.
 
 mod adaptive_size;
 mod barrier;
 mod claim;
 mod claim_error;
 mod communicator;
+mod contest;
 mod costs;
 mod directory_entry;
 mod disturbance;
@@ -39,10 +40,11 @@ pub use barrier::BarrierClient;
 pub use claim::{ClaimedDevice, check_claim, claim_device, device_description};
 pub use claim_error::ClaimError;
 pub use communicator::{Communicator, Coordinator, Report, Share};
+pub use contest::{Contest, Rule};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
 pub use gated_rounds::GatedRounds;
-pub use goal_rounds::{Contest, Rule};
+pub use goal_rounds::GoalRounds;
 pub use hardware::Hardware;
 pub use holders::children;
 pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};

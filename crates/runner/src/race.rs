@@ -19,9 +19,10 @@ use writebench_model::{Case, Content};
 use writebench_stats::as_f64;
 
 use self::posterior::{Acquisition, LearntKernel, Posterior};
+use crate::contest::{Contest, Rule, has_failed};
 use crate::costs::Costs;
-use crate::figures::{CLEAR_LOSS_ROUNDS, counted, floor};
-use crate::goal_rounds::{Contest, GoalRounds, Rule, has_failed};
+use crate::figures::{FEWEST_TO_LOSE, counted, floor};
+use crate::goal_rounds::GoalRounds;
 use crate::order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
 
@@ -319,8 +320,7 @@ impl Race {
         let mut found = smaller.map_or(Vec::new(), |smaller| self.hopeful(&smaller, taken));
         found.truncate(FINALISTS);
         found.retain(|index| self.candidates[*index].was_finalist && !finalists.contains(index));
-        let is_paid =
-            |&count: &usize| self.paid(self.size, CLEAR_LOSS_ROUNDS * count, posterior, spent) >= most;
+        let is_paid = |&count: &usize| self.paid(self.size, FEWEST_TO_LOSE * count, posterior, spent) >= most;
         found.truncate((0..=found.len()).rev().find(is_paid).unwrap_or(0));
         finalists.extend(found);
         finalists.extend(self.able(taken).into_iter().filter(|&index| index == self.baseline));
@@ -337,7 +337,7 @@ impl Race {
         };
         let places = finalists.iter().filter_map(|finalist| rivals.iter().position(|rival| rival == finalist));
         let contests = vec![contest(&rivals).among(places.collect()), contest(&clones)];
-        self.finals = GoalRounds::new(contests, ROUNDS);
+        self.finals = GoalRounds::until_decided(vec![contests], writebench_stats::FEWEST_FOR_INTERVAL);
         (self.stage, self.is_over) = (self.real() + 1, finalists.is_empty());
         self.batch.clear();
     }
@@ -347,7 +347,7 @@ impl Race {
     fn end_final(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let is_new = |&index: &usize| taken[self.case(index)].is_empty();
         let is_short = self.left(self.real(), spent) >= LEAST_BATCH && self.able(taken).iter().any(is_new);
-        self.is_over = self.finals.has_winner() || self.is_resumed || !is_short;
+        self.is_over = self.finals.has_winner(taken) || self.is_resumed || !is_short;
         self.is_resumed = true;
         if !self.is_over {
             self.screen(0, taken, spent);

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use writebench_model::{Objective, Sample, Settings};
+use writebench_model::{Contract, Objective, Sample, Settings};
 use writebench_stats::{CONFIDENCE, as_f64};
 
 use crate::order::PlannedCase;
@@ -14,7 +14,7 @@ pub struct Spent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleSummary {
-    /// Or another quantity to minimize.
+    /// For the whole work, or another quantity to minimize. 0 if the sample ended before its first record.
     pub total_ns: u64,
     pub round: u32,
     pub is_ok: bool,
@@ -26,9 +26,9 @@ pub struct SampleSummary {
 }
 
 impl SampleSummary {
-    pub fn new(sample: &Sample, objective: Objective) -> Self {
+    pub fn new(sample: &Sample, contract: &Contract, objective: Objective) -> Self {
         Self {
-            total_ns: sample.objective_ns(objective),
+            total_ns: whole_ns(sample.whole_work_ns(contract, objective)),
             round: sample.round,
             is_ok: sample.outcome.is_ok(),
             is_accident: sample.outcome.is_accident(),
@@ -36,6 +36,17 @@ impl SampleSummary {
             shares_blocks: sample.shares_blocks == Some(true),
         }
     }
+
+    /// As [`Sample::judged_ns`].
+    pub(crate) fn judged_ns(&self) -> Option<f64> {
+        let is_usable = self.is_ok && !self.is_disturbed && self.total_ns > 0;
+        is_usable.then(|| as_f64(self.total_ns))
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and saturating")]
+fn whole_ns(time_ns: Option<f64>) -> u64 {
+    time_ns.map_or(0, |time_ns| time_ns.round() as u64)
 }
 
 #[cfg(test)]
@@ -58,6 +69,12 @@ pub trait Schedule {
     /// share of the budget.
     fn loop_limit(&self) -> Option<Duration> {
         None
+    }
+
+    /// Whether samples count although the budget ends within their round. Otherwise the run ends before a
+    /// round that would not be complete.
+    fn uses_part_of_round(&self) -> bool {
+        false
     }
 }
 
@@ -132,7 +149,7 @@ fn is_narrow(samples: &[SampleSummary], precision: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::{Outcome, Verify};
+    use writebench_model::{Case, Outcome, Verify};
 
     fn settings(samples: u32, precision_ppm: Option<u32>) -> Settings {
         Settings {
@@ -168,7 +185,8 @@ mod tests {
         (sample.phases_ns.write, sample.phases_ns.close) = (7, 2);
         sample.disturbed = Some("noise".to_owned());
         let taken = SampleSummary { is_ok: false, is_disturbed: true, ..SampleSummary::good(3, 9) };
-        assert_eq!(SampleSummary::new(&sample, Objective::Time), taken);
+        let contract = Case::parse("null,size=0").unwrap().contract();
+        assert_eq!(SampleSummary::new(&sample, &contract, Objective::Time), taken);
     }
 
     #[test]

@@ -115,7 +115,8 @@ impl Run<'_, '_> {
                 return Ok(End::Complete);
             }
             // An unfinished round would give the cases unequal numbers of samples. The first round is better than nothing.
-            if has_samples && self.budget_ends_within(wanting) {
+            let least = if self.schedule.uses_part_of_round() { 1 } else { wanting };
+            if has_samples && self.budget_ends_within(least) {
                 return Ok(End::Budget);
             }
             if let Some(end) = self.round(round)? {
@@ -164,7 +165,8 @@ impl Run<'_, '_> {
         let started = RunEvent::Started { target, case: case.clone(), left, written };
         (self.observe)(started).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
-        self.plan.taken[index].push(SampleSummary::new(&sample, self.plan.settings.objective));
+        let summary = SampleSummary::new(&sample, &case.contract(), self.plan.settings.objective);
+        self.plan.taken[index].push(summary);
         let event = RunEvent::Sample { target, case: case.into(), sample: sample.into() };
         (self.observe)(event).map_err(RunnerError::Observer)?;
         self.taken_here += 1;

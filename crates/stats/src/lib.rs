@@ -10,9 +10,9 @@ mod independent;
 mod interval;
 mod mann_whitney;
 mod outliers;
-mod recommended;
 mod rounds;
 mod stability;
+mod standings;
 mod verdict;
 
 pub use gate::{Gate, GateVerdict};
@@ -21,12 +21,14 @@ pub use grouped::{distinct, grouped};
 pub use independent::independent_ratio;
 pub use interval::{Interval, lasting_median_interval, median_interval};
 pub use outliers::count_outliers;
-pub use recommended::{CLOSE, is_worth_it, recommended};
 pub use rounds::Rounds;
 pub use stability::{Burst, Stability, stability};
+pub use standings::Standings;
 pub use verdict::Verdict;
 
 pub const CONFIDENCE: f64 = 0.95;
+/// Times within this ratio are equally good. A smaller gain is not worth a change.
+pub const CLOSE: f64 = 1.03;
 /// The fewest values whose median has an interval of that confidence. All are on one side of the true
 /// median with a probability of 1/16 for five values, and of 1/32 for six.
 pub const FEWEST_FOR_INTERVAL: u32 = 6;

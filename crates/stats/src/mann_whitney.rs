@@ -68,6 +68,11 @@ fn approximate_tail(n: usize, m: usize, u: usize) -> f64 {
     normal_tail((n * m / 2.0 - u as f64 - 0.5) / (n * m * (n + m + 1.0) / 12.0).sqrt())
 }
 
+/// The probability of a normal deviate above any `z`.
+pub(crate) fn normal_above(z: f64) -> f64 {
+    if z >= 0.0 { normal_tail(z) } else { 1.0 - normal_tail(-z) }
+}
+
 /// The probability of a normal deviate above `z >= 0`, to 7.5e-8 (Abramowitz and Stegun, *Handbook of
 /// Mathematical Functions*, 26.2.17).
 fn normal_tail(z: f64) -> f64 {

@@ -83,6 +83,16 @@ impl Rounds {
         self.cases.get(case)?.value.map(f64::exp)
     }
 
+    /// The logarithms of a case's times without the effects of the rounds, each with the number of cases in
+    /// its round. The effect of a round with one case is unknown, and taken as that of a typical round.
+    pub(crate) fn logs_without_effects(&self, case: usize) -> Vec<(f64, usize)> {
+        let Some(case) = self.cases.get(case) else { return Vec::new() };
+        let in_round = |round| self.cases.iter().filter(|case| case.by_round.contains_key(&round)).count();
+        let log =
+            |(&round, log): (&u32, &f64)| (log - self.effects.get(&round).unwrap_or(&0.0), in_round(round));
+        case.by_round.iter().map(log).collect()
+    }
+
     /// The ratio of two cases' times, maybe of two models, with the interval of the sign test at 95 %. See
     /// [`median_interval`].
     ///

@@ -309,7 +309,7 @@ impl AdviseCommand {
         let workspaces = Workspaces { store: &store, run: number, targets, limit: None, global };
         let rule = rule(&settings.constraints);
         let schedule = Box::new(Race::new(candidates, baseline, cases.clone(), limits).ruled_by(rule));
-        let plan = ScheduledCases { cases, deferred, schedule };
+        let plan = ScheduledCases { cases, deferred, schedule, is_timed: true };
         Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)
     }
 

@@ -185,8 +185,8 @@ impl FsCommand {
         let targets = check_and_claim(targets, &cases, None, false, output)?;
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
-        let size = self.largest_size(&selected).map(|largest| (largest, false));
-        let plan = ScheduledCases::for_run(&selected.rows, size, &mut run, &cases, unasked)?;
+        let largest = self.largest_size(&selected);
+        let plan = ScheduledCases::for_run(&selected.rows, largest, &mut run, &cases, unasked)?;
         let number = store.begin_run(&run)?;
         let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };
         let settings = run.settings.clone();

@@ -18,8 +18,8 @@ use crate::programs::ProgramArguments;
 use crate::selection::{self, SAMPLES, Selection, SelectionArguments};
 use crate::session::{
     Cost, DestroyArguments, MeasuringArguments, ScheduledCases, Session, Target, VERSION, Workspaces,
-    check_and_claim, largest_block, least_free_bytes, most_unasked_bytes, new_run, shrink_to_fit,
-    smallest_cases,
+    check_and_claim, largest_block, least_free_bytes, leave_out_unfit, most_unasked_bytes, new_run, resized,
+    size_of_goals, smallest_cases,
 };
 
 /// Measure methods of writing. Without a suite or case, find the fastest method for each goal in under a minute
@@ -110,24 +110,35 @@ impl RunCommand {
         settings.fail_if_slower_ppm = self.gate.fail_if_slower;
         let is_own = copied.is_some() || !self.programs.is_empty() || self.gate.fail_if_slower.is_some();
         let may_shrink = settings.budget_ns.is_some() && !is_own;
-        let largest = self.selection.adaptive_size(&selected.rows).filter(|_| may_shrink);
-        let space_left = least_free_bytes(targets.iter().map(Target::space));
-        let shrunk = |largest| shrink_to_fit(&mut selected.rows, largest, space_left);
-        let largest = if answers_goals { largest.map(shrunk) } else { largest };
+        let sized = self.selection.adaptive_size(&selected.rows).filter(|_| may_shrink);
+        if answers_goals {
+            if let (Some(largest), Some(budget_ns)) = (sized, settings.budget_ns) {
+                let free = least_free_bytes(targets.iter().map(Target::space));
+                let budget = Duration::from_nanos(budget_ns);
+                let size = size_of_goals(&selected.rows, targets.len(), budget, free);
+                selected.rows = resized(&selected.rows, largest, size)?;
+            }
+            let notes = leave_out_unfit(&mut selected.rows, &targets)?;
+            notes.iter().for_each(|note| output.note(note));
+        }
+        let largest = sized.filter(|_| !answers_goals);
         let free = free_disk_bytes(&targets);
-        if answers_goals && largest.is_some() && settings.max_bytes.is_none() {
+        if answers_goals && sized.is_some() && settings.max_bytes.is_none() {
             settings.max_bytes = Some(GOALS_MAX_BYTES.min(most_unasked_bytes(free)));
         }
         let mut run = new_run(global, measuring.label.clone(), settings, &selected.rows, records);
         let cases = selection::different_cases(&run.cases, ranks)?;
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
-        let fixed = selected.rows.iter().map(|row| (row.case.axes().size_bytes, true)).max();
-        let size = largest.map(|largest| (largest, false)).or(fixed.filter(|_| answers_goals));
-        let plan = ScheduledCases::for_run(&selected.rows, size, &mut run, &cases, unasked)?;
+        let plan = match answers_goals {
+            true => ScheduledCases::for_goals(&selected.rows, &run, &cases),
+            false => ScheduledCases::for_run(&selected.rows, largest, &mut run, &cases, unasked)?,
+        };
         let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
         let spaces = targets.iter().map(|target| (path_text(target.path()), target.space())).collect();
-        let (image_bytes, is_sized, limits) = (0, largest.is_some(), !measuring.no_limits);
+        // The limits would take a tenth of the time of a first answer, and change none.
+        let limits = !measuring.no_limits && !answers_goals;
+        let (image_bytes, is_sized) = (0, largest.is_some());
         let settings = &run.settings;
         let cost = Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits };
         let smallest = largest.map(|largest| smallest_cases(&selected.rows, largest));
@@ -151,7 +162,7 @@ impl RunCommand {
         output.note(&line);
         let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };
         let settings = run.settings.clone();
-        let limits_for = if measuring.no_limits { Vec::new() } else { cases };
+        let limits_for = if limits { cases } else { Vec::new() };
         Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)
     }
 

@@ -1,94 +1,130 @@
+//! The size of the files, if no option gives it.
+//!
+//! A user asks about a file, so the size must not be an accident: it is one of few, and for goals it follows from
+//! the budget alone. On a slow disk the run answers fewer goals instead of the same goals for smaller files.
+
+use std::time::Duration;
+
 use anyhow::{Result, ensure};
 use writebench_model::{Axis, Bytes, Case, GOALS, RunRecord, SelectedCase, Settings};
-use writebench_runner::{AdaptiveSize, Contest, OfSize, Rule};
-use writebench_stats::distinct;
+use writebench_runner::{AdaptiveSize, Contest, GoalRounds, OfSize};
+use writebench_stats::{distinct, grouped};
 
 use super::scheduled::ScheduledCases;
+use super::target::Target;
 use crate::exit::usage;
 use crate::{constraints, selection};
 
-/// In smaller files, opening takes longer than writing.
-const LEAST_BYTES: u64 = 64 << 10;
-/// The passes that estimate the time write the largest size divided by these. The first is short on any disk.
-const PASSES: [u64; 4] = [64, 32, 8, 4];
-const MOST_FIRST_PASS_BYTES: u64 = 1 << 20;
+/// In smaller files, opening takes longer than writing, and another method is the fastest.
+const LEAST_BYTES: u64 = 16 << 20;
+const USUAL_BYTES: u64 = 64 << 20;
+/// The time that a goal needs on a usual disk with files of the usual size.
+const USUAL_TIME_OF_GOAL: Duration = Duration::from_secs(8);
+/// The files of a sample, its source, and space that is freed with a delay.
+const FILES_OF_SAMPLE: u64 = 4;
 
 impl ScheduledCases {
-    /// `size` is the largest of the rows, and whether it is fixed. The run takes the largest size whose rounds all fit into
-    /// the limits. `unasked` limits the bytes of a run without --max-bytes.
+    /// `largest` is the size of the rows, if the budget may choose a smaller one. `unasked` limits the bytes of a run
+    /// without --max-bytes.
     pub(crate) fn for_run(
         rows: &[SelectedCase],
-        size: Option<(u64, bool)>,
+        largest: Option<u64>,
         run: &mut RunRecord,
         cases: &[Case],
         unasked: Option<u64>,
     ) -> Result<Self> {
-        let Some((largest, is_fixed)) = size else { return Ok(Self::in_rounds(cases.to_vec(), run)) };
+        let Some(largest) = largest else { return Ok(Self::in_rounds(cases.to_vec(), run)) };
         run.cases.clear();
         let targets = &run.targets;
         let settings = &Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
-        let rule = constraints::rule(&settings.constraints);
-        let (mut all, mut deferred) = (Vec::new(), Vec::new());
-        let sizes = if is_fixed { vec![largest] } else { sizes(largest) };
-        let pass_sizes = if is_fixed { Vec::new() } else { pass_sizes(largest, &sizes) };
-        let mut pass = |size| Some(places(size, &with_size(rows, largest, size)?, targets.len(), &mut all));
-        let passes = pass_sizes.into_iter().filter_map(&mut pass).collect();
-        let mut of_sizes = Vec::new();
-        for size in sizes {
+        let (mut all, mut deferred, mut of_sizes) = (Vec::new(), Vec::new(), Vec::new());
+        for size in sizes(largest) {
             let Some(rows) = with_size(rows, largest, size) else { continue };
             deferred.push(selection::records(&rows, targets));
-            let mut of_size = places(size, &rows, targets.len(), &mut all);
-            // Fewer samples cannot eliminate a case.
-            if settings.samples >= selection::SAMPLES {
-                of_size.contests = contests(&rows, targets.len(), &all, of_size.cases[0], &rule);
-            }
-            of_sizes.push(of_size);
+            let first = all.len() * targets.len();
+            all.extend(different_cases(&rows));
+            of_sizes.push(OfSize { bytes: size, cases: (first..all.len() * targets.len()).collect() });
         }
         ensure!(!of_sizes.is_empty(), usage!("no file size fits these cases. Give one with --size"));
-        let schedule = Box::new(AdaptiveSize::new(passes, of_sizes, settings));
-        Ok(Self { cases: all, deferred, schedule })
+        let schedule = Box::new(AdaptiveSize::new(of_sizes, settings));
+        Ok(Self { cases: all, deferred, schedule, is_timed: true })
+    }
+
+    /// A contest for each goal on each target, while there is time.
+    pub(crate) fn for_goals(rows: &[SelectedCase], run: &RunRecord, cases: &[Case]) -> Self {
+        // Fewer samples cannot answer.
+        if run.settings.samples < selection::SAMPLES {
+            return Self::in_rounds(cases.to_vec(), run);
+        }
+        let goals = contests(rows, run, cases);
+        let schedule = Box::new(GoalRounds::new(goals, &run.settings));
+        Self { cases: cases.to_vec(), deferred: Vec::new(), schedule, is_timed: true }
     }
 }
 
-/// Halves the size until the files of a sample fit into the free space. Returns that size.
-pub(crate) fn shrink_to_fit(rows: &mut Vec<SelectedCase>, largest: u64, free: Option<u64>) -> u64 {
-    /// A sample's file, a source, and space that is freed with a delay.
-    const FILES: u64 = 4;
-    for size in sizes(largest).into_iter().filter(|&size| size * FILES <= free.unwrap_or(u64::MAX)) {
-        if let Some(smaller) = with_size(rows, largest, size) {
-            *rows = smaller;
-            return size;
+/// The size of goals' files. It is the same on any disk, unless the disk is nearly full.
+pub(crate) fn size_of_goals(rows: &[SelectedCase], targets: usize, budget: Duration, free: Option<u64>) -> u64 {
+    let goals = u32::try_from(goals(rows).len() * targets).unwrap_or(u32::MAX);
+    let has_space = free.is_none_or(|free| free >= FILES_OF_SAMPLE * USUAL_BYTES);
+    if has_space && USUAL_TIME_OF_GOAL.saturating_mul(goals) <= budget { USUAL_BYTES } else { LEAST_BYTES }
+}
+
+/// The rows with another size of the largest files. Goals lose the rows that are invalid then.
+pub(crate) fn resized(rows: &[SelectedCase], largest: u64, size: u64) -> Result<Vec<SelectedCase>> {
+    let rows = with_size(rows, largest, size).unwrap_or_default();
+    ensure!(!rows.is_empty(), usage!("no file size fits these cases. Give one with --size"));
+    Ok(rows)
+}
+
+/// Leaves out what does not fit into a target's memory, space or sectors: single methods, and with plain write the whole
+/// goal. Returns the reasons.
+///
+/// # Errors
+/// Nothing fits.
+pub(crate) fn leave_out_unfit(rows: &mut Vec<SelectedCase>, targets: &[Target]) -> Result<Vec<String>> {
+    let mut notes = Vec::new();
+    let mut kept = Vec::new();
+    let mut first_error = None;
+    for ((goal, _), rows) in goals(rows) {
+        let mut fitting = Vec::new();
+        let mut errors = Vec::new();
+        for row in &rows {
+            let case = std::slice::from_ref(&row.case);
+            match targets.iter().try_for_each(|target| target.check(case, None, targets)) {
+                Ok(()) => fitting.push((*row).clone()),
+                Err(error) => errors.push((row.case.clone(), error)),
+            }
         }
+        let count = errors.len();
+        let Some((case, error)) = errors.into_iter().next() else {
+            kept.extend(fitting);
+            continue;
+        };
+        if rows.first().is_some_and(|plain| plain.case == case) {
+            notes.push(format!("Left out the goal '{goal}': {error}"));
+        } else {
+            kept.extend(fitting);
+            let methods = writebench_report::counted(count, "method");
+            notes.push(format!("Left out {methods} of the goal '{goal}': {error}"));
+        }
+        first_error = first_error.or(Some(error));
     }
-    largest
+    if let Some(error) = first_error.filter(|_| kept.is_empty()) {
+        return Err(error);
+    }
+    *rows = kept;
+    Ok(notes)
 }
 
 pub(crate) fn smallest_cases(rows: &[SelectedCase], largest: u64) -> Vec<Case> {
-    let rows =
-        sizes(largest).into_iter().rev().find_map(|size| with_size(rows, largest, size)).unwrap_or_default();
-    distinct(rows.into_iter().map(|row| row.case), Clone::clone)
+    let rows = sizes(largest).into_iter().rev().find_map(|size| with_size(rows, largest, size));
+    different_cases(&rows.unwrap_or_default())
 }
 
+/// From large to small.
 fn sizes(largest: u64) -> Vec<u64> {
-    let halves = std::iter::successors(Some(largest), |bytes| bytes.is_multiple_of(8192).then_some(bytes / 2));
-    halves.take_while(|&bytes| bytes == largest || bytes >= LEAST_BYTES).collect()
-}
-
-/// Different from all other sizes, which identify samples.
-fn pass_sizes(largest: u64, sizes: &[u64]) -> Vec<u64> {
-    let mut passes = Vec::new();
-    for share in PASSES {
-        let part = largest / share;
-        let part = if passes.is_empty() { part.min(MOST_FIRST_PASS_BYTES) } else { part };
-        let mut pass = (part / 4 * 3 / 4096 * 4096).max(4096);
-        while sizes.contains(&pass) {
-            pass += 4096;
-        }
-        if pass < largest && !passes.contains(&pass) {
-            passes.push(pass);
-        }
-    }
-    passes
+    let smaller = [USUAL_BYTES, LEAST_BYTES].into_iter().filter(|&size| size < largest);
+    std::iter::once(largest).chain(smaller).collect()
 }
 
 /// Scales all rows from `largest` to `size`. Goals lose the rows that are invalid then. None if another row is invalid.
@@ -107,43 +143,59 @@ fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<Selec
     rows.iter().filter(is_needed).map(sized).collect()
 }
 
-/// Appends the cases of these rows. Returns their indices in the plan, which has each case once per target.
-fn places(bytes: u64, rows: &[SelectedCase], targets: usize, all: &mut Vec<Case>) -> OfSize {
-    let first = all.len() * targets;
-    all.extend(distinct(rows.iter().map(|row| row.case.clone()), Clone::clone));
-    OfSize { bytes, cases: (first..all.len() * targets).collect(), contests: Vec::new() }
+fn different_cases(rows: &[SelectedCase]) -> Vec<Case> {
+    distinct(rows.iter().map(|row| row.case.clone()), Clone::clone)
 }
 
-/// A contest for each goal and target. `first` is an index in the plan. A goal's first row is its baseline.
-fn contests(rows: &[SelectedCase], targets: usize, all: &[Case], first: usize, rule: &Rule) -> Vec<Contest> {
-    let is_together = |a: &SelectedCase, b: &SelectedCase| {
-        a.origin.table() == b.origin.table() && a.case.contract() == b.case.contract()
+/// The rows of each goal, plain write first. Files without checksums on btrfs are a goal of their own.
+fn goals(rows: &[SelectedCase]) -> Vec<((String, writebench_model::Contract), Vec<&SelectedCase>)> {
+    grouped(rows, |row| (row.origin.section().to_owned(), row.case.contract()))
+}
+
+/// In the order of the rows' goals. A case is in the plan once for each target.
+fn contests(rows: &[SelectedCase], run: &RunRecord, cases: &[Case]) -> Vec<Vec<Contest>> {
+    let rule = constraints::rule(&run.settings.constraints);
+    let targets = run.targets.len();
+    let place = |case: &Case| cases.iter().position(|other| other == case);
+    let on_target = |rows: &[&SelectedCase], target: usize| {
+        let position = |row: &&SelectedCase| Some((place(&row.case)? * targets + target, row.case.clone()));
+        Contest::new(target, rows.iter().filter_map(position).collect(), rule.clone())
     };
-    let of_goals = rows.chunk_by(is_together).filter(|rows| rows[0].origin.suite() == GOALS);
-    let place = |case: &Case| all[first / targets..].iter().position(|other| other == case);
-    let on_target = |goal: &[SelectedCase], target: usize| {
-        let position = |place: usize| first + place * targets + target;
-        let cases = goal.iter().filter_map(|row| Some((position(place(&row.case)?), row.case.clone())));
-        Contest::new(target, cases.collect(), rule.clone())
-    };
-    let all_targets = |goal| (0..targets).map(move |target| on_target(goal, target));
-    of_goals.flat_map(all_targets).collect()
+    let on_all = |rows: &[&SelectedCase]| (0..targets).map(|target| on_target(rows, target)).collect();
+    goals(rows).iter().map(|(_, rows)| on_all(rows)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use writebench_model::{CaseOrigin, Layout};
+
+    fn rows(goals: usize) -> Vec<SelectedCase> {
+        let row = |goal: usize| SelectedCase {
+            origin: CaseOrigin::of_suite(GOALS, &format!("goal {goal}"), Layout::Ranked),
+            label: None,
+            case: Case::parse("write,size=256MiB").unwrap(),
+        };
+        (0..goals).map(row).collect()
+    }
 
     #[test]
-    fn sizes_are_halves_and_passes_have_other_sizes() {
-        for largest in [128 << 20, 5 << 20, 3 << 20, 1 << 30, 64 << 10, 5000, 1] {
-            let sizes = sizes(largest);
-            let passes = pass_sizes(largest, &sizes);
-            assert_eq!(sizes[0], largest);
-            assert!(passes.iter().all(|pass| !sizes.contains(pass) && *pass < largest), "{passes:?} {sizes:?}");
-            assert!(passes.is_sorted() && passes.first().is_none_or(|&first| first <= 1 << 20), "{passes:?}");
-        }
-        assert_eq!(sizes(5 << 20), [5120, 2560, 1280, 640, 320, 160, 80].map(|kib| kib << 10));
-        assert_eq!(pass_sizes(5 << 20, &sizes(5 << 20)), [60 << 10, 120 << 10, 480 << 10, 960 << 10]);
+    fn the_size_follows_from_the_time_for_each_goal() {
+        let size =
+            |goals, seconds, free| size_of_goals(&rows(goals), 1, Duration::from_secs(seconds), free) >> 20;
+        assert_eq!(size(11, 45, None), 16);
+        assert_eq!(size(11, 120, None), 64);
+        assert_eq!(size(5, 45, None), 64);
+        assert_eq!(size(1, 1, None), 16, "never less");
+        assert_eq!(size(5, 45, Some(200 << 20)), 16, "four files of 64 MiB do not fit");
+    }
+
+    #[test]
+    fn a_budget_chooses_among_few_sizes_of_at_least_16_mib() {
+        let mebibytes = |largest: u64| sizes(largest << 20).iter().map(|size| size >> 20).collect::<Vec<_>>();
+        assert_eq!(mebibytes(256), [256, 64, 16]);
+        assert_eq!(mebibytes(64), [64, 16]);
+        assert_eq!(mebibytes(20), [20, 16]);
+        assert_eq!(mebibytes(4), [4]);
     }
 }

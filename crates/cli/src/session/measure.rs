@@ -162,8 +162,8 @@ impl<'s> Session<'s> {
         // The second measurement of the limits takes as long as the first.
         let set_aside = Duration::from_nanos(hardware.time_ns() / 2);
         let plan = self.plan(began, set_aside);
-        let divides_time = !self.plan.deferred.is_empty();
-        let budget_ns = self.recorder.run.so_far().settings.budget_ns.filter(|_| divides_time);
+        let is_timed = self.plan.is_timed;
+        let budget_ns = self.recorder.run.so_far().settings.budget_ns.filter(|_| is_timed);
         let left = |budget_ns| Duration::from_nanos(budget_ns).saturating_sub(began.elapsed() + set_aside);
         let coordinator = leader.as_mut().map(|leader| -> &mut dyn Coordinator { &mut ***leader });
         let workers = Workers::new(&worker, stop(), &mut self.lost_workers).leading(coordinator);
@@ -200,11 +200,19 @@ impl<'s> Session<'s> {
         self.cpu_wait_ppm = waited.map(|waited| ppm(waited, samples_began.elapsed()));
         let end = end?;
         // An exceeded limit was measured at a bad time.
-        for _ in (0..MORE_LIMITS).filter(|_| is_exceeded) {
+        for _ in 0..MORE_LIMITS {
+            if !is_exceeded || !self.has_time(began) {
+                break;
+            }
             hardware.measure(Workers::new(&worker, stop(), &mut self.lost_workers), false)?;
         }
         self.measure_limits(&mut hardware, &worker)?;
         Ok(end)
+    }
+
+    fn has_time(&self, began: Instant) -> bool {
+        let budget_ns = self.recorder.run.so_far().settings.budget_ns;
+        budget_ns.is_none_or(|budget_ns| began.elapsed() < Duration::from_nanos(budget_ns))
     }
 
     fn hardware(&mut self) -> Result<Hardware> {
@@ -235,7 +243,8 @@ impl<'s> Session<'s> {
             for target in 0..run.so_far().targets.len() {
                 planned.push(PlannedCase { target, case: case.clone() });
                 let before = run.samples(target, &recorded).unwrap_or_default();
-                let summary = |sample| SampleSummary::new(sample, self.settings.objective);
+                let contract = case.contract();
+                let summary = |sample| SampleSummary::new(sample, &contract, self.settings.objective);
                 taken.push(before.iter().map(summary).collect());
                 probes_ns.extend(before.iter().flat_map(|sample| sample.probe_ns));
             }
@@ -256,7 +265,7 @@ fn size_line(rows: &[CaseRecord], settings: &Settings, written: u64) -> String {
     let round = distinct_rows(rows).map(|row| row.case.known().map_or(0, Case::bytes_written)).sum::<u64>();
     let all = round.saturating_mul(settings.samples.into()).saturating_add(written);
     let ([size, all], rounds) = ([size, all].map(|bytes| Bytes(bytes).approximate()), settings.samples);
-    format!("Files of {size}, the largest for which {rounds} rounds fit into the limits. About {all} to write.")
+    format!("Files of {size}: {rounds} rounds fit into the limits. About {all} to write.")
 }
 
 fn exit_for(report: &Report, end: End, output: &Output) -> Result<Exit> {

@@ -7,6 +7,8 @@ pub(crate) struct ScheduledCases {
     /// Groups of rows for sizes or stages of which the run may skip some. A group is recorded before its first sample.
     pub deferred: Vec<Vec<CaseRecord>>,
     pub schedule: Box<dyn Schedule>,
+    /// The time ends the run, and the number of samples is not known before.
+    pub is_timed: bool,
 }
 
 impl ScheduledCases {
@@ -15,6 +17,6 @@ impl ScheduledCases {
             Some(gated) => Box::new(gated),
             None => Box::new(EachCase::for_settings(&run.settings)),
         };
-        Self { cases, deferred: Vec::new(), schedule }
+        Self { cases, deferred: Vec::new(), schedule, is_timed: false }
     }
 }

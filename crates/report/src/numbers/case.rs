@@ -150,6 +150,11 @@ impl CaseReport {
         self.is_ok() && !self.breaks_its_promise && self.modelled.is_some()
     }
 
+    /// Whether no sample more could make it the answer: one failed, or the case breaks a promise of durability.
+    pub(crate) fn is_out(&self) -> bool {
+        self.breaks_its_promise || self.record.samples.iter().any(|sample| !sample.outcome.is_ok())
+    }
+
     /// One or two samples of a search, outside all tables.
     pub(crate) fn is_screening(&self) -> bool {
         self.record.origin.is_stage(Stage::Screening)

@@ -22,5 +22,5 @@ pub(crate) use self::gated::gated;
 pub(crate) use self::latency::{LatencyCurve, LatencyEstimate};
 pub(crate) use self::over_time::{Burst, OverTime, rates};
 pub(crate) use self::reached::{Reached, limit_kind};
-pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, total};
+pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, times, total};
 pub(crate) use writebench_stats::{distinct, grouped};

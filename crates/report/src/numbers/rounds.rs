@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use writebench_model::{CaseRecord, Contract, Objective, Sample};
+use writebench_model::{CaseRecord, Objective, Sample};
 use writebench_stats::{CONFIDENCE, Interval, Rounds, as_f64, grouped};
 
 #[derive(Debug, Clone)]
@@ -45,19 +45,10 @@ impl Modelled {
     }
 }
 
-/// Undisturbed samples, extrapolated to the whole work if a time limit cut it.
-pub(super) fn times(case: &CaseRecord, objective: Objective) -> Vec<(u32, f64)> {
-    let Contract { content, bytes, .. } = case.contract;
-    let time = |sample: &Sample| {
-        let total_ns = as_f64(sample.objective_ns(objective)).max(1.0);
-        match sample.bytes {
-            0 if content.has_own_bytes() && bytes > 0 => None,
-            cut if (1..bytes).contains(&cut) => Some((sample.round, total_ns * as_f64(bytes) / as_f64(cut))),
-            _ => Some((sample.round, total_ns)),
-        }
-    };
-    let calm = |sample: &&&Sample| sample.disturbed.is_none();
-    Sample::usable(&case.samples).iter().filter(calm).filter_map(|sample| time(sample)).collect()
+/// The samples that decide, by round. See [`Sample::judged_ns`].
+pub(crate) fn times(case: &CaseRecord, objective: Objective) -> Vec<(u32, f64)> {
+    let judged = |sample: &Sample| Some((sample.round, sample.judged_ns(&case.contract, objective)?));
+    case.samples.iter().filter_map(judged).collect()
 }
 
 /// The interval is from common rounds. 0 over 0 is 1, a positive value over 0 infinite.

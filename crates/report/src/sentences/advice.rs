@@ -1,4 +1,4 @@
-//! The answer of a search: the simplest method that is proven faster than the baseline, or the baseline.
+//! The answer of a search: the simplest method whose loss against the fastest one tried is probably small.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
 use crate::sentences::metric::{Metric, RECORDS, THROUGHPUT};
 use crate::sentences::number::{MILLISECONDS, TIMES, or_nothing};
-use crate::sentences::recommended::{has_rounds, recommended, simpler};
+use crate::sentences::recommended::{Decision, decide, has_rounds, simpler};
 use crate::sentences::warning::failed;
-use crate::sentences::words::{NAMED, counted, list, quoted};
+use crate::sentences::words::{NAMED, capitalised, counted, list, quoted};
 
 /// Common rounds for an interval.
 const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
@@ -45,9 +45,10 @@ impl SpeedRatio {
 /// Names of cases.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
-    /// The simplest method within 3 % of the fastest, of those proven faster than the baseline by at least 3 %.
-    /// Otherwise the baseline.
+    /// The simplest method that is probably within 3 % of the fastest.
     pub recommended: String,
+    /// No other method tried is faster than the recommended one by more than this ratio, at 95 %.
+    pub bound: f64,
     /// None for the baseline, or if it failed.
     pub speed_ratio: Option<SpeedRatio>,
     pub baseline: String,
@@ -76,6 +77,7 @@ pub(crate) struct Search<'c> {
     pub advice: Advice,
     finals: Vec<&'c CaseReport>,
     baseline: Option<&'c CaseReport>,
+    decision: Decision<'c>,
     recommended: &'c CaseReport,
     fastest: &'c CaseReport,
     clone: Option<&'c CaseReport>,
@@ -99,7 +101,10 @@ impl<'c> Search<'c> {
         let fastest = *ways.first().filter(|_| ways.len() + usize::from(measured.is_some()) > 1)?;
         let speed_ratio = |case: &CaseReport| SpeedRatio::over(measured?, case);
         let ranked: Vec<&CaseReport> = ways.iter().copied().chain(measured).collect();
-        let recommended = recommended(&ranked, &run.settings, is_baseline)?;
+        let contenders: Vec<&CaseReport> =
+            finals.iter().copied().filter(|case| case.record.contract.content != Content::SharedCopy).collect();
+        let decision = decide(&contenders, &run.settings, is_baseline)?;
+        let recommended = decision.case;
         let near = ranked.into_iter().filter(|case| is_near(case, recommended));
         let name = |case: &CaseReport| case.record.case.to_string();
         // Files have several sizes, a candidate has one label.
@@ -110,6 +115,7 @@ impl<'c> Search<'c> {
         }
         let advice = Advice {
             recommended: name(recommended),
+            bound: decision.bound,
             speed_ratio: speed_ratio(recommended).filter(|_| !is_baseline(recommended)),
             baseline: baseline.map(name).unwrap_or_default(),
             fastest: name(fastest),
@@ -120,7 +126,7 @@ impl<'c> Search<'c> {
             candidates: tried.len(),
             failed_candidates: tried.values().filter(|failed| **failed).count(),
         };
-        Some(Self { advice, finals, baseline, recommended, fastest, clone })
+        Some(Self { advice, finals, baseline, decision, recommended, fastest, clone })
     }
 
     /// Steps from plain write to the recommended method, the fastest, and the recommended method with one
@@ -190,6 +196,7 @@ impl<'c> Search<'c> {
         let Advice { recommended, baseline, fastest, same_or_inconclusive, .. } = &self.advice;
         let mut sentences: Vec<String> = self.sharing().into_iter().collect();
         sentences.push(self.recommendation(run.settings.objective.words()));
+        sentences.extend(self.decision.bound_in_words().map(|bound| format!("{}.", capitalised(&bound))));
         if self.is_another_way() && !same_or_inconclusive.is_empty() {
             sentences.push(format!("Same or inconclusive: {}.", list(same_or_inconclusive, NAMED)));
         }
@@ -279,9 +286,9 @@ impl<'c> Search<'c> {
             }
             (_, gain) => {
                 let why = match gain {
-                    None => format!("No method is proven {faster}: 95 % needs {ROUNDS} common rounds"),
+                    None => format!("No method is known to be {faster}: 95 % needs {ROUNDS} common rounds"),
                     Some(gain) if gain.verdict == Verdict::Faster => {
-                        format!("No method was more than 3 % {faster} here")
+                        format!("No method was so much {faster} that it pays for its effort")
                     }
                     Some(_) => format!("No method was measurably {faster} here"),
                 };

@@ -1,14 +1,14 @@
 use writebench_model::{
     Axes, Axis, Bytes, Contract, GOALS, Method, Naming, Prepare, RunRecord, SyncCall, SyncFiles, TargetRecord,
 };
-use writebench_stats::{Interval, Verdict, as_f64, grouped};
+use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict, as_f64, grouped};
 
 use crate::numbers::{CaseReport, Estimate, by_contract, distinct};
 use crate::sentences::finding::{Finding, compared, goal};
 use crate::sentences::metric::Metric;
 use crate::sentences::number::{MILLISECONDS, NOTHING, TIMES, or_nothing, share};
 use crate::sentences::question::question;
-use crate::sentences::recommended::{recommended, simpler};
+use crate::sentences::recommended::{Decision, decide, simpler};
 use crate::sentences::warning::case_sentence;
 use crate::sentences::words::{NAMED, capitalised, counted, counted_range, list};
 
@@ -72,17 +72,17 @@ impl ContractAnswer {
         let target = run.targets.iter().find(|target| target.name == cases[0].record.target);
         let target = target.filter(|_| !compares_targets);
         let mut ranked: Vec<&CaseReport> = cases.iter().copied().filter(|case| case.is_ranked()).collect();
-        if cases.iter().all(|case| case.record.origin.suite() == GOALS) {
-            let recommended = recommended(&ranked, &run.settings, is_baseline);
+        let is_of_goal = cases.iter().all(|case| case.record.origin.suite() == GOALS);
+        let decision = if is_of_goal { decide(&cases, &run.settings, is_baseline) } else { None };
+        if let Some(decision) = decision {
             // The sort is stable.
-            ranked.sort_by_key(|case| recommended.is_none_or(|recommended| !std::ptr::eq(*case, recommended)));
+            ranked.sort_by_key(|case| !std::ptr::eq(*case, decision.case));
         }
+        let first = run.targets.first().filter(|_| compares_targets);
         let (mut finding, sentence, certainty) = match ranked.as_slice() {
-            [best, others @ ..] => {
-                let first = run.targets.first().filter(|_| compares_targets);
-                ranked_answer(best, others, cases.len(), first)
-            }
             [] => unranked_answer(&cases),
+            _ if is_of_goal && decision.is_none() => no_answer_yet(&cases),
+            [best, others @ ..] => ranked_answer(best, others, cases.len(), first, decision),
         };
         finding.goal = goal(contract, target);
         if let Some(target) = target.filter(|_| run.is_side_by_side()) {
@@ -103,6 +103,7 @@ fn ranked_answer(
     others: &[&CaseReport],
     cases: usize,
     first: Option<&TargetRecord>,
+    decision: Option<Decision<'_>>,
 ) -> (Finding, String, String) {
     let Some(estimate) = &best.estimate else { return Default::default() };
     // Another target is another question.
@@ -114,7 +115,9 @@ fn ranked_answer(
     let in_words = match (first, &times_baseline) {
         (Some(first), _) => beside_first(best, others, &first.name),
         (None, Some(ratio)) => compared(ratio),
-        (None, None) if is_plain => first_of(best, others),
+        (None, None) if is_plain => {
+            decision.map_or_else(|| first_of(best, others), |decision| plain_beside(best, others, &decision))
+        }
         (None, None) => NOTHING.to_owned(),
     };
     let target = first.map(|_| best.record.target.clone());
@@ -127,6 +130,8 @@ fn ranked_answer(
         _ if best.record.origin.suite() == GOALS => steps(best, others),
         _ => certainty(best, others),
     };
+    let bound = decision.as_ref().and_then(Decision::bound_in_words);
+    let certainty = bound.map_or(certainty.clone(), |bound| format!("{}. {certainty}", capitalised(&bound)));
     let latency = latency(best, "It").map_or(String::new(), |latency| format!(" {latency}"));
     (finding, format!("{}{worth}.{latency}", figure_of(best, estimate)), certainty)
 }
@@ -267,6 +272,29 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
         _ if verdicts.contains(&Verdict::Inconclusive) => "plain, inconclusive".to_owned(),
         _ => "plain, none faster".to_owned(),
     }
+}
+
+/// Plain write is the answer to a goal.
+fn plain_beside(best: &CaseReport, others: &[&CaseReport], decision: &Decision<'_>) -> String {
+    let verdicts: Vec<Verdict> = others.iter().map(|other| other.verdict_to(best)).collect();
+    match decision.bound_percent().as_str() {
+        _ if others.is_empty() => plain(best).to_owned(),
+        _ if verdicts.iter().all(|verdict| *verdict == Verdict::Slower) => "plain is fastest".to_owned(),
+        percent => format!("plain, others ≤ {percent} % faster"),
+    }
+}
+
+/// The samples do not suffice: of plain write, or of all others.
+fn no_answer_yet(cases: &[&CaseReport]) -> (Finding, String, String) {
+    let count = |case: &CaseReport| {
+        case.record.samples.iter().filter(|sample| sample.outcome.is_ok() && sample.disturbed.is_none()).count()
+    };
+    let baseline = cases.iter().copied().find(|case| is_baseline(case) && !case.is_out());
+    let most = cases.iter().map(|case| count(case)).max().unwrap_or(0);
+    let (whose, usable) = baseline.map_or(("any method", most), |case| (plain(case), count(case)));
+    let why = format!("{usable} of the {FEWEST_FOR_INTERVAL} usable samples that an answer needs, of {whose}");
+    let finding = Finding::none(&format!("no answer yet: {usable} of {FEWEST_FOR_INTERVAL} usable samples"));
+    (finding, format!("no answer yet. There are {why}."), String::new())
 }
 
 /// The same case on the first target.

@@ -1,31 +1,63 @@
 use writebench_model::{Case, Settings};
-use writebench_stats::FEWEST_FOR_INTERVAL;
+use writebench_stats::{FEWEST_FOR_INTERVAL, Standings};
 
-use crate::numbers::CaseReport;
+use crate::numbers::{CaseReport, times};
 
-/// By [`writebench_stats::recommended`], among cases of at least six samples. Baselines are on the same target. One that the
-/// user's program cannot have is only a reference.
-pub(crate) fn recommended<'c>(
-    ranked: &[&'c CaseReport],
-    settings: &Settings,
-    is_baseline: impl Fn(&CaseReport) -> bool,
-) -> Option<&'c CaseReport> {
-    let (baselines, ways): (Vec<&CaseReport>, Vec<&CaseReport>) =
-        ranked.iter().copied().partition(|case| is_baseline(case));
-    let is_allowed =
-        |case: &&CaseReport| case.record.case.known().is_none_or(|case| settings.allows(case, case));
-    let baselines: Vec<&CaseReport> = baselines.into_iter().filter(is_allowed).collect();
-    // A later version's case counts as the most complex.
-    let complexity =
-        |case: &CaseReport| case.record.case.known().map_or((u32::MAX, usize::MAX), Case::complexity);
-    let ways =
-        ways.into_iter().filter(|case| has_rounds(case)).map(|case| (case, case.time_ns(), complexity(case)));
-    writebench_stats::recommended(&ways.collect::<Vec<_>>(), baselines.first().copied(), |way| {
-        baselines.iter().find(|baseline| baseline.record.target == way.record.target)?.ratio_to(way)
-    })
+/// The answer of the scheduler, found again from the same samples by the same [`Standings`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decision<'c> {
+    pub(crate) case: &'c CaseReport,
+    /// No other case is faster by more than this ratio, at 95 %.
+    pub(crate) bound: f64,
+    /// The cases with a sample that counts.
+    pub(crate) tried: usize,
 }
 
-/// For an interval.
+impl Decision<'_> {
+    /// `no other of the 9 methods tried is more than 2 % faster (95 %)`. None if there is no other.
+    pub(crate) fn bound_in_words(&self) -> Option<String> {
+        let percent = self.bound_percent();
+        match self.tried {
+            0 | 1 => None,
+            2 => Some(format!("the other method tried is at most {percent} % faster (95 %)")),
+            tried => {
+                Some(format!("no other of the {tried} methods tried is more than {percent} % faster (95 %)"))
+            }
+        }
+    }
+
+    /// Rounded up.
+    pub(crate) fn bound_percent(&self) -> String {
+        let percent = ((self.bound - 1.0) * 100.0).ceil().max(1.0);
+        format!("{percent:.0}")
+    }
+}
+
+/// What is recommended among the cases of one contract. None without enough samples. Baselines that the user's
+/// program cannot have are only references.
+pub(crate) fn decide<'c>(
+    cases: &[&'c CaseReport],
+    settings: &Settings,
+    is_baseline: impl Fn(&CaseReport) -> bool,
+) -> Option<Decision<'c>> {
+    let able: Vec<&CaseReport> = cases.iter().copied().filter(|case| !case.is_out()).collect();
+    let tables: Vec<_> = able.iter().map(|case| times(&case.record, settings.objective)).collect();
+    let tried = tables.iter().filter(|times| !times.is_empty()).count();
+    let standings = Standings::of(&tables);
+    let is_allowed =
+        |case: &CaseReport| case.record.case.known().is_none_or(|case| settings.allows(case, case));
+    // A later version's case counts as the most complex.
+    let effort = |case: &CaseReport| match case.record.case.known() {
+        _ if is_baseline(case) => None,
+        known => Some(known.map_or((u32::MAX, usize::MAX), Case::complexity)),
+    };
+    let rivals = (0..able.len()).filter(|&index| !is_baseline(able[index]) || is_allowed(able[index]));
+    let rivals: Vec<_> = rivals.map(|index| (index, effort(able[index]))).collect();
+    let answer = standings.answer(&rivals)?;
+    Some(Decision { case: able[answer], bound: standings.bound(answer)?, tried })
+}
+
+/// Whether a case has the samples of an interval.
 pub(crate) fn has_rounds(case: &CaseReport) -> bool {
     case.estimate.as_ref().is_some_and(|estimate| estimate.samples >= FEWEST_FOR_INTERVAL as usize)
 }

@@ -2,8 +2,8 @@ use writebench_model::Case;
 use writebench_stats::{GaussianProcess, Kernel, Observation, Point, as_f64};
 
 use super::Candidate;
+use crate::contest::has_failed;
 use crate::figures::{by_round, usable};
-use crate::goal_rounds::has_failed;
 use crate::schedule::SampleSummary;
 
 /// The posterior of the time per byte of all candidates on one level, in logarithms.

@@ -81,15 +81,15 @@ fn a_failed_finalist_leaves_the_race() {
 }
 
 #[test]
-fn the_limits_are_kept_and_leave_six_rounds_to_the_finals() {
+fn the_limits_are_kept_and_leave_six_rounds_to_the_baseline_and_the_fastest() {
     for seed in [3, 5, 7] {
         let mut world = World::new(field(), 0.05, seed);
-        world.run(0);
+        let fastest = world.run(0);
         let (Spent { elapsed, bytes }, limits) = (world.spent, world.limits.clone());
         assert!(bytes <= limits.max_bytes && elapsed < limits.budget, "{elapsed:?}, {bytes}");
-        let finalists = world.with_samples(3);
-        let has_six = |index: &&usize| world.on(REAL)[**index].len() >= ROUNDS;
-        assert!(finalists.iter().filter(has_six).count() > LEAST_FINALISTS, "{finalists:?}");
+        assert!(world.on(REAL)[0].len() >= ROUNDS && world.on(REAL)[fastest].len() >= ROUNDS);
+        // Others may have lost earlier.
+        assert!(world.with_samples(3).len() > LEAST_FINALISTS, "{:?}", world.with_samples(3));
     }
 }
 

@@ -6,9 +6,10 @@ use std::time::Duration;
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use writebench_model::Case;
-use writebench_stats::as_f64;
+use writebench_stats::{Standings, as_f64};
 
-use crate::figures::{by_round, floor};
+use crate::contest::judged_by_round;
+use crate::figures::floor;
 use crate::race::{Candidate, Race, RaceLimits};
 use crate::schedule::{SampleSummary, Schedule as _, Spent};
 
@@ -111,16 +112,10 @@ impl World {
                 }
             }
         }
-        let level = self.final_level();
-        let most = self.on(level).iter().map(Vec::len).max().unwrap_or(0);
-        let median = |index: usize| {
-            let samples = &self.on(level)[index];
-            let times: Vec<f64> = by_round(samples).into_iter().map(|(_, time)| time).collect();
-            // Candidates dropped by the check were not in the final.
-            (2 * samples.len() >= most).then(|| writebench_stats::median(&times)).flatten()
-        };
-        let medians = (0..self.count()).filter_map(|index| Some((index, median(index)?)));
-        medians.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index).unwrap()
+        let tables: Vec<_> =
+            self.on(self.final_level()).iter().map(|samples| judged_by_round(samples)).collect();
+        let standings = Standings::of(&tables);
+        standings.leader((0..self.count()).filter(|&index| standings.can_answer(index))).unwrap()
     }
 
     pub(super) fn final_level(&self) -> usize {

@@ -1,0 +1,222 @@
+//! Which of several cases reaches one goal on one target with the least time and effort.
+//!
+//! Cases that are clearly beaten get no more samples (successive elimination: Even-Dar, Mannor and Mansour,
+//! *Action Elimination and Stopping Conditions*, JMLR 2006). When the answer is known, the same cases with one
+//! choice less join (ablation: Fawcett and Hoos, *Analysing Differences between Algorithm Configurations
+//! through Ablation*, Journal of Heuristics 2016). [`Standings`] decides, as it does in reports.
+
+use std::fmt;
+use std::sync::Arc;
+
+use writebench_model::{Case, Content};
+use writebench_stats::{Standings, as_f64};
+
+use crate::order::PlannedCase;
+use crate::schedule::SampleSummary;
+
+/// Whether a case may join, given the baseline. Without one, any may.
+#[derive(Clone, Default)]
+pub struct Rule(pub Option<Arc<Allows>>);
+
+type Allows = dyn Fn(&Case, &Case) -> bool;
+
+impl Rule {
+    fn allows(&self, case: &Case, baseline: &Case) -> bool {
+        self.0.as_ref().is_none_or(|allows| allows(case, baseline))
+    }
+}
+
+impl fmt::Debug for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Rule").field(&self.0.is_some()).finish()
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Contest {
+    target: usize,
+    // With their positions in the plan, the baseline first.
+    cases: Vec<(usize, Case)>,
+    // The places, in `cases`, of those that get a sample in the next block.
+    alive: Vec<usize>,
+    rule: Rule,
+    blocks: usize,
+    state: State,
+}
+
+/// What more samples are for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum State {
+    /// No case has the samples of an answer.
+    Unknown,
+    /// There is an answer, and others may be better. The loss is the one that the answer risks.
+    Open {
+        expected_loss: f64,
+    },
+    /// More samples only lower the bound on what a better case could gain.
+    Decided {
+        bound: f64,
+    },
+    Over,
+}
+
+/// More blocks hardly narrow an interval.
+const MOST_BLOCKS: usize = 100;
+/// A bound of 2 % is as good as none.
+const LOW_BOUND: f64 = 1.02;
+/// The baseline's place.
+const BASELINE: usize = 0;
+
+impl Contest {
+    /// Measures all cases. The baseline is first, and numbers are positions in the plan.
+    pub fn new(target: usize, cases: Vec<(usize, Case)>, rule: Rule) -> Self {
+        let alive = (0..cases.len()).collect();
+        Self { target, alive, cases, rule, blocks: 0, state: State::Unknown }
+    }
+
+    /// The same with only these cases at first. The others may join as simpler forms of the answer.
+    pub(crate) fn among(self, finalists: Vec<usize>) -> Self {
+        Self { alive: finalists, ..self }
+    }
+
+    pub(crate) fn state(&self) -> State {
+        if self.alive.is_empty() { State::Over } else { self.state }
+    }
+
+    /// How many blocks of samples were taken.
+    pub(crate) fn blocks(&self) -> usize {
+        self.blocks
+    }
+
+    /// The positions in the plan that get a sample in the next block.
+    pub(crate) fn alive(&self) -> impl Iterator<Item = usize> + '_ {
+        self.alive.iter().map(|&place| self.cases[place].0)
+    }
+
+    /// The mean of all cases.
+    pub(crate) fn sample_bytes(&self) -> f64 {
+        let bytes: u64 = self.cases.iter().map(|(_, case)| case.bytes_written()).fold(0, u64::saturating_add);
+        as_f64(bytes) / as_f64(self.cases.len().max(1) as u64)
+    }
+
+    /// Whether a case other than the baseline is the answer.
+    pub(crate) fn has_winner(&self, taken: &[Vec<SampleSummary>]) -> bool {
+        self.answer(&self.standings(taken), taken).is_some_and(|answer| answer != BASELINE)
+    }
+
+    /// Ends a block: drops beaten cases, and lets simpler ones join. `next` is the position in the plan of the
+    /// first case returned, and an answer needs at least `fewest` samples.
+    pub(crate) fn end_block(
+        &mut self,
+        taken: &[Vec<SampleSummary>],
+        next: usize,
+        fewest: usize,
+    ) -> Vec<PlannedCase> {
+        self.blocks += 1;
+        let standings = self.standings(taken);
+        self.drop_failed(taken);
+        self.drop_beaten(&standings);
+        let answer = self.answer(&standings, taken).filter(|&answer| standings.count(answer) >= fewest);
+        let Some(answer) = answer else {
+            self.state = if self.blocks < MOST_BLOCKS { State::Unknown } else { State::Over };
+            return Vec::new();
+        };
+        // A case that just joined may be a better answer.
+        let is_unknown = |&place: &usize| !standings.can_answer(place);
+        let is_decided = standings.is_decided(answer) && !self.alive.iter().any(is_unknown);
+        let added = if is_decided { self.add_simpler(answer, next, &standings, taken) } else { Vec::new() };
+        let has_joined = self.alive.iter().any(is_unknown);
+        self.state = match standings.bound(answer) {
+            _ if self.blocks >= MOST_BLOCKS => State::Over,
+            Some(bound) if is_decided && !has_joined && (bound <= LOW_BOUND || self.alive.len() < 2) => {
+                State::Over
+            }
+            Some(bound) if is_decided && !has_joined => State::Decided { bound },
+            _ => State::Open { expected_loss: standings.expected_loss(answer) },
+        };
+        added
+    }
+
+    fn standings(&self, taken: &[Vec<SampleSummary>]) -> Standings {
+        let times = |place: usize| {
+            let samples = self.samples(place, taken);
+            if self.is_able(place, taken) { judged_by_round(samples) } else { Vec::new() }
+        };
+        Standings::of(&(0..self.cases.len()).map(times).collect::<Vec<_>>())
+    }
+
+    /// The baseline is a rival, unless it failed or the user's program cannot have it.
+    fn answer(&self, standings: &Standings, taken: &[Vec<SampleSummary>]) -> Option<usize> {
+        let plain = &self.cases.first()?.1;
+        let is_rival = self.is_able(BASELINE, taken) && self.rule.allows(plain, plain);
+        let effort = |place: usize| (place != BASELINE).then(|| self.cases[place].1.complexity());
+        let rivals = (0..self.cases.len()).filter(|&place| place != BASELINE || is_rival);
+        standings.answer(&rivals.map(|place| (place, effort(place))).collect::<Vec<_>>())
+    }
+
+    fn samples<'t>(&self, place: usize, taken: &'t [Vec<SampleSummary>]) -> &'t [SampleSummary] {
+        taken.get(self.cases[place].0).map_or(&[], Vec::as_slice)
+    }
+
+    fn is_able(&self, place: usize, taken: &[Vec<SampleSummary>]) -> bool {
+        !has_failed(&self.cases[place].1, self.samples(place, taken))
+    }
+
+    fn drop_failed(&mut self, taken: &[Vec<SampleSummary>]) {
+        let mut alive = std::mem::take(&mut self.alive);
+        alive.retain(|&place| self.is_able(place, taken));
+        self.alive = alive;
+    }
+
+    /// The baseline keeps the samples of its ratio to the answer.
+    fn drop_beaten(&mut self, standings: &Standings) {
+        let Some(leader) = standings.leader(0..self.cases.len()) else { return };
+        self.alive.retain(|&place| {
+            let is_needed = place == BASELINE && !standings.can_answer(place);
+            is_needed || !standings.is_beaten(place, leader)
+        });
+    }
+
+    /// Lets the cases join that have one choice less than the answer. Returns those that the plan lacks.
+    fn add_simpler(
+        &mut self,
+        answer: usize,
+        next: usize,
+        standings: &Standings,
+        taken: &[Vec<SampleSummary>],
+    ) -> Vec<PlannedCase> {
+        let plain = self.cases[BASELINE].1.clone();
+        let mut added = Vec::new();
+        for case in self.cases[answer].1.simplifications(&plain) {
+            match self.cases.iter().position(|(_, known)| *known == case) {
+                Some(place) => {
+                    let is_known = standings.can_answer(place) || standings.is_beaten(place, answer);
+                    if !is_known && self.is_able(place, taken) && !self.alive.contains(&place) {
+                        self.alive.push(place);
+                    }
+                }
+                None if self.rule.allows(&case, &plain) => {
+                    self.alive.push(self.cases.len());
+                    self.cases.push((next + added.len(), case.clone()));
+                    added.push(PlannedCase { target: self.target, case });
+                }
+                None => {}
+            }
+        }
+        if !added.is_empty() && !self.alive.contains(&answer) {
+            self.alive.push(answer);
+        }
+        added
+    }
+}
+
+/// The usable samples of a case by round.
+pub(crate) fn judged_by_round(samples: &[SampleSummary]) -> Vec<(u32, f64)> {
+    samples.iter().filter_map(|sample| Some((sample.round, sample.judged_ns()?))).collect()
+}
+
+/// Whether a sample failed, or shared blocks in place of a copy of bytes.
+pub(crate) fn has_failed(case: &Case, samples: &[SampleSummary]) -> bool {
+    let may_share = case.contract().content == Content::SharedCopy;
+    samples.iter().any(|sample| !sample.is_ok || sample.shares_blocks && !may_share)
+}

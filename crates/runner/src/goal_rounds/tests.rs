@@ -1,0 +1,137 @@
+use std::cell::Cell;
+
+use writebench_model::Case;
+
+use super::*;
+use crate::contest::Rule;
+
+/// A run of contests whose samples take `seconds`, plus a tenth of a second around them.
+struct World {
+    plan: Vec<Case>,
+    taken: Vec<Vec<SampleSummary>>,
+    elapsed: Duration,
+}
+
+impl World {
+    fn samples(&self, name: &str) -> usize {
+        let place = self.plan.iter().position(|case| case.to_string() == name);
+        place.map_or(0, |place| self.taken[place].len())
+    }
+}
+
+fn run(goals: &[&[&str]], budget_s: Option<u64>, milliseconds: impl Fn(&Case) -> u64) -> World {
+    let names = goals.concat();
+    let mut plan: Vec<Case> = names.iter().map(|name| Case::parse(name).unwrap()).collect();
+    let mut first = 0;
+    let mut contest = |goal: &&[&str]| {
+        let cases = (first..).zip(plan[first..first + goal.len()].iter().cloned()).collect();
+        first += goal.len();
+        vec![Contest::new(0, cases, Rule::default())]
+    };
+    let contests = goals.iter().map(&mut contest).collect();
+    let budget = budget_s.map(Duration::from_secs);
+    let budget_ns = budget.map(writebench_model::nanoseconds);
+    let settings = Settings { samples: 6, budget_ns, ..writebench_testkit::example_run().settings };
+    let mut schedule = GoalRounds::new(contests, &settings);
+    let mut taken: Vec<Vec<SampleSummary>> = vec![Vec::new(); plan.len()];
+    let mut elapsed = Duration::ZERO;
+    for round in 0..2000 {
+        let wanted = schedule.wanted(&taken, Spent { elapsed, bytes: 0 }).to_vec();
+        plan.extend(schedule.added().into_iter().map(|planned| planned.case));
+        taken.resize(plan.len(), Vec::new());
+        for index in (0..wanted.len()).filter(|&index| wanted[index] > 0) {
+            if budget.is_none_or(|budget| elapsed < budget) {
+                schedule.wanted(&taken, Spent { elapsed, bytes: 0 });
+                let time = milliseconds(&plan[index]);
+                elapsed += Duration::from_millis(100 + time);
+                taken[index].push(SampleSummary::good(round, 1_000_000 * time));
+            }
+        }
+    }
+    World { plan, taken, elapsed }
+}
+
+fn has(case: &Case, part: &str) -> bool {
+    case.to_string().split(',').any(|own| own == part)
+}
+
+/// From 95 to 105 %, in turns.
+fn noisy(turn: &Cell<u64>, milliseconds: u64) -> u64 {
+    noisier(turn, milliseconds, 5)
+}
+
+/// Up to so many percent more or less, by a linear congruential generator.
+fn noisier(turn: &Cell<u64>, milliseconds: u64, percent: u64) -> u64 {
+    turn.set(turn.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+    milliseconds * (100 - percent + (turn.get() >> 33) % (2 * percent + 1)) / 100
+}
+
+#[test]
+fn a_slow_case_is_dropped_after_three_samples_and_the_slow_baseline_after_six() {
+    let turn = Cell::new(1);
+    let time = |case: &Case| noisy(&turn, if has(case, "chunk=4MiB") { 1000 } else { 3000 });
+    let world = run(&[&["write", "write,chunk=4MiB", "pwrite"]], None, time);
+    assert_eq!(world.samples("pwrite"), 3);
+    assert_eq!(world.samples("write"), 6);
+    assert!(world.samples("write,chunk=4MiB") >= 6);
+}
+
+#[test]
+fn useless_choices_are_taken_from_the_answer() {
+    let turn = Cell::new(1);
+    let time = |case: &Case| noisy(&turn, if has(case, "prepare=fallocate") { 1000 } else { 2000 });
+    let world = run(&[&["write", "pwrite,chunk=4MiB,threads=2,prepare=fallocate"]], None, time);
+    assert!(world.samples("pwrite,prepare=fallocate") >= 6, "{:?}", world.plan);
+    assert!(world.taken.iter().all(|samples| !samples.is_empty()));
+}
+
+#[test]
+fn a_contest_continues_while_noise_may_hide_a_gain() {
+    let turn = Cell::new(0_usize);
+    let time = |case: &Case| {
+        turn.set(turn.get() + usize::from(has(case, "threads=2")));
+        if has(case, "threads=2") { [700, 1400][turn.get() % 2] } else { 1000 }
+    };
+    let world = run(&[&["write", "pwrite,threads=2"]], None, time);
+    assert!(world.samples("pwrite,threads=2") >= 60, "{:?}", world.samples("pwrite,threads=2"));
+}
+
+#[test]
+fn a_decided_contest_leaves_its_time_to_the_others() {
+    let turn = Cell::new(1);
+    // The first goal is clear, and the two cases of the second are nearly alike.
+    let time = |case: &Case| match case.to_string().as_str() {
+        "write" => 400,
+        "pwrite" => 100,
+        "write,sync=fsync" => noisier(&turn, 300, 30),
+        _ => noisier(&turn, 285, 30),
+    };
+    let world = run(&[&["write", "pwrite"], &["write,sync=fsync", "pwrite,sync=fsync"]], Some(40), time);
+    let samples = ["write", "write,sync=fsync"].map(|name| world.samples(name));
+    assert!(samples[1] > 3 * samples[0], "{samples:?}");
+    assert!(world.elapsed.as_secs_f64() > 36.0, "{:?}", world.elapsed);
+}
+
+#[test]
+fn the_last_goals_are_left_out_if_the_time_does_not_pay_for_all() {
+    let goals: &[&[&str]] = &[
+        &["write", "pwrite"],
+        &["write,sync=fsync", "pwrite,sync=fsync"],
+        &["write,prepare=overwrite", "pwrite,prepare=overwrite"],
+    ];
+    let turn = Cell::new(1);
+    let world = run(goals, Some(60), |_| noisy(&turn, 500));
+    assert!(world.samples("write") >= 6 && world.samples("write,sync=fsync") >= 6);
+    assert_eq!(world.samples("write,prepare=overwrite"), 0);
+    let world = run(goals, Some(90), |_| noisy(&turn, 500));
+    assert!(world.samples("write,prepare=overwrite") >= 6, "{:?}", world.plan);
+}
+
+#[test]
+fn a_slow_first_sample_leaves_no_goal_out() {
+    let (turn, first) = (Cell::new(1), Cell::new(true));
+    let time = |_: &Case| if first.replace(false) { 8000 } else { noisy(&turn, 100) };
+    let goals: &[&[&str]] = &[&["write", "pwrite"], &["write,sync=fsync", "pwrite,sync=fsync"]];
+    let world = run(goals, Some(30), time);
+    assert!(world.samples("write,sync=fsync") >= 6, "{:?}", world.plan);
+}

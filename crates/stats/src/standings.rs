@@ -1,0 +1,259 @@
+//! Which way to do the same work is the fastest, and what it may cost to be wrong about that.
+//!
+//! The scheduler of a contest and the report ask the same questions of the same samples, so both ask here.
+//!
+//! Each way has a mean logarithm of its time, without the effects of the rounds, and a standard error. From
+//! these follows the *loss* of a way: how much longer it takes than the fastest one, which nobody knows. So a
+//! loss is a distribution, and a decision weighs its tail and its mean. Plain write is a way like the others.
+//!
+//! The constants come from simulations on recorded noise, which has heavier tails than a normal distribution:
+//! see `docs/explanation/answers.md`.
+
+use crate::mann_whitney::normal_above;
+use crate::{CLOSE, FEWEST_FOR_INTERVAL, Rounds, median, sorted};
+
+/// A loss below this ratio of times is not worth a more complicated program.
+const TOLERATED: f64 = 1.05;
+/// A way is out if it is so many standard errors behind the leader.
+const BEATEN_ERRORS: f64 = 2.5;
+/// Samples before a way can be beaten, or counts as a rival.
+const FEWEST_COMPARED: usize = 3;
+/// Samples before a way can be the answer.
+const FEWEST_FOR_ANSWER: usize = FEWEST_FOR_INTERVAL as usize;
+/// The part of the samples that a mean leaves out at each end.
+const TRIMMED: f64 = 0.25;
+/// A standard error for the tails of the recorded noise, over one for a normal distribution.
+const HEAVY_TAILS: f64 = 1.15;
+/// From the median of absolute deviations to a standard deviation, for a normal distribution.
+const FROM_MAD: f64 = 1.4826;
+/// How many samples the spread of all ways counts for, in the spread of one.
+const SHARED_SPREAD: f64 = 6.0;
+/// Of a logarithm. Clocks and noise are never more exact, and a division by zero helps nobody.
+const LEAST_ERROR: f64 = 1e-4;
+
+/// The answer is the least effort whose probability of a loss above 5 % is at most this, or at most so much
+/// above that of the safest way.
+const RISK: f64 = 0.05;
+const MORE_RISK: f64 = 0.02;
+/// And whose expected loss is at most so much above the least one: ways so close are equally good, and the simplest
+/// of them is the answer.
+const MORE_LOSS: f64 = CLOSE - 1.0;
+/// A contest is decided if the answer's probability of a loss above 5 % is at most this.
+const DECIDED: f64 = 0.02;
+
+/// Steps of the numeric integrals over normal distributions, from `-REACH` to `REACH` standard errors.
+const STEPS: u32 = 120;
+const REACH: f64 = 6.0;
+
+/// Indices of ways are those of the tables given to [`Standings::of`].
+#[derive(Debug, Clone)]
+pub struct Standings {
+    model: Rounds,
+    ways: Vec<Option<Way>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Way {
+    /// Of the logarithm of the time.
+    mean: f64,
+    error: f64,
+    count: usize,
+}
+
+impl Standings {
+    /// Each way has its rounds and positive times, of usable samples only.
+    pub fn of(times: &[Vec<(u32, f64)>]) -> Self {
+        let model = Rounds::fit(times);
+        let logs: Vec<_> = (0..times.len()).map(|way| model.logs_without_effects(way)).collect();
+        let means: Vec<Option<f64>> = logs.iter().map(|logs| trimmed_mean(logs)).collect();
+        let deviations: Vec<Vec<f64>> =
+            logs.iter().zip(&means).map(|(logs, mean)| deviations(logs, mean.unwrap_or(0.0))).collect();
+        let shared = spread(&deviations.concat());
+        let ways = means.iter().zip(&deviations).map(|(mean, own)| Some(Way::new((*mean)?, own, shared)));
+        Self { ways: ways.collect(), model }
+    }
+
+    /// The model of all samples, for values and ratios.
+    pub fn model(&self) -> &Rounds {
+        &self.model
+    }
+
+    /// The usable samples of a way.
+    pub fn count(&self, way: usize) -> usize {
+        self.way(way).map_or(0, |way| way.count)
+    }
+
+    /// Whether a way has the samples that an answer needs.
+    pub fn can_answer(&self, way: usize) -> bool {
+        self.count(way) >= FEWEST_FOR_ANSWER
+    }
+
+    /// The fastest of these by the samples so far.
+    pub fn leader(&self, among: impl IntoIterator<Item = usize>) -> Option<usize> {
+        let compared = among.into_iter().filter_map(|way| Some((way, self.compared(way)?.mean)));
+        compared.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(way, _)| way)
+    }
+
+    /// Whether another is so far ahead that more samples would hardly change it.
+    pub fn is_beaten(&self, way: usize, by: usize) -> bool {
+        let (Some(way), Some(by)) = (self.compared(way), self.compared(by)) else { return false };
+        way.mean - by.mean > BEATEN_ERRORS * way.error.hypot(by.error)
+    }
+
+    /// The probability that a way takes more than 5 % longer than the fastest.
+    pub fn risk(&self, way: usize) -> f64 {
+        1.0 - self.probability_within(way, TOLERATED.ln())
+    }
+
+    /// The expected logarithm of a way's time over the fastest one's.
+    pub fn expected_loss(&self, way: usize) -> f64 {
+        self.way(way).map_or(f64::INFINITY, |own| (own.mean - self.expected_least()).max(0.0))
+    }
+
+    /// With a probability of 95 %, no other way is faster by more than this ratio of times, which is at
+    /// least 1. None before the way has the samples of an answer.
+    pub fn bound(&self, way: usize) -> Option<f64> {
+        if !self.can_answer(way) {
+            return None;
+        }
+        let (mut least, mut most) = (0.0, 0.01);
+        while self.probability_within(way, most) < crate::CONFIDENCE {
+            (least, most) = (most, 2.0 * most);
+        }
+        // Far below what is printed.
+        while most - least > 1e-5 {
+            let middle = f64::midpoint(least, most);
+            if self.probability_within(way, middle) < crate::CONFIDENCE {
+                least = middle
+            } else {
+                most = middle
+            }
+        }
+        Some(most.exp())
+    }
+
+    /// The answer: the way of the least effort whose loss is probably small. No effort is that of the baseline.
+    ///
+    /// None if no way has enough samples, or the baseline has too few: a way that is not compared with the
+    /// baseline is no reason to replace it.
+    pub fn answer<E: Ord>(&self, among: &[(usize, Option<E>)]) -> Option<usize> {
+        let (baselines, others): (Vec<_>, Vec<_>) = among.iter().partition(|(_, effort)| effort.is_none());
+        if !baselines.is_empty() && !baselines.iter().any(|(way, _)| self.can_answer(*way)) {
+            return None;
+        }
+        let able = baselines.into_iter().chain(others).filter(|(way, _)| self.can_answer(*way));
+        let able: Vec<&(usize, Option<E>)> = able.collect();
+        let fastest = self.leader(able.iter().map(|(way, _)| *way))?;
+        let most_risk = RISK.max(self.risk(fastest) + MORE_RISK);
+        let most_loss = self.expected_loss(fastest) + MORE_LOSS;
+        let is_safe = |way: usize| self.risk(way) <= most_risk && self.expected_loss(way) <= most_loss;
+        let mean = |way: usize| self.way(way).map_or(f64::INFINITY, |way| way.mean);
+        let safe = able.into_iter().filter(|(way, _)| *way == fastest || is_safe(*way));
+        let least = safe
+            .min_by(|(a, a_effort), (b, b_effort)| a_effort.cmp(b_effort).then(mean(*a).total_cmp(&mean(*b))));
+        least.map(|(way, _)| *way)
+    }
+
+    /// Whether more samples would hardly lead to another answer.
+    pub fn is_decided(&self, answer: usize) -> bool {
+        self.can_answer(answer) && self.risk(answer) <= DECIDED
+    }
+
+    fn way(&self, way: usize) -> Option<&Way> {
+        self.ways.get(way)?.as_ref()
+    }
+
+    fn compared(&self, way: usize) -> Option<&Way> {
+        self.way(way).filter(|way| way.count >= FEWEST_COMPARED)
+    }
+
+    fn rivals(&self, of: usize) -> impl Iterator<Item = &Way> {
+        (0..self.ways.len()).filter(move |&way| way != of).filter_map(|way| self.compared(way))
+    }
+
+    /// That the logarithm of a way's time is at most `loss` above that of the fastest.
+    fn probability_within(&self, way: usize, loss: f64) -> f64 {
+        let Some(own) = self.way(way) else { return 0.0 };
+        let step = 2.0 * REACH / f64::from(STEPS);
+        let at = |number: u32| {
+            let deviate = step * f64::from(number) - REACH;
+            let least = own.mean + own.error * deviate - loss;
+            let all_above: f64 = self.rivals(way).map(|rival| rival.is_above(least)).product();
+            density(deviate) * all_above
+        };
+        (0..=STEPS).map(at).sum::<f64>() * step
+    }
+
+    /// The expectation of the least time's logarithm.
+    fn expected_least(&self) -> f64 {
+        let rivals: Vec<&Way> = self.rivals(usize::MAX).collect();
+        let ends = rivals.iter().map(|way| (way.mean - REACH * way.error, way.mean + REACH * way.error));
+        let Some((low, high)) = ends.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1))) else { return f64::INFINITY };
+        let step = (high - low) / f64::from(STEPS);
+        let all_above = |number: u32| -> f64 {
+            let least = low + step * f64::from(number);
+            rivals.iter().map(|way| way.is_above(least)).product()
+        };
+        // By trapezoids, because the first value is 1.
+        let inner: f64 = (1..STEPS).map(all_above).sum();
+        low + step * (inner + f64::midpoint(1.0, all_above(STEPS)))
+    }
+}
+
+impl Way {
+    fn new(mean: f64, deviations: &[f64], shared: f64) -> Self {
+        let count = deviations.len();
+        let own = spread(deviations);
+        let weight = count as f64;
+        let variance = (SHARED_SPREAD * shared.powi(2) + weight * own.powi(2)) / (SHARED_SPREAD + weight);
+        let error = (HEAVY_TAILS * (variance / weight.max(1.0)).sqrt()).max(LEAST_ERROR);
+        Self { mean, error, count }
+    }
+
+    fn is_above(&self, value: f64) -> f64 {
+        normal_above((value - self.mean) / self.error)
+    }
+}
+
+/// The mean without a quarter of the values at each end, or the median of few values.
+fn trimmed_mean(logs: &[(f64, usize)]) -> Option<f64> {
+    let values: Vec<f64> = logs.iter().map(|(log, _)| *log).collect();
+    if values.len() < 5 {
+        return median(&values);
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length")]
+    let cut = (TRIMMED * values.len() as f64) as usize;
+    let sorted = sorted(&values);
+    let kept = &sorted[cut..sorted.len() - cut];
+    Some(kept.iter().sum::<f64>() / kept.len() as f64)
+}
+
+/// From the way's mean, enlarged for what the fit took out of them: a mean of `n` samples lies closer to them
+/// than the truth does, and so does the effect of a round with few ways.
+fn deviations(logs: &[(f64, usize)], mean: f64) -> Vec<f64> {
+    let of_samples = fitted(logs.len());
+    logs.iter().map(|(log, ways)| (log - mean) * of_samples * fitted(*ways)).collect()
+}
+
+fn fitted(count: usize) -> f64 {
+    if count < 2 { 1.0 } else { (count as f64 / (count as f64 - 1.0)).sqrt() }
+}
+
+/// A robust standard deviation: few outliers hardly change it. The median of few deviations may be 0, although
+/// they are large, so half of the usual standard deviation is the least.
+fn spread(deviations: &[f64]) -> f64 {
+    if deviations.is_empty() {
+        return 0.0;
+    }
+    let sizes: Vec<f64> = deviations.iter().map(|deviation| deviation.abs()).collect();
+    let squares: f64 = deviations.iter().map(|deviation| deviation.powi(2)).sum();
+    let usual = (squares / deviations.len() as f64).sqrt();
+    HEAVY_TAILS * (FROM_MAD * median(&sizes).unwrap_or(0.0)).max(usual / 2.0)
+}
+
+fn density(deviate: f64) -> f64 {
+    (-0.5 * deviate * deviate).exp() / (2.0 * std::f64::consts::PI).sqrt()
+}
+
+#[cfg(test)]
+mod tests;
