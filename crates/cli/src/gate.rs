@@ -59,8 +59,8 @@ pub(crate) fn exit_for_run(report: &Report, output: &Output) -> Result<Exit> {
     ensure!(
         judged > 0,
         usage!(
-            "--fail-if-slower: no case has the eight undisturbed rounds that a verdict needs. Raise --budget, \
-             --max-bytes or --samples"
+            "--fail-if-slower: no case has the eight undisturbed rounds that a verdict needs. {}",
+            report.without_verdict().trim_end_matches('.')
         )
     );
     let undecided = report.gated.iter().filter(|gated| gated.verdict == GateVerdict::Undecided).count();

@@ -28,6 +28,9 @@ pub struct System {
 pub struct Cpu {
     pub model: Option<String>,
     pub available: u32,
+    /// CPU time per time that this process's control groups allow, in millionths: 150,000 is 15 % of a CPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_ppm: Option<u64>,
     pub governor: Option<String>,
 }
 

@@ -8,6 +8,7 @@ mod consistency;
 mod constraint;
 mod contract;
 mod data;
+mod disturbed_by;
 mod environment;
 mod event;
 mod file_set;
@@ -38,6 +39,7 @@ pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage, disti
 pub use constraint::Constraint;
 pub use contract::{Content, Contract, DataSource, Durability, Start, Visibility};
 pub use data::Data;
+pub use disturbed_by::DisturbedBy;
 pub use environment::{Cpu, Device, Environment, Filesystem, Memory, System};
 pub use event::{FoldedRun, RunEvent};
 pub use file_set::FileSize;

@@ -35,6 +35,29 @@ pub(crate) fn for_this_process(root: &Path, mounts: &[Mount]) -> Vec<Group> {
     folders.map(|(folder, version)| read(root, &folder, version)).collect()
 }
 
+/// The least of the groups around this process, in millionths of a CPU. None without a limit.
+pub(crate) fn cpu_limit_ppm(root: &Path, mounts: &[Mount]) -> Option<u64> {
+    let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
+    let limit = |(folder, version): (PathBuf, Version)| {
+        let folder = root.join(folder.strip_prefix("/").unwrap_or(&folder));
+        let (quota_us, period_us) = match version {
+            Version::V1 => (
+                kernel_file::value::<u64>(&folder.join("cpu.cfs_quota_us"))?,
+                kernel_file::value::<u64>(&folder.join("cpu.cfs_period_us"))?,
+            ),
+            Version::V2 => quota_and_period(&kernel_file::text(&folder.join("cpu.max"))?)?,
+        };
+        quota_us.checked_mul(1_000_000)?.checked_div(period_us)
+    };
+    folders(&memberships, mounts, "cpu").into_iter().filter_map(limit).min()
+}
+
+/// Without a limit, version 2's quota is the word "max", and version 1's the number -1.
+fn quota_and_period(cpu_max: &str) -> Option<(u64, u64)> {
+    let (quota_us, period_us) = cpu_max.trim().split_once(' ')?;
+    Some((quota_us.parse().ok()?, period_us.parse().ok()?))
+}
+
 #[derive(Debug)]
 pub struct ControlGroups {
     mounts: Vec<Mount>,
@@ -187,6 +210,35 @@ mod tests {
         assert!(paths("4:memory:/docker/2a\n", mountinfo).is_empty());
         assert!(paths("0::/../sibling\n", UNIFIED).is_empty());
         assert!(paths("0::/job\n", "").is_empty());
+    }
+
+    fn cpu_limit(memberships: &str, mountinfo: &str, files: &[(&str, &str)]) -> Option<u64> {
+        let root = tempfile::tempdir().unwrap();
+        for (path, content) in [&[("proc/self/cgroup", memberships)], files].concat() {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        cpu_limit_ppm(root.path(), &mountinfo::parse(mountinfo))
+    }
+
+    #[test]
+    fn the_tightest_cpu_limit_counts_and_none_is_no_limit() {
+        let job = ("sys/fs/cgroup/user.slice/job.scope/cpu.max", "max 100000\n");
+        let user = ("sys/fs/cgroup/user.slice/cpu.max", "250000 100000\n");
+        let memberships = "0::/user.slice/job.scope\n";
+        assert_eq!(cpu_limit(memberships, UNIFIED, &[job]), None);
+        assert_eq!(cpu_limit(memberships, UNIFIED, &[job, user]), Some(2_500_000));
+        let tighter = ("sys/fs/cgroup/user.slice/job.scope/cpu.max", "15000 100000\n");
+        assert_eq!(cpu_limit(memberships, UNIFIED, &[tighter, user]), Some(150_000));
+    }
+
+    #[test]
+    fn version_1_has_the_limit_in_two_files() {
+        let period = ("sys/fs/cgroup/cpu/t/cpu.cfs_period_us", "100000\n");
+        let quota = |quota| ("sys/fs/cgroup/cpu/t/cpu.cfs_quota_us", quota);
+        assert_eq!(cpu_limit("1:cpu,cpuacct:/t\n", HYBRID, &[period, quota("15000\n")]), Some(150_000));
+        assert_eq!(cpu_limit("1:cpu,cpuacct:/t\n", HYBRID, &[period, quota("-1\n")]), None);
     }
 
     #[test]

@@ -3,12 +3,14 @@ use std::thread;
 
 use writebench_model::Cpu;
 
-use crate::kernel_file;
+use crate::mountinfo::Mount;
+use crate::{cgroup, kernel_file};
 
-pub(crate) fn facts(root: &Path) -> Cpu {
+pub(crate) fn facts(root: &Path, mounts: &[Mount]) -> Cpu {
     Cpu {
         model: cpuinfo(root).as_deref().and_then(model),
         available: available(),
+        limit_ppm: cgroup::cpu_limit_ppm(root, mounts),
         governor: kernel_file::text(&root.join("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
     }
 }

@@ -28,7 +28,7 @@ pub fn environment(target: &Path) -> Result<Environment, ProbeError> {
     };
     Ok(Environment {
         system: system::facts(root),
-        cpu: cpu::facts(root),
+        cpu: cpu::facts(root, &mounts),
         memory: memory::facts(root, &mounts),
         filesystem,
         tunables: tunables::for_target(root, target.node.unwrap_or(target.filesystem), device.as_ref()),

@@ -1,4 +1,4 @@
-use writebench_model::Sample;
+use writebench_model::{DisturbedBy, Sample};
 use writebench_stats::as_f64;
 
 /// A sample is disturbed by one of these: a probe next to it took more than 1.5 times the median of the
@@ -51,25 +51,29 @@ impl Disturbance {
         let held_up = share(sample.system_state.throttled_ns.unwrap_or(0));
         // The cause is the larger share.
         if sample.steal_ns >= Self::STEAL_LEAST_NS && stolen > Self::STEAL.max(held_up) {
-            return Some(format!("hypervisor took {:.0} % of the time of a CPU", stolen * 100.0));
+            let took = DisturbedBy::Hypervisor.words();
+            return Some(format!("{took} {:.0} % of the time of a CPU", stolen * 100.0));
         }
         if held_up > Self::STEAL {
-            return Some(format!("delayed for {:.0} % of its time by its group's CPU limit", held_up * 100.0));
+            let by_limit = DisturbedBy::CpuLimit.words();
+            return Some(format!("delayed for {:.0} % of its time {by_limit}", held_up * 100.0));
         }
         if let Some(throttles) = sample.system_state.thermal_throttles.filter(|&times| times > 0) {
-            return Some(format!("CPUs slowed down {throttles} times because of heat"));
+            return Some(format!("CPUs slowed down {throttles} times {}", DisturbedBy::Heat.words()));
         }
         let given_back_bytes = as_f64(sample.system_state.returned_memory_bytes.unwrap_or(0));
         let is_short = sample.phases_ns.total() < Self::GIVEN_BACK_LONGEST_NS;
         if is_short && given_back_bytes > Self::GIVEN_BACK * as_f64(sample.bytes) {
             let given_back_mib = given_back_bytes / 1_048_576.0;
-            return Some(format!("{given_back_mib:.0} MiB of free memory returned to the hypervisor"));
+            let returned = DisturbedBy::ReturnedMemory.words();
+            return Some(format!("{given_back_mib:.0} MiB of free memory {returned}"));
         }
         // The other causes also explain a slow copy.
         let normal_ns = self.normal_ns()?;
         let slower_ns = as_f64(sample.probe_ns[0].max(sample.probe_ns[1]));
-        (slower_ns > Self::SLOW_PROBE * normal_ns)
-            .then(|| format!("memory copy {:.1} times slower than usual", slower_ns / normal_ns))
+        (slower_ns > Self::SLOW_PROBE * normal_ns).then(|| {
+            format!("memory copy {:.1} times {}", slower_ns / normal_ns, DisturbedBy::SlowMemory.words())
+        })
     }
 }
 

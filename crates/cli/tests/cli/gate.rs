@@ -93,6 +93,8 @@ fn too_few() -> Result<()> {
     let limited = ["--max-bytes", "40KiB", "--command", &base, "--command", &head];
     let ended = program.call(&[&["run", path], &FEW[..], &limited].concat())?;
     ensure!(ended.code == Some(2) && ended.stderr.contains("eight undisturbed rounds"), "{ended:?}");
+    ensure!(ended.stderr.contains("--max-bytes 40KiB was reached after"), "the limit that ended it: {ended:?}");
+    ensure!(!ended.stderr.contains("--budget"), "which was not the cause: {ended:?}");
     Ok(())
 }
 

@@ -9,8 +9,8 @@ use super::lines::folded;
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::terminal::{Detail, styled, table_text};
 use super::width::{display_width, padded};
-use crate::numbers::{CaseOn, ComparedRun, Comparison, Side};
-use crate::sentences::comparison::{counts, excluded, notes, only_in, side_line};
+use crate::numbers::{CaseOn, ComparedRun, Comparison, Obstacle, Side};
+use crate::sentences::comparison::{counts, excluded, notes, obstacles, only_in, side_line};
 use crate::sentences::{Change, visible};
 use crate::tables::comparison::table;
 
@@ -40,7 +40,8 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
         text += "\n";
     }
     text.extend(only_in(comparison).iter().map(|line| styled(Style::new(), line, width)));
-    text.extend(excluded(comparison).iter().map(|line| styled(WARNING, line, width)));
+    let unranked = excluded(comparison).into_iter().chain(obstacles(comparison));
+    text.extend(unranked.map(|line| styled(WARNING, &line, width)));
     let changes = comparison.changes();
     if !changes.is_empty() {
         text += &styled(WARNING, "Other changes, possible reasons:", None);
@@ -77,6 +78,7 @@ pub(crate) fn json(comparison: &Comparison) -> String {
         "only_in_a": names(&comparison.only_in_a),
         "only_in_b": names(&comparison.only_in_b),
         "excluded": comparison.excluded,
+        "obstacles": comparison.obstacles.iter().map(obstacle).collect::<Vec<_>>(),
         "changes": comparison.changes(),
         "summary": {
             "faster": comparison.count(Verdict::Faster),
@@ -86,6 +88,11 @@ pub(crate) fn json(comparison: &Comparison) -> String {
         },
     });
     format!("{document:#}\n")
+}
+
+fn obstacle((run, obstacle): &(String, Obstacle)) -> Value {
+    let (kind, cause, remedy) = (obstacle.name(), obstacle.cause(), obstacle.remedy());
+    json!({ "run": run, "kind": kind, "cause": cause, "remedy": remedy })
 }
 
 fn side(side: &Side) -> Value {

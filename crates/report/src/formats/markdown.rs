@@ -1,7 +1,7 @@
 //! GitHub's Markdown, for READMEs, issues and comments.
 
 use crate::numbers::Comparison;
-use crate::sentences::comparison::{counts, excluded, notes, only_in, side_line};
+use crate::sentences::comparison::{counts, excluded, notes, obstacles, only_in, side_line};
 use crate::sentences::{Change, Report, percent, run_lines};
 use crate::tables::comparison::table;
 use crate::tables::table::{self, Column, Table};
@@ -45,8 +45,8 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
     let change =
         |change: Change| format!("{}: {} → {}", change.name, change.a.join(" and "), change.b.join(" and "));
     let changes = comparison.changes().into_iter().map(change);
-    let lines =
-        only_in(comparison).into_iter().chain(excluded(comparison)).chain(changes).chain(notes(comparison));
+    let unranked = excluded(comparison).into_iter().chain(obstacles(comparison));
+    let lines = only_in(comparison).into_iter().chain(unranked).chain(changes).chain(notes(comparison));
     text + &lines.map(|line| item(&line)).collect::<String>()
 }
 

@@ -6,6 +6,7 @@ use writebench_model::{CaseRecord, Contract, RunRecord};
 use writebench_stats::{CONFIDENCE, Interval, Verdict, distinct, independent_ratio, median};
 
 use crate::numbers::case::{CaseReport, cases};
+use crate::numbers::obstacle::{Obstacle, disturbance, failure};
 
 #[derive(Debug, Clone)]
 pub struct Side {
@@ -103,6 +104,8 @@ pub struct Comparison {
     pub only_in_b: Vec<CaseOn>,
     /// Cases of single runs without a ranked value.
     pub excluded: Vec<Excluded>,
+    /// What kept them from one, by the run's name.
+    pub(crate) obstacles: Vec<(String, Obstacle)>,
 }
 
 impl Comparison {
@@ -123,7 +126,9 @@ impl Comparison {
             ([a], [b]) if a.run.id == b.run.id => ObservationUnit::Round,
             _ => ObservationUnit::Run,
         };
-        let (cases_of_a, cases_of_b) = (take_cases(&mut a, with_target), take_cases(&mut b, with_target));
+        let cases_of_a = take_cases(&mut a, with_target);
+        let cases_of_b = take_cases(&mut b, with_target);
+        let obstacles = [obstacles(&a, &cases_of_a, &common), obstacles(&b, &cases_of_b, &common)].concat();
         let mut excluded = Vec::new();
         let mut cases = Vec::new();
         for case in common {
@@ -131,7 +136,7 @@ impl Comparison {
             let of_b = with_rank(&cases_of_b, &case, &mut excluded);
             cases.extend(compared(case, unit, &of_a, &of_b));
         }
-        Ok(Self { a, b, unit, limit_ppm: None, cases, only_in_a, only_in_b, excluded })
+        Ok(Self { a, b, unit, limit_ppm: None, cases, only_in_a, only_in_b, excluded, obstacles })
     }
 
     /// Drift between two runs looks like a difference.
@@ -249,6 +254,17 @@ fn take_cases(side: &mut Side, with_target: bool) -> Cases {
         (run.name.clone(), cases.collect())
     };
     side.runs.iter_mut().map(of_run).collect()
+}
+
+/// Of each run's common cases without a rank.
+fn obstacles(side: &Side, cases: &Cases, common: &[CaseOn]) -> Vec<(String, Obstacle)> {
+    let of_run = |(run, (name, cases)): (&ComparedRun, &(String, HashMap<CaseOn, CaseReport>))| {
+        let unranked = common.iter().filter_map(|case| cases.get(case)).filter(|case| !case.is_ranked());
+        let unranked: Vec<&CaseReport> = unranked.collect();
+        let obstacle = disturbance(&run.run, &unranked).or_else(|| failure(&run.run, &unranked));
+        Some((name.clone(), obstacle?))
+    };
+    side.runs.iter().zip(cases).filter_map(of_run).collect()
 }
 
 fn with_rank<'r>(runs: &'r Cases, case: &CaseOn, excluded: &mut Vec<Excluded>) -> Vec<&'r CaseReport> {

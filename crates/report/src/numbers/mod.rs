@@ -6,6 +6,7 @@ mod comparison;
 mod estimate;
 mod gated;
 mod latency;
+mod obstacle;
 mod over_time;
 mod reached;
 mod rounds;
@@ -20,6 +21,9 @@ pub(crate) use self::estimate::{Estimate, Figure, PHASES, PhaseNs, least_and_mos
 pub use self::gated::Gated;
 pub(crate) use self::gated::gated;
 pub(crate) use self::latency::{LatencyCurve, LatencyEstimate};
+pub(crate) use self::obstacle::{
+    EndedBy, Obstacle, ObstacleKind, disturbance, failure, obstacle, obstacle_to, others_wait_ppm,
+};
 pub(crate) use self::over_time::{Burst, OverTime, rates};
 pub(crate) use self::reached::{Reached, limit_kind};
 pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, times, total};

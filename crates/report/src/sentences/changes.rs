@@ -5,6 +5,7 @@ use writebench_model::{Bytes, Environment, Filesystem, FilesystemSpec, Image, Ru
 
 use crate::numbers::{Comparison, Side, distinct};
 use crate::sentences::machine::device_line;
+use crate::sentences::obstacle::cpus;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
@@ -83,6 +84,7 @@ fn machine_facts(environment: &Environment) -> Facts {
         fact("hypervisor", or_none(system.hypervisor.as_ref())),
         fact("processor", or_none(cpu.model.as_ref())),
         fact("CPUs", cpu.available.to_string()),
+        fact("CPU limit", cpu.limit_ppm.map_or("none".to_owned(), cpus)),
         fact("governor", or_none(cpu.governor.as_ref())),
         fact("memory", Bytes(memory.total_bytes).approximate()),
         fact("memory limit", memory.limit_bytes.map_or("none".to_owned(), |limit| Bytes(limit).approximate())),

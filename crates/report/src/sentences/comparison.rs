@@ -1,6 +1,6 @@
 use writebench_stats::Verdict;
 
-use crate::numbers::{CaseOn, ComparedCase, Comparison, ObservationUnit, Side, grouped};
+use crate::numbers::{CaseOn, ComparedCase, Comparison, ObservationUnit, Obstacle, Side, grouped};
 use crate::sentences::words::{counted, list};
 
 /// A side often has four runs.
@@ -37,6 +37,16 @@ pub(crate) fn excluded(comparison: &Comparison) -> Vec<String> {
         format!("Excluded from {}: {}: {why}", list(&runs, NAMED_RUNS), list(&cases, NAMED_RUNS))
     };
     grouped(of_cases, |(_, why, runs)| (runs.clone(), *why)).into_iter().map(line).collect()
+}
+
+/// A line for each cause, with the runs that had it.
+pub(crate) fn obstacles(comparison: &Comparison) -> Vec<String> {
+    let by_text = grouped(&comparison.obstacles, |(_, obstacle)| obstacle.text());
+    let line = |(text, all): (String, Vec<&(String, Obstacle)>)| {
+        let runs: Vec<&str> = all.iter().map(|(run, _)| run.as_str()).collect();
+        format!("{}: {text}", list(&runs, NAMED_RUNS))
+    };
+    by_text.into_iter().map(line).collect()
 }
 
 /// A missing verdict, the unit, and the least number for 95 %.

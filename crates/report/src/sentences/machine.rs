@@ -3,6 +3,7 @@ use writebench_model::{
 };
 
 use crate::numbers::{CaseReport, distinct};
+use crate::sentences::obstacle::cpus;
 use crate::sentences::ranks::cluster_line;
 use crate::sentences::report::Report;
 use crate::sentences::words::{counted, list};
@@ -108,6 +109,7 @@ fn system_lines(environment: &Environment) -> Lines {
     let machine = [
         Some(format!("{}: {model}", system.hostname)),
         Some(counted(cpu.available as usize, "CPU")),
+        cpu.limit_ppm.map(|ppm| format!("limited to {}", cpus(ppm))),
         Some(format!("{} memory", size(memory.total_bytes))),
         Some(format!("{} available", size(memory.available_bytes))),
         memory.limit_bytes.map(|limit| format!("limited to {}", size(limit))),

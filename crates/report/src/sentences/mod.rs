@@ -12,6 +12,7 @@ mod image_share;
 pub(crate) mod machine;
 pub(crate) mod metric;
 pub(crate) mod number;
+mod obstacle;
 mod question;
 mod ranks;
 mod recommended;

@@ -1,6 +1,6 @@
 use writebench_model::{GOALS, RunRecord};
 
-use crate::numbers::{CaseReport, Gated, cases, gated};
+use crate::numbers::{CaseReport, Gated, cases, gated, obstacle_to};
 use crate::sentences::advice::{Advice, Search, without_advice};
 use crate::sentences::answer::{ContractAnswer, answers, are_for_each_target};
 use crate::sentences::finding::Finding;
@@ -68,6 +68,13 @@ impl Report {
             remarks,
             gated,
         }
+    }
+
+    /// What keeps all cases of `--fail-if-slower` from a verdict, with the remedy.
+    pub fn without_verdict(&self) -> String {
+        const ROUNDS: usize = 8;
+        let cases: Vec<&CaseReport> = self.cases.iter().collect();
+        obstacle_to(ROUNDS, &self.run, &cases).map_or(String::new(), |obstacle| obstacle.text())
     }
 
     /// All cases of runs other than searches.

@@ -1,18 +1,23 @@
 use writebench_model::{Durability, GOALS, Outcome, RunRecord, RunStatus};
 use writebench_stats::CONFIDENCE;
 
-use crate::numbers::{CaseReport, Estimate, distinct};
+use crate::numbers::{
+    CaseReport, Estimate, Obstacle, ObstacleKind, distinct, disturbance, failure, obstacle, others_wait_ppm,
+};
 use crate::sentences::ranks;
 use crate::sentences::words::counted;
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Vec<String> {
     let mut warnings: Vec<String> = of_status(run, is_search).map(str::to_owned).into_iter().collect();
-    warnings.extend(direct_in_page_cache(run, cases));
+    let direct = direct_in_page_cache(run, cases);
     // A case may be in several tables.
     let cases = distinct(cases.iter().filter(|case| !case.is_screening()), |case| &case.name);
     // Searches and goals are for successful cases: losers have few samples.
     let answers_goals = cases.iter().all(|case| case.record.origin.suite() == GOALS);
-    warnings.extend(failed(&cases).filter(|_| !is_search && !answers_goals));
+    let disturbance = disturbance(run, &cases);
+    warnings.extend(disturbance.as_ref().map(Obstacle::text));
+    warnings.extend(direct);
+    warnings.extend(failed_with_remedy(run, &cases).filter(|_| !is_search && !answers_goals));
     warnings.extend(went_on(&cases));
     warnings.extend(lost_at_write_back(&cases));
     let estimates = || cases.iter().filter_map(|case| case.estimate.as_ref());
@@ -20,13 +25,15 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
         && lowest.confidence < CONFIDENCE
         && !answers_goals
     {
+        let obstacle = obstacle(run, &cases).filter(|obstacle| obstacle.is_a_limit());
+        let remedy = obstacle.map_or(String::new(), |obstacle| format!(" {}", obstacle.remedy()));
         warnings.push(format!(
-            "Some cases have only {}: a 95% CI needs 6, and `…` is the range of samples.",
+            "Some cases have only {}: a 95% CI needs 6, and `…` is the range of samples.{remedy}",
             counted(lowest.samples, "sample"),
         ));
     }
     let disturbed: usize = estimates().map(|estimate| estimate.disturbed_samples).sum();
-    if disturbed > 0 {
+    if disturbed > 0 && disturbance.is_none() {
         let all = cases.iter().map(|case| case.good_samples().count()).sum();
         let were = if disturbed == 1 { "was" } else { "were" };
         warnings.push(format!("{disturbed} of {} {were} disturbed and left out.", counted(all, "sample")));
@@ -41,7 +48,8 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     warnings.extend(those(|estimate| estimate.truncated_samples > 0, cut));
     warnings.extend(ranks::warnings(run.cluster.as_ref(), &cases));
     warnings.extend(imprecise(run, &cases));
-    warnings.extend(busy_cpus(run, &cases));
+    let is_busy_said = disturbance.is_some_and(|found| matches!(found.kind, ObstacleKind::CpuPressure { .. }));
+    warnings.extend(busy_cpus(run, &cases).filter(|_| !is_busy_said));
     warnings.extend(durable_in_memory(run, &cases));
     if let Some(governor) = run.targets.first().and_then(|target| target.environment.cpu.governor.as_ref())
         && governor != "performance"
@@ -65,6 +73,16 @@ pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
     let sentence = case_sentence(first);
     let more = if failed.len() > 1 { format!(", and {} more", failed.len() - 1) } else { String::new() };
     Some(format!("{} of {} failed: {sentence}{more}.", failed.len(), counted(cases.len(), "case")))
+}
+
+/// Unknown errors have no remedy but their own text.
+fn failed_with_remedy(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
+    let sentence = failed(cases)?;
+    let is_fault = |case: &&CaseReport| case.outcome().is_some_and(Outcome::is_fault);
+    let faults: Vec<&CaseReport> = cases.iter().copied().filter(is_fault).collect();
+    let known =
+        failure(run, &faults).filter(|obstacle| !matches!(obstacle.kind, ObstacleKind::Failures { .. }));
+    Some(sentence + &known.map_or(String::new(), |obstacle| format!(" {}", obstacle.remedy())))
 }
 
 fn lost_at_write_back(cases: &[&CaseReport]) -> Option<String> {
@@ -105,22 +123,14 @@ fn of_status(run: &RunRecord, is_search: bool) -> Option<&'static str> {
     })
 }
 
-/// A run without more threads than CPUs waits less than this.
-const MOST_OWN_WAIT_PPM: u32 = 400_000;
-
 /// Calls that end on the device then wait for a CPU.
 fn busy_cpus(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
-    let wait_ppm = run.cpu_wait_ppm.filter(|&ppm| ppm > MOST_OWN_WAIT_PPM)?;
-    let cpus = run.targets.first()?.environment.cpu.available;
-    let own = cases.iter().filter_map(|case| case.record.case.known());
-    let own = own.map(|case| case.axes().threads.max(case.axes().ranks)).max()?;
-    (own <= cpus).then(|| {
-        format!(
-            "Other programs used the CPUs: tasks waited for one {} % of the time. This makes durable writes many \
-             times slower.",
-            wait_ppm / 10_000
-        )
-    })
+    let wait_ppm = others_wait_ppm(run, cases)?;
+    Some(format!(
+        "Other programs used the CPUs: tasks waited for one {} % of the time. This makes durable writes many times \
+         slower.",
+        wait_ppm / 10_000
+    ))
 }
 
 /// `O_DIRECT` has no effect: its cases have no values.
@@ -208,6 +218,32 @@ mod tests {
         assert_eq!(warnings("write,sync=fsync", Some(930_000)), [busy]);
         assert!(warnings("write,threads=3", Some(930_000)).is_empty());
         assert!(warnings("write", Some(200_000)).is_empty() && warnings("write", None).is_empty());
+    }
+
+    #[test]
+    fn mostly_disturbed_samples_come_first_with_their_cause_and_the_remedy_once() {
+        let report = |disturbed: u32, all: u32| {
+            let mut run = RunRecord { cpu_wait_ppm: Some(930_000), ..example_run() };
+            (run.status, run.settings.fail_if_slower_ppm) = (RunStatus::Limited, Some(50_000));
+            let sample = |round| {
+                let mut sample = Sample::without_figures(round, Outcome::Ok);
+                (sample.phases_ns.write, sample.bytes) = (1000, 1 << 30);
+                let is_disturbed = round < disturbed;
+                sample.disturbed = is_disturbed.then(|| "memory copy 2.1 times slower than usual".to_owned());
+                sample
+            };
+            run.cases = vec![example_case("test", "write", (0..all).map(sample).collect())];
+            crate::Report::from_run(None, run)
+        };
+        let most = report(7, 9);
+        let because = "7 of 9 samples were disturbed: other programs used the CPUs, and tasks waited for one 93 % of the \
+                       time. Stop them, or measure while the machine is idle.";
+        assert_eq!(most.warnings[1], because, "after the status");
+        assert_eq!(most.without_verdict(), because, "of --fail-if-slower too");
+        assert_eq!(most.warnings.iter().filter(|line| line.contains("CPUs")).count(), 1, "{:?}", most.warnings);
+        let few = report(2, 9);
+        assert!(few.warnings.contains(&"2 of 9 samples were disturbed and left out.".to_owned()), "{few:?}");
+        assert!(few.without_verdict().contains("7 of the 8 rounds"), "{}", few.without_verdict());
     }
 
     #[test]

@@ -137,6 +137,8 @@ fn cases_of_one_side_are_listed_and_missing_values_have_a_reason() {
         (vec!["old".to_owned()], vec!["new".to_owned()])
     );
     assert!(compared.cases.is_empty());
+    let text = crate::formats::tests::plain(&terminal(&compared, Some(200)));
+    assert!(text.contains("run 2: 6 of 6 samples were disturbed: slow memory. Remove this cause"), "{text}");
     let why: Vec<&str> = compared.excluded.iter().map(|excluded| excluded.reason.as_str()).collect();
     assert_eq!(why, ["every sample was disturbed", "not measured: the run ended before its turn"]);
     let nothing = two(vec![case("old", &FAST)], vec![case("new", &FAST)]).unwrap_err();

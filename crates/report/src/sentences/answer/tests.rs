@@ -112,7 +112,8 @@ fn a_run_with_only_failures_has_a_reason() {
     );
     assert_eq!(
         report.warnings[1],
-        "2 of 2 cases failed: write: failed: write: No space left on device (28), and 1 more."
+        "2 of 2 cases failed: write: failed: write: No space left on device (28), and 1 more. Free space (or inodes, \
+         see df -i), use a smaller --size, or another directory."
     );
 }
 

@@ -1,0 +1,48 @@
+/// What disturbed a sample. The supervisor's reason contains the words, by which a recorded sample shows its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DisturbedBy {
+    Hypervisor,
+    CpuLimit,
+    Heat,
+    ReturnedMemory,
+    SlowMemory,
+    /// Rare causes, whose reason says enough: a stopped worker, a frozen control group, a busy target.
+    Other,
+}
+
+impl DisturbedBy {
+    const ALL: [Self; 5] =
+        [Self::Hypervisor, Self::CpuLimit, Self::Heat, Self::ReturnedMemory, Self::SlowMemory];
+
+    /// A part of the reason that no other kind has.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Hypervisor => "hypervisor took",
+            Self::CpuLimit => "by its group's CPU limit",
+            Self::Heat => "because of heat",
+            Self::ReturnedMemory => "returned to the hypervisor",
+            Self::SlowMemory => "slower than usual",
+            Self::Other => "",
+        }
+    }
+
+    /// A rank's name may be in front of the reason.
+    pub fn from_reason(reason: &str) -> Self {
+        let is_kind = |kind: &Self| reason.contains(kind.words());
+        Self::ALL.into_iter().find(is_kind).unwrap_or(Self::Other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_of_the_kind_whose_words_it_has() {
+        for kind in DisturbedBy::ALL {
+            assert_eq!(DisturbedBy::from_reason(&format!("rank 1 on n0: it {} x", kind.words())), kind);
+        }
+        let stopped = "the worker was stopped by a signal for about 0.4 s";
+        assert_eq!(DisturbedBy::from_reason(stopped), DisturbedBy::Other);
+    }
+}

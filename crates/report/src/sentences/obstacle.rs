@@ -1,0 +1,172 @@
+//! An obstacle's cause and remedy. More time or bytes are a remedy only if their limit was the cause.
+
+use std::time::Duration;
+
+use writebench_model::Bytes;
+use writebench_stats::as_f64;
+
+use crate::numbers::{EndedBy, Obstacle, ObstacleKind};
+use crate::sentences::number::{NUMBER, share};
+use crate::sentences::words::{capitalised, counted};
+
+impl Obstacle {
+    /// What happened, with the evidence: `71 of 71 samples were disturbed: …`. Without a full stop.
+    pub(crate) fn cause(&self) -> String {
+        use ObstacleKind as Kind;
+        let Self { kind, count, of } = self;
+        let disturbed = |why: String| format!("{count} of {} were disturbed: {why}", counted(*of, "sample"));
+        let failed = |why: &str| format!("{count} of {} failed: {why}", counted(*of, "case"));
+        match kind {
+            Kind::CpuPressure { wait_ppm } => disturbed(format!(
+                "other programs used the CPUs, and tasks waited for one {}",
+                of_time(*wait_ppm)
+            )),
+            Kind::CpuQuota { limit_ppm: Some(ppm) } => {
+                disturbed(format!("the control group of this process may use {}", cpus(*ppm)))
+            }
+            Kind::CpuQuota { limit_ppm: None } => {
+                disturbed("a CPU limit of its control group delayed this process".to_owned())
+            }
+            Kind::Hypervisor => disturbed("the hypervisor gave the CPUs to other virtual machines".to_owned()),
+            Kind::Heat => disturbed("the CPUs slowed down because of heat".to_owned()),
+            Kind::ReturnedMemory => {
+                disturbed("the kernel returned free memory to the hypervisor meanwhile".to_owned())
+            }
+            Kind::SlowMemory => {
+                disturbed("copies in memory next to them took longer than usual in this run".to_owned())
+            }
+            Kind::Disturbed { reason } => disturbed(reason.clone()),
+            Kind::DiskFull => failed("no space is left on the filesystem (ENOSPC)"),
+            Kind::QuotaExceeded => failed("the user's or project's disk quota is used up (EDQUOT)"),
+            Kind::MemoryLimit { is_killed: false, .. } => failed("memory ran out (ENOMEM)"),
+            Kind::MemoryLimit { is_killed: true, .. } => {
+                failed("SIGKILL ended the worker, as the kernel does for lack of memory")
+            }
+            Kind::FileSizeLimit => failed("a file may not become as large (EFBIG or SIGXFSZ)"),
+            Kind::ReadOnly => failed("the filesystem became read-only (EROFS)"),
+            Kind::Failures { reason } => failed(reason),
+            Kind::Unsupported { reason } => {
+                format!("{count} of {} not supported here: {reason}", are(*of, "case"))
+            }
+            Kind::Interrupted => format!("the run was cut off after {count} of {}", counted(*of, "round")),
+            Kind::TooFewRounds { ended_by, wait_ppm } => {
+                let busy = wait_ppm.map_or(String::new(), |ppm| {
+                    format!(", while other programs used the CPUs (tasks waited for one {})", of_time(ppm))
+                });
+                format!("{} after {count} of the {of} rounds that an answer needs{busy}", limit(*ended_by))
+            }
+        }
+    }
+
+    /// What to do, as a whole sentence.
+    pub(crate) fn remedy(&self) -> String {
+        use ObstacleKind as Kind;
+        match &self.kind {
+            Kind::CpuPressure { .. } => "Stop them, or measure while the machine is idle.".to_owned(),
+            Kind::CpuQuota { .. } => {
+                "Raise the limit (cpu.max of the control group, or the container's --cpus), or measure outside it."
+                    .to_owned()
+            }
+            Kind::Hypervisor => {
+                "Measure while its neighbours are idle, or on a machine with CPUs of its own.".to_owned()
+            }
+            Kind::Heat => "Let the machine cool down, or cool it better.".to_owned(),
+            Kind::ReturnedMemory => {
+                "Use a larger --size, or turn off free page reporting of the virtual machine's balloon.".to_owned()
+            }
+            Kind::SlowMemory => "Stop other programs, or measure while the machine is idle.".to_owned(),
+            Kind::Disturbed { .. } => "Remove this cause, and measure again.".to_owned(),
+            Kind::DiskFull => {
+                "Free space (or inodes, see df -i), use a smaller --size, or another directory.".to_owned()
+            }
+            Kind::QuotaExceeded => "Remove files, ask for a larger quota, or use a smaller --size.".to_owned(),
+            Kind::MemoryLimit { limit_bytes: Some(limit), .. } => {
+                let limit = Bytes(*limit).approximate();
+                format!("Raise the memory limit of the control group ({limit}), or use a smaller --size.")
+            }
+            Kind::MemoryLimit { limit_bytes: None, .. } => {
+                "Free memory, or use a smaller --size. The kernel's log (dmesg) names what it killed.".to_owned()
+            }
+            Kind::FileSizeLimit => "Raise the limit (ulimit -f), or use a smaller --size.".to_owned(),
+            Kind::ReadOnly => {
+                "See the kernel's log (dmesg) for an error of the disk, and mount it for writing.".to_owned()
+            }
+            Kind::Failures { .. } => {
+                "More time does not help. `writebench show --all` has the error of each case.".to_owned()
+            }
+            Kind::Unsupported { .. } => {
+                "More time does not help. Choose other cases (`writebench list methods`), or another target."
+                    .to_owned()
+            }
+            Kind::Interrupted => "Start it again.".to_owned(),
+            Kind::TooFewRounds { ended_by, wait_ppm } => {
+                let raise = match ended_by {
+                    EndedBy::Budget { .. } => "Use a larger --budget, or a smaller --size.",
+                    EndedBy::MaxBytes { .. } => "Use a larger --max-bytes, or a smaller --size.",
+                    EndedBy::Samples => return format!("Use --samples {} or more.", self.of),
+                    EndedBy::Schedule => "Measure these cases alone, by --case.",
+                };
+                match wait_ppm {
+                    Some(_) => format!("Measure while the machine is idle. Otherwise: {raise}"),
+                    None => raise.to_owned(),
+                }
+            }
+        }
+    }
+
+    /// Both, as two sentences.
+    pub(crate) fn text(&self) -> String {
+        format!("{}. {}", capitalised(&self.cause()), self.remedy())
+    }
+
+    /// In documents.
+    pub(crate) fn name(&self) -> &'static str {
+        use ObstacleKind as Kind;
+        match self.kind {
+            Kind::CpuPressure { .. } => "cpu-pressure",
+            Kind::CpuQuota { .. } => "cpu-quota",
+            Kind::Hypervisor => "hypervisor",
+            Kind::Heat => "heat",
+            Kind::ReturnedMemory => "returned-memory",
+            Kind::SlowMemory => "slow-memory",
+            Kind::Disturbed { .. } => "disturbed",
+            Kind::DiskFull => "disk-full",
+            Kind::QuotaExceeded => "quota-exceeded",
+            Kind::MemoryLimit { .. } => "memory-limit",
+            Kind::FileSizeLimit => "file-size-limit",
+            Kind::ReadOnly => "read-only",
+            Kind::Failures { .. } => "failures",
+            Kind::Unsupported { .. } => "unsupported",
+            Kind::Interrupted => "interrupted",
+            Kind::TooFewRounds { .. } => "too-few-rounds",
+        }
+    }
+}
+
+/// `1 case is`, `3 cases are`.
+fn are(number: usize, what: &str) -> String {
+    format!("{} {}", counted(number, what), if number == 1 { "is" } else { "are" })
+}
+
+fn limit(ended_by: EndedBy) -> String {
+    match ended_by {
+        EndedBy::Budget { ns } => format!("the budget of {:?} ended", Duration::from_nanos(ns)),
+        EndedBy::MaxBytes { bytes } => format!("--max-bytes {} was reached", Bytes(bytes)),
+        EndedBy::Samples => "--samples ended them".to_owned(),
+        EndedBy::Schedule => "the run ended".to_owned(),
+    }
+}
+
+/// `93 % of the time`.
+fn of_time(ppm: u32) -> String {
+    format!("{} of the time", share(f64::from(ppm) / 1e6))
+}
+
+/// `15 % of a CPU`, `2.50 CPUs`.
+pub(crate) fn cpus(ppm: u64) -> String {
+    match as_f64(ppm) / 1e6 {
+        part @ ..1.0 => format!("{} of a CPU", share(part)),
+        1.0 => "1 CPU".to_owned(),
+        more => format!("{} CPUs", NUMBER.text(more)),
+    }
+}
