@@ -2,15 +2,14 @@
 //!
 //! The scheduler of a contest and the report ask the same questions of the same samples, so both ask here.
 //!
-//! Each way has a mean logarithm of its time, without the effects of the rounds, and a standard error. From
-//! these follows the *loss* of a way: how much longer it takes than the fastest one, which nobody knows. So a
+//! Each way has a typical time, which is the value that reports show, and a standard error. From these follows the *loss* of a way: how much longer it takes than the fastest one, which nobody knows. So a
 //! loss is a distribution, and a decision weighs its tail and its mean. Plain write is a way like the others.
 //!
 //! The constants come from simulations on recorded noise, which has heavier tails than a normal distribution:
 //! see `docs/explanation/answers.md`.
 
 use crate::mann_whitney::normal_above;
-use crate::{CLOSE, FEWEST_FOR_INTERVAL, Rounds, median, sorted};
+use crate::{CLOSE, FEWEST_FOR_INTERVAL, Rounds, median};
 
 /// A loss below this ratio of times is not worth a more complicated program.
 const TOLERATED: f64 = 1.05;
@@ -20,8 +19,6 @@ const BEATEN_ERRORS: f64 = 2.5;
 const FEWEST_COMPARED: usize = 3;
 /// Samples before a way can be the answer.
 const FEWEST_FOR_ANSWER: usize = FEWEST_FOR_INTERVAL as usize;
-/// The part of the samples that a mean leaves out at each end.
-const TRIMMED: f64 = 0.25;
 /// A standard error for the tails of the recorded noise, over one for a normal distribution.
 const HEAVY_TAILS: f64 = 1.15;
 /// From the median of absolute deviations to a standard deviation, for a normal distribution.
@@ -54,7 +51,7 @@ pub struct Standings {
 
 #[derive(Debug, Clone, Copy)]
 struct Way {
-    /// Of the logarithm of the time.
+    /// The logarithm of the time in a typical round.
     mean: f64,
     error: f64,
     count: usize,
@@ -65,7 +62,7 @@ impl Standings {
     pub fn of(times: &[Vec<(u32, f64)>]) -> Self {
         let model = Rounds::fit(times);
         let logs: Vec<_> = (0..times.len()).map(|way| model.logs_without_effects(way)).collect();
-        let means: Vec<Option<f64>> = logs.iter().map(|logs| trimmed_mean(logs)).collect();
+        let means: Vec<Option<f64>> = (0..times.len()).map(|way| Some(model.value(way)?.ln())).collect();
         let deviations: Vec<Vec<f64>> =
             logs.iter().zip(&means).map(|(logs, mean)| deviations(logs, mean.unwrap_or(0.0))).collect();
         let shared = spread(&deviations.concat());
@@ -215,21 +212,8 @@ impl Way {
     }
 }
 
-/// The mean without a quarter of the values at each end, or the median of few values.
-fn trimmed_mean(logs: &[(f64, usize)]) -> Option<f64> {
-    let values: Vec<f64> = logs.iter().map(|(log, _)| *log).collect();
-    if values.len() < 5 {
-        return median(&values);
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length")]
-    let cut = (TRIMMED * values.len() as f64) as usize;
-    let sorted = sorted(&values);
-    let kept = &sorted[cut..sorted.len() - cut];
-    Some(kept.iter().sum::<f64>() / kept.len() as f64)
-}
-
-/// From the way's mean, enlarged for what the fit took out of them: a mean of `n` samples lies closer to them
-/// than the truth does, and so does the effect of a round with few ways.
+/// From the way's typical time, enlarged for what the fit took out of them: a typical time lies closer to its `n`
+/// samples than the truth does, and so does the effect of a round with few ways.
 fn deviations(logs: &[(f64, usize)], mean: f64) -> Vec<f64> {
     let of_samples = fitted(logs.len());
     logs.iter().map(|(log, ways)| (log - mean) * of_samples * fitted(*ways)).collect()

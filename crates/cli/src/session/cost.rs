@@ -48,7 +48,7 @@ impl Cost<'_> {
             "{all} to be written ({round} in a round), at most {most} at once. Nothing was written.\n"
         );
         if self.is_sized {
-            text += "Files may be smaller: the largest for which six rounds fit into the limits.\n";
+            text += "Files may be smaller, if six rounds do not fit into the limits: of 64 MiB or 16 MiB.\n";
         }
         text += &format!("It takes {}. Disturbed samples are repeated, which may double that.\n", self.time());
         for (up_to, bytes, what) in self.extra()? {
@@ -65,7 +65,7 @@ impl Cost<'_> {
         let targets = if count > 1 { format!(" on {count} targets") } else { String::new() };
         if self.is_sized {
             let limits = self.limits_text();
-            return Ok(format!("{cases}{targets}, with files as large as the limits allow{limits}."));
+            return Ok(format!("{cases}{targets}, with files that fit into the limits{limits}."));
         }
         let (bytes, time) = (Bytes(self.bytes()?).approximate(), self.time());
         let about = if self.settings.most_samples() > self.settings.samples { "up to" } else { "about" };

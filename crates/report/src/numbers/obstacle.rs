@@ -128,7 +128,7 @@ pub(crate) fn obstacle_to(rounds: usize, run: &RunRecord, cases: &[&CaseReport])
 }
 
 /// Good samples without the disturbed.
-fn usable(case: &CaseReport) -> usize {
+pub(crate) fn usable(case: &CaseReport) -> usize {
     case.good_samples().filter(|sample| sample.disturbed.is_none()).count()
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use writebench_model::{Bytes, Case, Content, DataMemory, Durability, RunRecord, Settings, Source, Stage};
 use writebench_stats::{CLOSE, Interval, Verdict};
 
-use crate::numbers::CaseReport;
+use crate::numbers::{CaseReport, obstacle};
 use crate::sentences::answer::{latency, plain};
 use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
@@ -172,7 +172,8 @@ impl<'c> Search<'c> {
             lines.push(line(goal, way, case, before, if index > 1 { " × more" } else { " ×" }));
         }
         let recommended = Some(self.recommended);
-        if self.fastest.time_ns() < self.recommended.time_ns() {
+        let is_fastest = |other: &CaseReport| self.fastest.time_ns() < other.time_ns();
+        if is_fastest(self.recommended) && plain.is_none_or(is_fastest) {
             let is_step = |(fastest, case): (&Case, &Case)| case.is_part_of(fastest);
             let is_step = known(self.fastest).zip(known(self.recommended)).is_some_and(is_step);
             let way = plus(self.fastest, self.recommended).filter(|_| is_step);
@@ -327,14 +328,18 @@ fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
     case.record.case != other.record.case && case.ratio_to(other).is_some_and(is_close)
 }
 
-/// Without any value, more time or bytes do not help.
-pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
+/// Why a search has no recommendation, and what helps.
+pub(crate) fn without_advice(run: &RunRecord, cases: &[CaseReport]) -> String {
     let is_ok = |case: &&CaseReport| case.record.samples.iter().any(|sample| sample.outcome.is_ok());
     let looked_at: Vec<&CaseReport> = cases.iter().filter(|case| !case.record.samples.is_empty()).collect();
-    match failed(&looked_at).filter(|_| !looked_at.iter().any(is_ok)) {
-        Some(failed) => format!("No advice, because no sample could be taken: {failed}"),
-        None => "The search ended too early for advice. Use a larger --budget or --max-bytes.".to_owned(),
+    if let Some(failed) = failed(&looked_at).filter(|_| !looked_at.iter().any(is_ok)) {
+        return format!("No advice, because no sample could be taken: {failed}");
     }
+    let finals: Vec<&CaseReport> =
+        looked_at.iter().copied().filter(|case| case.record.origin.is_stage(Stage::Final)).collect();
+    let needed = if finals.is_empty() { looked_at } else { finals };
+    let why = obstacle(run, &needed).map_or(String::new(), |obstacle| format!(" {}", obstacle.text()));
+    format!("No advice: an answer needs {ROUNDS} usable samples of plain write and of another method.{why}")
 }
 
 /// The fastest first. Cases of few rounds are left out if any case has enough, because only chance makes them as

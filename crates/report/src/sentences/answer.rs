@@ -1,9 +1,10 @@
 use writebench_model::{
-    Axes, Axis, Bytes, Contract, GOALS, Method, Naming, Prepare, RunRecord, SyncCall, SyncFiles, TargetRecord,
+    Axes, Axis, Bytes, Contract, GOALS, Method, Naming, Prepare, RunRecord, RunStatus, SyncCall, SyncFiles,
+    TargetRecord,
 };
 use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict, as_f64, grouped};
 
-use crate::numbers::{CaseReport, Estimate, by_contract, distinct};
+use crate::numbers::{CaseReport, Estimate, by_contract, distinct, obstacle, usable};
 use crate::sentences::finding::{Finding, compared, goal};
 use crate::sentences::metric::Metric;
 use crate::sentences::number::{MILLISECONDS, NOTHING, TIMES, or_nothing, share};
@@ -81,7 +82,7 @@ impl ContractAnswer {
         let first = run.targets.first().filter(|_| compares_targets);
         let (mut finding, sentence, certainty) = match ranked.as_slice() {
             [] => unranked_answer(&cases),
-            _ if is_of_goal && decision.is_none() => no_answer_yet(&cases),
+            _ if is_of_goal && decision.is_none() => no_answer_yet(run, &cases),
             [best, others @ ..] => ranked_answer(best, others, cases.len(), first, decision),
         };
         finding.goal = goal(contract, target);
@@ -284,17 +285,55 @@ fn plain_beside(best: &CaseReport, others: &[&CaseReport], decision: &Decision<'
     }
 }
 
-/// The samples do not suffice: of plain write, or of all others.
-fn no_answer_yet(cases: &[&CaseReport]) -> (Finding, String, String) {
-    let count = |case: &CaseReport| {
-        case.record.samples.iter().filter(|sample| sample.outcome.is_ok() && sample.disturbed.is_none()).count()
-    };
+/// The samples do not suffice: those of plain write, or those of all others.
+fn no_answer_yet(run: &RunRecord, cases: &[&CaseReport]) -> (Finding, String, String) {
     let baseline = cases.iter().copied().find(|case| is_baseline(case) && !case.is_out());
-    let most = cases.iter().map(|case| count(case)).max().unwrap_or(0);
-    let (whose, usable) = baseline.map_or(("any method", most), |case| (plain(case), count(case)));
-    let why = format!("{usable} of the {FEWEST_FOR_INTERVAL} usable samples that an answer needs, of {whose}");
-    let finding = Finding::none(&format!("no answer yet: {usable} of {FEWEST_FOR_INTERVAL} usable samples"));
-    (finding, format!("no answer yet. There are {why}."), String::new())
+    let most = cases.iter().map(|case| usable(case)).max().unwrap_or(0);
+    let (whose, count) = baseline.map_or(("any method", most), |case| (plain(case), usable(case)));
+    let finding = Finding::none(&format!("{NO_ANSWER_YET}: {count} of {FEWEST_FOR_INTERVAL} usable samples"));
+    let needed = baseline.map_or_else(|| cases.to_vec(), |baseline| vec![baseline]);
+    let why = obstacle(run, &needed).map_or(String::new(), |obstacle| format!(" {}", obstacle.text()));
+    let sentence = format!(
+        "{NO_ANSWER_YET}: an answer needs {FEWEST_FOR_INTERVAL} usable samples of {whose}, and has {count}.{why}"
+    );
+    (finding, sentence, String::new())
+}
+
+pub(crate) const NO_ANSWER_YET: &str = "no answer yet";
+
+/// The reasons for missing answers, with what helps. Each reason has one line.
+pub(crate) fn without_answer(run: &RunRecord, cases: &[CaseReport], answers: &[ContractAnswer]) -> Vec<String> {
+    let is_missing = |answer: &&ContractAnswer| answer.finding.description.starts_with(NO_ANSWER_YET);
+    let of_answer = |answer: &ContractAnswer| -> Option<String> {
+        let is_needed = |case: &&CaseReport| case.record.contract == answer.contract && is_baseline(case);
+        let needed: Vec<&CaseReport> = cases.iter().filter(is_needed).collect();
+        Some(obstacle(run, &needed)?.text())
+    };
+    let missing: Vec<&ContractAnswer> = answers.iter().filter(is_missing).collect();
+    let reasons = grouped(missing, |answer| of_answer(answer));
+    let line = |(reason, answers): (Option<String>, Vec<&ContractAnswer>)| {
+        Some(format!("No answer yet for {}. {}", counted(answers.len(), "goal"), reason?))
+    };
+    reasons.into_iter().filter_map(line).collect()
+}
+
+/// The goals that the limits left no time for, and the budget that would do.
+pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
+    let is_of_goals = cases.iter().all(|case| case.record.origin.suite() == GOALS);
+    let contracts = by_contract(cases);
+    let is_measured =
+        |(_, cases): &&(&Contract, Vec<&CaseReport>)| cases.iter().any(|case| !case.record.samples.is_empty());
+    let (measured, left): (Vec<_>, Vec<_>) = contracts.iter().partition(is_measured);
+    if !is_of_goals || measured.is_empty() || left.is_empty() || run.status == RunStatus::Interrupted {
+        return None;
+    }
+    let names: Vec<String> = left.iter().map(|(contract, _)| goal(contract, None)).collect();
+    let budget = run.settings.budget_ns.map_or(String::new(), |budget_ns| {
+        let seconds = as_f64(budget_ns) / 1e9 * as_f64(contracts.len() as u64) / as_f64(measured.len() as u64);
+        format!(" To measure all, use --budget {:.0}s.", (seconds / 5.0).ceil() * 5.0)
+    });
+    let goals = counted(left.len(), "goal");
+    Some(format!("The limits left no time for {goals}: {}.{budget}", list(&names, names.len())))
 }
 
 /// The same case on the first target.

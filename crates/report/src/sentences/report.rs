@@ -2,7 +2,7 @@ use writebench_model::{GOALS, RunRecord};
 
 use crate::numbers::{CaseReport, Gated, cases, gated, obstacle_to};
 use crate::sentences::advice::{Advice, Search, without_advice};
-use crate::sentences::answer::{ContractAnswer, answers, are_for_each_target};
+use crate::sentences::answer::{ContractAnswer, answers, are_for_each_target, left_out, without_answer};
 use crate::sentences::finding::Finding;
 use crate::sentences::gated::sentences;
 use crate::sentences::recommended::has_rounds;
@@ -47,7 +47,7 @@ impl Report {
         remarks.splice(..0, sentences(&run, &gated));
         let (findings, conclusions) = match &search {
             Some(search) => (search.findings(), search.sentences(&run)),
-            None if is_search => (Vec::new(), vec![without_advice(&cases)]),
+            None if is_search => (Vec::new(), vec![without_advice(&run, &cases)]),
             None => (
                 answers.iter().map(|answer| answer.finding.clone()).collect(),
                 answers.iter().map(ContractAnswer::text).chain(remarks.clone()).collect(),
@@ -56,7 +56,7 @@ impl Report {
         Self {
             read_back: read_back(&cases),
             smallest_difference: smallest_difference(&cases),
-            warnings: warnings(&run, &cases, is_search),
+            warnings: all_warnings(&run, &cases, &answers),
             is_arranged: false,
             number,
             run,
@@ -108,4 +108,14 @@ impl Report {
     pub fn sections(&self) -> impl Iterator<Item = &[CaseReport]> {
         self.cases.chunk_by(|a, b| a.record.origin.table() == b.record.origin.table())
     }
+}
+
+/// What keeps goals from an answer is said first, and only once.
+fn all_warnings(run: &RunRecord, cases: &[CaseReport], answers: &[ContractAnswer]) -> Vec<String> {
+    let mut first: Vec<String> = left_out(run, cases).into_iter().collect();
+    first.extend(without_answer(run, cases, answers));
+    let mut others = warnings(run, cases, run.is_search());
+    others.retain(|warning| !first.iter().any(|line| line.ends_with(warning.as_str())));
+    first.extend(others);
+    first
 }

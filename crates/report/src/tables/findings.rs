@@ -59,7 +59,9 @@ impl Report {
             let contract = &self.answers[index].contract;
             let of_goal =
                 |case: &&CaseReport| case.record.target == target && case.record.contract == *contract;
-            let cases = self.cases.iter().filter(of_goal);
+            // A case without a rank has a value that is no answer.
+            let cases =
+                self.cases.iter().filter(|case| of_goal(case) && (case.is_ranked() || case.breaks_its_promise));
             let best = cases.min_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
             or_nothing(best.and_then(|case| Some((case, case.estimate.as_ref()?))), |(case, estimate)| {
                 match case.breaks_its_promise {

@@ -160,7 +160,40 @@ fn the_answer_to_a_goal_names_what_each_choice_contributes() {
     let cases = [("write", SLOW), ("pwrite,threads=2", FAST), ("pwrite", SLOW), ("mmap,threads=2", AS_FAST)];
     let answer = answer(cases.map(|(name, times)| of_goal(name, &times)).to_vec());
     assert_eq!(answer.finding.case.as_deref(), Some("pwrite,threads=2"));
-    assert_eq!(answer.certainty, "With one choice less, you get 0.67 × the speed (0.65 – 0.68) with pwrite.");
+    assert_eq!(
+        answer.certainty,
+        "No other of the 4 methods tried is more than 1 % faster (95 %). With one choice less, you get 0.67 × the speed (0.65 – 0.68) with pwrite."
+    );
+}
+
+#[test]
+fn a_goal_has_no_answer_while_plain_write_lacks_usable_samples() {
+    for usable in 0..6 {
+        // The usable samples of the others are even faster.
+        let mut plain = of_goal("write", &SLOW);
+        let disturbed = plain.samples.iter_mut().skip(usable);
+        disturbed.for_each(|sample| sample.disturbed = Some("noise".to_owned()));
+        let report = on_data(vec![plain, of_goal("pwrite,threads=2", &FAST), of_goal("mmap", &FAST[..1])]);
+        let [answer] = report.answers.as_slice() else { panic!("{:?}", report.answers) };
+        assert_eq!(answer.finding.description, format!("no answer yet: {usable} of 6 usable samples"));
+        assert_eq!((answer.finding.case.as_ref(), answer.finding.value.as_str()), (None, ""));
+        assert!(report.warnings[0].starts_with("No answer yet for 1 goal. "), "{:?}", report.warnings);
+    }
+}
+
+#[test]
+fn goals_without_time_are_named_with_the_budget_that_would_do() {
+    let mut other = of_goal("write", &[]);
+    other.contract.durability = writebench_model::Durability::Durable;
+    let cases = vec![of_goal("write", &SLOW), of_goal("mmap", &FAST), other];
+    let cases = cases.into_iter().map(|case| CaseRecord { target: "/data".to_owned(), ..case }).collect();
+    let targets = vec![example_target("/data")];
+    let mut run = RunRecord { targets, cases, status: RunStatus::Limited, ..example_run() };
+    run.settings.budget_ns = Some(45_000_000_000);
+    assert_eq!(
+        Report::from_run(None, run).warnings[0],
+        "The limits left no time for 1 goal: durable new file, disk. To measure all, use --budget 90s."
+    );
 }
 
 /// The search for a simpler winner adds plain write with fdatasync, and drops it after three rounds.
