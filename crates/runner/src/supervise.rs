@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use writebench_model::protocol::{InsufficientSpace, SampleRequest, WorkerRequest};
-use writebench_model::{Case, Reserve, RunEvent, Sample, Settings, Verify, nanoseconds};
+use writebench_model::{Case, Durability, Reserve, RunEvent, Sample, Settings, Verify, nanoseconds};
 
 use crate::communicator::Share;
 use crate::disturbance::Disturbance;
@@ -237,7 +237,8 @@ impl Run<'_, '_> {
             RequestOutcome::Stopped => return Ok(None),
         };
         if sample.outcome.is_ok() {
-            let judged = self.disturbance.judge(&sample);
+            let is_durable = case.contract().durability == Durability::Durable;
+            let judged = self.disturbance.judge(&sample, is_durable);
             let stall_reason = self.workers.stall_reason();
             sample.disturbed = sample.disturbed.or(stall_reason).or(judged);
         }

@@ -10,7 +10,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint, value_parser};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Case, Durability, FileSize, Goal, Objective, Origin, Reserve, Settings, Space, TargetRecord,
+    Axis, Bytes, Case, Durability, FileSize, Goal, Objective, Origin, Overrides, Reserve, Settings, Space,
+    TargetRecord,
 };
 use writebench_report::counted;
 use writebench_runner::{Hardware, Race};
@@ -113,6 +114,8 @@ const ADVISE_EXAMPLES: &str = "Examples:
   writebench advise /data --for durable-stream --budget 20s  quick, less certain";
 
 const SEARCH_BUDGET: Duration = Duration::from_secs(60);
+/// If the default size does not fit into the target. Smaller files would give another answer.
+const SMALLER_SIZES: [Bytes; 2] = [Bytes(64 << 20), Bytes(16 << 20)];
 
 /// Set by options.
 const OPTIONS: [Axis; 3] = [Axis::Size, Axis::Chunk, Axis::Ranks];
@@ -244,7 +247,17 @@ impl AdviseCommand {
                  stream"
             ));
         }
-        found.check(std::slice::from_ref(&space.baseline), None, &[])?;
+        let asked_for = self.size.is_some() || copied.is_some();
+        if let Some(smaller) = fitting_space(goal, &fixed, &space, asked_for, &found)? {
+            let [large, small] =
+                [&space, &smaller].map(|space| Bytes(space.baseline.axes().size_bytes).approximate());
+            output
+                .note(&format!("Files of {large} do not fit here. The search is for {small}, or your --size."));
+            space = smaller;
+            if let Some(count) = self.group {
+                space.group(count)?;
+            }
+        }
         let constraints = self.constraints.list();
         let left_out = constrain(&mut space, &constraints).map_err(|why| usage!("{why}"))?;
         if !left_out.is_empty() {
@@ -271,7 +284,12 @@ impl AdviseCommand {
             return output.results(&candidates.dry_run());
         }
         let settings = measuring.settings(Some(budget), selection::SAMPLES);
-        let mut settings = Settings { search_bytes: Some(real_bytes), objective, constraints, ..settings };
+        let mut settings = Settings {
+            search_bytes: Some(space.baseline.contract().bytes),
+            objective,
+            constraints,
+            ..settings
+        };
         copied.iter().for_each(|copied| copied.record(&mut settings));
         // Limits depend on the durability and the number of threads only. The race counts neither their bytes nor those of
         // the check of direct I/O.
@@ -303,7 +321,7 @@ impl AdviseCommand {
             budget,
             Bytes(candidates.limits.max_bytes).approximate(),
         ));
-        output.note(&candidates.affordable_size());
+        candidates.affordable_size().iter().for_each(|line| output.note(line));
         let CandidateSet { cases, candidates, baseline, mut limits, deferred, .. } = candidates;
         limits.max_bytes = limits.max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
         let workspaces = Workspaces { store: &store, run: number, targets, limit: None, global };
@@ -369,6 +387,34 @@ impl AdviseCommand {
         );
         Ok(vec![(Axis::Size, vec![size.to_string()])])
     }
+}
+
+/// The goal with smaller files, if those of the default size do not fit into the target's memory or space.
+///
+/// # Errors
+/// The size was asked for and does not fit, or no size fits.
+fn fitting_space(
+    goal: Goal,
+    fixed: &Overrides,
+    space: &Space,
+    asked_for: bool,
+    target: &Target,
+) -> Result<Option<Space>> {
+    let does_not_fit = match target.check(std::slice::from_ref(&space.baseline), None, &[]) {
+        Ok(()) => return Ok(None),
+        Err(error) => error,
+    };
+    let is_one_file = space.baseline.unit_bytes().is_none() && goal != Goal::LargerThanMemory;
+    for size in SMALLER_SIZES.into_iter().filter(|_| is_one_file && !asked_for) {
+        let mut fixed = fixed.to_vec();
+        fixed.retain(|(axis, _)| *axis != Axis::Size);
+        fixed.push((Axis::Size, vec![size.to_string()]));
+        let smaller = Space::for_goal(goal, &fixed)?;
+        if target.check(std::slice::from_ref(&smaller.baseline), None, &[]).is_ok() {
+            return Ok(Some(smaller));
+        }
+    }
+    Err(does_not_fit)
 }
 
 const ANYWHERE: (Axis, &str) = (Axis::Memory, "any");

@@ -91,8 +91,8 @@ impl FsCommand {
         let spaces: Vec<_> = names.map(|name| (name, Some(space))).collect();
         let settings = measuring.settings(self.budget(spaces.len()), selected.samples);
         let (settings, copy_bytes, image_bytes) = (&settings, None, images.bytes);
-        let (is_sized, limits) = (largest.is_some(), !measuring.no_limits);
-        let cost = Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits };
+        let (is_sized, limits, goals) = (largest.is_some(), !measuring.no_limits, None);
+        let cost = Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits, goals };
         if measuring.dry_run {
             let paths: String = paths.iter().map(|path| format!("{}\n", visible(path))).collect();
             output.results(&(paths + &images.text() + &cost.dry_run()?))?;

@@ -18,8 +18,8 @@ use crate::programs::ProgramArguments;
 use crate::selection::{self, SAMPLES, Selection, SelectionArguments};
 use crate::session::{
     Cost, DestroyArguments, MeasuringArguments, ScheduledCases, Session, Target, VERSION, Workspaces,
-    check_and_claim, largest_block, least_free_bytes, leave_out_unfit, most_unasked_bytes, new_run, resized,
-    size_of_goals, smallest_cases,
+    check_and_claim, count_goals, largest_block, least_free_bytes, leave_out_unfit, most_unasked_bytes,
+    new_run, resized, size_of_goals, smallest_cases,
 };
 
 /// Measure methods of writing. Without a suite or case, find the fastest method for each goal in under a minute
@@ -140,7 +140,8 @@ impl RunCommand {
         let limits = !measuring.no_limits && !answers_goals;
         let (image_bytes, is_sized) = (0, largest.is_some());
         let settings = &run.settings;
-        let cost = Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits };
+        let goals = (answers_goals && plan.is_timed).then(|| count_goals(&selected.rows));
+        let cost = Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits, goals };
         let smallest = largest.map(|largest| smallest_cases(&selected.rows, largest));
         let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
         least.check_max_bytes(0)?;
@@ -274,8 +275,9 @@ impl RunCommand {
         if samples > 0 {
             let left = Settings { samples, ..settings.clone() };
             let spaces = run.targets.iter().map(|target| (target.name.clone(), None)).collect();
-            let (settings, image_bytes, is_sized, limits) = (&left, 0, false, false);
-            let cost = Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits };
+            let (settings, image_bytes, is_sized, limits, goals) = (&left, 0, false, false, None);
+            let cost =
+                Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits, goals };
             cost.check_max_bytes(left.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
             cost.ask(self.yes, free)?;
             output.note(&format!("Resuming, at most {}", cost.line()?));

@@ -62,6 +62,10 @@ impl ScheduledCases {
     }
 }
 
+pub(crate) fn count_goals(rows: &[SelectedCase]) -> usize {
+    goals(rows).len()
+}
+
 /// The size of goals' files. It is the same on any disk, unless the disk is nearly full.
 pub(crate) fn size_of_goals(rows: &[SelectedCase], targets: usize, budget: Duration, free: Option<u64>) -> u64 {
     let goals = u32::try_from(goals(rows).len() * targets).unwrap_or(u32::MAX);

@@ -34,6 +34,8 @@ pub(crate) struct Cost<'r> {
     pub is_sized: bool,
     /// The run measures the hardware's limits.
     pub limits: bool,
+    /// The run answers so many goals while there is time.
+    pub goals: Option<usize>,
 }
 
 impl Cost<'_> {
@@ -43,7 +45,12 @@ impl Cost<'_> {
         let most_at_once = self.cases.iter().map(Case::space_bytes).max().unwrap_or(0);
         let [all, round, most] =
             [self.sample_bytes(), self.round_bytes(), most_at_once].map(|bytes| Bytes(bytes).approximate());
-        text += &format!("{} into {}: ", self.counts().join(" × "), visible(&targets));
+        let targets = visible(&targets).into_owned();
+        if let Some(line) = self.goals_line() {
+            text += &format!("{line}\nAt most {most} are in {targets} at once. Nothing was written.\n");
+            return Ok(text);
+        }
+        text += &format!("{} into {targets}: ", self.counts().join(" × "));
         text += &format!(
             "{all} to be written ({round} in a round), at most {most} at once. Nothing was written.\n"
         );
@@ -59,7 +66,21 @@ impl Cost<'_> {
         Ok(text)
     }
 
+    /// `11 goals, 60 methods, files of 16 MiB, stops after 45s, stops before 20 GiB are written.`
+    fn goals_line(&self) -> Option<String> {
+        let goals = counted(self.goals?, "goal");
+        let methods = counted(self.cases.len(), "method");
+        let size = self.cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
+        let files = Bytes(size).approximate();
+        let targets =
+            if self.spaces.len() > 1 { format!(" on {} targets", self.spaces.len()) } else { String::new() };
+        Some(format!("{goals}, {methods}{targets}, files of {files}{}.", self.limits_text()))
+    }
+
     pub(crate) fn line(&self) -> Result<String> {
+        if let Some(line) = self.goals_line() {
+            return Ok(line);
+        }
         let [cases, samples] = self.counts();
         let count = self.spaces.len();
         let targets = if count > 1 { format!(" on {count} targets") } else { String::new() };

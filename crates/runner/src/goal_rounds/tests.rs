@@ -87,11 +87,8 @@ fn useless_choices_are_taken_from_the_answer() {
 
 #[test]
 fn a_contest_continues_while_noise_may_hide_a_gain() {
-    let turn = Cell::new(0_usize);
-    let time = |case: &Case| {
-        turn.set(turn.get() + usize::from(has(case, "threads=2")));
-        if has(case, "threads=2") { [700, 1400][turn.get() % 2] } else { 1000 }
-    };
+    let turn = Cell::new(1);
+    let time = |case: &Case| noisier(&turn, 1000, if has(case, "threads=2") { 40 } else { 1 });
     let world = run(&[&["write", "pwrite,threads=2"]], None, time);
     assert!(world.samples("pwrite,threads=2") >= 60, "{:?}", world.samples("pwrite,threads=2"));
 }
@@ -99,12 +96,12 @@ fn a_contest_continues_while_noise_may_hide_a_gain() {
 #[test]
 fn a_decided_contest_leaves_its_time_to_the_others() {
     let turn = Cell::new(1);
-    // The first goal is clear, and the two cases of the second are nearly alike.
+    // The first goal is clear, and the two cases of the second are alike.
     let time = |case: &Case| match case.to_string().as_str() {
         "write" => 400,
         "pwrite" => 100,
         "write,sync=fsync" => noisier(&turn, 300, 30),
-        _ => noisier(&turn, 285, 30),
+        _ => noisier(&turn, 300, 30),
     };
     let world = run(&[&["write", "pwrite"], &["write,sync=fsync", "pwrite,sync=fsync"]], Some(40), time);
     let samples = ["write", "write,sync=fsync"].map(|name| world.samples(name));

@@ -156,16 +156,16 @@ impl CandidateSet {
         let real = self.candidates.iter().filter_map(|candidate| candidate.finals.first());
         let cases: String = real.map(|&case| format!("{}\n", self.cases[case])).collect();
         format!(
-            "{cases}{}, {}, at most {} in {:?}. {} Nothing was written.\n",
+            "{cases}{}, {}, at most {} in {:?}.{} Nothing was written.\n",
             counted(self.candidates.len(), "candidate"),
             self.levels(),
             Bytes(self.limits.max_bytes).approximate(),
             self.limits.budget,
-            self.affordable_size(),
+            self.affordable_size().map_or(String::new(), |sentence| format!(" {sentence}")),
         )
     }
 
-    pub(super) fn affordable_size(&self) -> String {
+    pub(super) fn affordable_size(&self) -> Option<String> {
         let baseline = self.candidates[self.baseline].finals.iter().map(|&case| &self.cases[case]);
         affordable_size::sentence(&baseline.collect::<Vec<_>>(), &self.limits)
     }
