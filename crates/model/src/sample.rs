@@ -259,9 +259,13 @@ impl Sample {
     /// The basis of results: the good samples without the disturbed, or all good ones if each was
     /// disturbed.
     pub fn usable(samples: &[Self]) -> Vec<&Self> {
-        let good: Vec<&Self> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
+        let good = Self::good(samples);
         let calm: Vec<&Self> = good.iter().copied().filter(|sample| sample.disturbed.is_none()).collect();
         if calm.is_empty() { good } else { calm }
+    }
+
+    pub fn good(samples: &[Self]) -> Vec<&Self> {
+        samples.iter().filter(|sample| sample.outcome.is_ok()).collect()
     }
 
     /// To minimize, for the whole work: as if each record took as long as p99.
@@ -274,15 +278,14 @@ impl Sample {
     }
 
     /// The time for the contract's whole work, by which cases are judged: a loop that a time limit ended is
-    /// extrapolated. None if the sample failed, was disturbed, or ended before its first record.
-    pub fn judged_ns(&self, contract: &Contract, objective: Objective) -> Option<f64> {
-        if !self.outcome.is_ok() || self.disturbed.is_some() {
-            return None;
-        }
-        self.whole_work_ns(contract, objective)
+    /// extrapolated. None if the sample failed, ended before its first record, or was disturbed and those do
+    /// not count.
+    pub fn judged_ns(&self, contract: &Contract, objective: Objective, counts_disturbed: bool) -> Option<f64> {
+        let is_usable = self.outcome.is_ok() && (counts_disturbed || self.disturbed.is_none());
+        if is_usable { self.whole_work_ns(contract, objective) } else { None }
     }
 
-    /// The same, although the sample may be disturbed.
+    /// The same of any sample.
     pub fn whole_work_ns(&self, contract: &Contract, objective: Objective) -> Option<f64> {
         let total_ns = (self.objective_ns(objective) as f64).max(1.0);
         match self.bytes {

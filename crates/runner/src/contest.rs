@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use writebench_model::{Case, Content};
-use writebench_stats::{Standings, as_f64};
+use writebench_stats::{Standings, as_f64, counts_disturbed};
 
 use crate::order::PlannedCase;
 use crate::schedule::SampleSummary;
@@ -138,11 +138,9 @@ impl Contest {
     }
 
     fn standings(&self, taken: &[Vec<SampleSummary>]) -> Standings {
-        let times = |place: usize| {
-            let samples = self.samples(place, taken);
-            if self.is_able(place, taken) { judged_by_round(samples) } else { Vec::new() }
-        };
-        Standings::of(&(0..self.cases.len()).map(times).collect::<Vec<_>>())
+        let able = |place: usize| if self.is_able(place, taken) { self.samples(place, taken) } else { &[] };
+        let all: Vec<&[SampleSummary]> = (0..self.cases.len()).map(able).collect();
+        Standings::of(&judged_by_round(&all))
     }
 
     /// The baseline is a rival, unless it failed or the user's program cannot have it.
@@ -210,9 +208,15 @@ impl Contest {
     }
 }
 
-/// The usable samples of a case by round.
-pub(crate) fn judged_by_round(samples: &[SampleSummary]) -> Vec<(u32, f64)> {
-    samples.iter().filter_map(|sample| Some((sample.round, sample.judged_ns()?))).collect()
+/// The samples that decide, by case and round.
+pub(crate) fn judged_by_round(cases: &[&[SampleSummary]]) -> Vec<Vec<(u32, f64)>> {
+    let number = |samples: &[SampleSummary], counts_disturbed: bool| {
+        samples.iter().filter(|sample| sample.judged_ns(counts_disturbed).is_some()).count()
+    };
+    let numbers = cases.iter().map(|samples| (number(samples, true), number(samples, false)));
+    let counts_disturbed = counts_disturbed(numbers);
+    let judged = |sample: &SampleSummary| Some((sample.round, sample.judged_ns(counts_disturbed)?));
+    cases.iter().map(|samples| samples.iter().filter_map(judged).collect()).collect()
 }
 
 /// Whether a sample failed, or shared blocks in place of a copy of bytes.

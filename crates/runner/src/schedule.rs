@@ -38,8 +38,8 @@ impl SampleSummary {
     }
 
     /// As [`Sample::judged_ns`].
-    pub(crate) fn judged_ns(&self) -> Option<f64> {
-        let is_usable = self.is_ok && !self.is_disturbed && self.total_ns > 0;
+    pub(crate) fn judged_ns(&self, counts_disturbed: bool) -> Option<f64> {
+        let is_usable = self.is_ok && (counts_disturbed || !self.is_disturbed) && self.total_ns > 0;
         is_usable.then(|| as_f64(self.total_ns))
     }
 }

@@ -23,7 +23,7 @@ pub use interval::{Interval, lasting_median_interval, median_interval};
 pub use outliers::count_outliers;
 pub use rounds::Rounds;
 pub use stability::{Burst, Stability, stability};
-pub use standings::Standings;
+pub use standings::{Standings, counts_disturbed};
 pub use verdict::Verdict;
 
 pub const CONFIDENCE: f64 = 0.95;

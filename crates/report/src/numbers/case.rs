@@ -3,10 +3,10 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::{
-    CaseRecord, Content, Contract, Durability, Limit, Objective, Outcome, RunRecord, Sample, Stage,
+    CaseRecord, Content, Contract, Durability, GOALS, Limit, Objective, Outcome, RunRecord, Sample, Stage,
     TargetRecord,
 };
-use writebench_stats::{Interval, Verdict, grouped};
+use writebench_stats::{Interval, Verdict, counts_disturbed, grouped};
 
 use crate::numbers::estimate::Estimate;
 use crate::numbers::reached::Reached;
@@ -19,6 +19,9 @@ pub struct CaseReport {
     pub record: CaseRecord,
     /// None for outcome ok.
     pub reason: Option<String>,
+    /// The case belongs to a contest on a busy machine, in which disturbed samples count. See
+    /// [`writebench_stats::counts_disturbed`].
+    pub counts_disturbed: bool,
     /// From good samples.
     pub estimate: Option<Estimate>,
     /// In the model of its contract. None if every sample was disturbed.
@@ -43,14 +46,39 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
         case
     };
     let mut cases: Vec<CaseReport> = records.into_iter().map(case).collect();
-    let modelled =
-        Modelled::for_cases(&cases.iter().map(|case| &case.record).collect::<Vec<_>>(), run.settings.objective);
+    count_disturbed(&mut cases, run.settings.objective);
+    let modelled = Modelled::for_cases(&cases.iter().collect::<Vec<_>>(), run.settings.objective);
     for (case, modelled) in cases.iter_mut().zip(modelled) {
         let limits = case.place.map_or(&[][..], |place| &run.targets[place].limits);
         case.model(modelled, limits);
     }
     drop_exceeded_limits(&mut cases);
     cases
+}
+
+/// In the contests of a busy machine, which the scheduler decided with disturbed samples.
+fn count_disturbed(cases: &mut [CaseReport], objective: Objective) {
+    let contest = |case: &CaseReport| {
+        let origin = &case.record.origin;
+        let is_contest = origin.suite() == GOALS || origin.is_stage(Stage::Final);
+        is_contest.then(|| (case.record.contract.clone(), case.record.target.clone()))
+    };
+    for (contest, places) in grouped(0..cases.len(), |&place| contest(&cases[place])) {
+        let able = places.iter().filter(|&&place| !cases[place].is_out());
+        let numbers = able.map(|&place| {
+            let good = cases[place].good_samples().count();
+            let calm = cases[place].good_samples().filter(|sample| sample.disturbed.is_none()).count();
+            (good, calm)
+        });
+        if contest.is_some() && counts_disturbed(numbers) {
+            for place in places {
+                let case = &mut cases[place];
+                case.counts_disturbed = true;
+                case.estimate =
+                    Estimate::from_samples(&case.record, &Sample::good(&case.record.samples), objective);
+            }
+        }
+    }
 }
 
 /// A case that joined a contest was recorded last, but belongs in its table.
@@ -83,14 +111,23 @@ impl CaseReport {
         };
         let name = record.program().map_or_else(|| record.case.to_string(), |command| format!("`{command}`"));
         let estimate = Estimate::from_case(&record, objective);
-        Self { name, reason, estimate, modelled: None, place: None, breaks_its_promise: false, record }
+        Self {
+            name,
+            reason,
+            counts_disturbed: false,
+            estimate,
+            modelled: None,
+            place: None,
+            breaks_its_promise: false,
+            record,
+        }
     }
 
     /// Of a run with one target.
     #[cfg(test)]
     pub(crate) fn from_record(record: CaseRecord) -> Self {
         let mut case = Self::new(record, Objective::Time);
-        let modelled = Modelled::for_cases(&[&case.record], Objective::Time).pop().flatten();
+        let modelled = Modelled::for_cases(&[&case], Objective::Time).pop().flatten();
         case.model(modelled, &[]);
         case
     }

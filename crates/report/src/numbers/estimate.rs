@@ -102,7 +102,11 @@ impl Estimate {
 
     /// Without its limit. None without a good sample.
     pub(crate) fn from_case(case: &CaseRecord, objective: Objective) -> Option<Self> {
-        let usable = Sample::usable(&case.samples);
+        Self::from_samples(case, &Sample::usable(&case.samples), objective)
+    }
+
+    /// From these good samples of the case.
+    pub(crate) fn from_samples(case: &CaseRecord, usable: &[&Sample], objective: Objective) -> Option<Self> {
         let values = |value: &dyn Fn(&Sample) -> f64| -> Vec<f64> {
             usable.iter().map(|sample| value(sample)).collect()
         };
@@ -112,7 +116,7 @@ impl Estimate {
         };
         let per_s = |number: u64, ns: u64| as_f64(number) * 1e9 / as_f64(ns.max(1));
         let total_ns = values(&|sample| as_f64(sample.phases_ns.total()));
-        let latency = latency(&usable);
+        let latency = latency(usable);
         let disturbed_samples =
             case.samples.iter().filter(|sample| sample.outcome.is_ok() && sample.disturbed.is_some()).count();
         let throughput_bytes_per_s = figure(&|sample| per_s(sample.bytes, sample.phases_ns.total()))?;
@@ -148,7 +152,7 @@ impl Estimate {
             },
             latency: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
-            over_time: OverTime::from_samples(&usable),
+            over_time: OverTime::from_samples(usable),
             limit: None,
             confidence: writebench_stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
             samples: usable.len(),

@@ -22,7 +22,7 @@ pub(crate) fn gated<'c>(run: &RunRecord, cases: &'c [CaseReport]) -> Vec<Gated> 
     let of_targets = grouped(different.iter().copied(), |case| &case.record.target);
     let gate = Gate { limit: f64::from(limit_ppm) / 1e6, cases: different.len() - of_targets.len() };
     let judge = |(baseline, case): (&CaseReport, &CaseReport)| {
-        let of = |case: &CaseReport| times(&case.record, Objective::Time);
+        let of = |case: &CaseReport| times(case, Objective::Time);
         let (speed_ratio, verdict) = gate.judge(&of(baseline), &of(case));
         Gated { name: case.name.clone(), baseline: baseline.name.clone(), speed_ratio, verdict }
     };

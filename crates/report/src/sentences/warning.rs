@@ -32,9 +32,17 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
             counted(lowest.samples, "sample"),
         ));
     }
-    let disturbed: usize = estimates().map(|estimate| estimate.disturbed_samples).sum();
+    let counting: Vec<&CaseReport> = cases.iter().copied().filter(|case| case.counts_disturbed).collect();
+    if !counting.is_empty() {
+        let (disturbed, all) = disturbed_of(&counting);
+        warnings.push(format!(
+            "{disturbed} of {} in contests were disturbed, and count because too few others remain: the bounds are wider.",
+            counted(all, "sample")
+        ));
+    }
+    let others: Vec<&CaseReport> = cases.iter().copied().filter(|case| !case.counts_disturbed).collect();
+    let (disturbed, all) = disturbed_of(&others);
     if disturbed > 0 && disturbance.is_none() {
-        let all = cases.iter().map(|case| case.good_samples().count()).sum();
         let were = if disturbed == 1 { "was" } else { "were" };
         warnings.push(format!("{disturbed} of {} {were} disturbed and left out.", counted(all, "sample")));
     }
@@ -43,7 +51,10 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
         (count > 0).then(|| format!("{} {what}", counted(count, "case")))
     };
     let all_disturbed = "with only disturbed samples, marked ~ and not ranked.";
-    warnings.extend(those(|estimate| estimate.all_disturbed, all_disturbed));
+    let only_disturbed = others.iter().filter_map(|case| case.estimate.as_ref());
+    let only_disturbed = only_disturbed.filter(|estimate| estimate.all_disturbed).count();
+    warnings
+        .extend((only_disturbed > 0).then(|| format!("{} {all_disturbed}", counted(only_disturbed, "case"))));
     let cut = "cut short by the budget, compared by rate, with the written bytes in brackets.";
     warnings.extend(those(|estimate| estimate.truncated_samples > 0, cut));
     warnings.extend(ranks::warnings(run.cluster.as_ref(), &cases));
@@ -58,6 +69,13 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
             .push(format!("The CPU frequency governor is '{governor}': clocks may change between samples."));
     }
     warnings
+}
+
+/// The disturbed samples, and all good ones.
+fn disturbed_of(cases: &[&CaseReport]) -> (usize, usize) {
+    let disturbed =
+        cases.iter().filter_map(|case| case.estimate.as_ref()).map(|estimate| estimate.disturbed_samples);
+    (disturbed.sum(), cases.iter().map(|case| case.good_samples().count()).sum())
 }
 
 pub(crate) fn case_sentence(case: &CaseReport) -> String {

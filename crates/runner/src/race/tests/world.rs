@@ -112,9 +112,8 @@ impl World {
                 }
             }
         }
-        let tables: Vec<_> =
-            self.on(self.final_level()).iter().map(|samples| judged_by_round(samples)).collect();
-        let standings = Standings::of(&tables);
+        let samples: Vec<_> = self.on(self.final_level()).iter().map(Vec::as_slice).collect();
+        let standings = Standings::of(&judged_by_round(&samples));
         standings.leader((0..self.count()).filter(|&index| standings.can_answer(index))).unwrap()
     }
 
