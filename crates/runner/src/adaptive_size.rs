@@ -1,8 +1,8 @@
 //! A run whose budget decides the size of its files.
 //!
-//! A size is chosen once, from a complete round with the smallest files: the largest size of which all rounds
-//! will fit. Larger files are never faster in proportion, so the time of that round times the ratio of the
-//! sizes is an upper estimate. If no larger size fits, the round is the first of the run.
+//! A size is chosen once, after a complete round with small files that counts in no value: the largest size of
+//! which all rounds will fit. Larger files are never slower in proportion, so the time of that round times the
+//! ratio of the sizes is an upper estimate. If no size fits, the smallest is chosen.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use writebench_stats::{as_f64, median};
 
 use crate::schedule::{EachCase, SampleSummary, Schedule, Spent};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct OfSize {
     pub bytes: u64,
     /// Positions in the plan.
@@ -20,13 +20,15 @@ pub struct OfSize {
 
 #[derive(Debug, Default)]
 pub struct AdaptiveSize {
-    // In descending order. Each case belongs to only one of them.
+    // Each case belongs to only one of these.
+    pass: OfSize,
+    // In descending order.
     sizes: Vec<OfSize>,
     budget: Option<Duration>,
     max_bytes: Option<u64>,
     rounds: u32,
     each: EachCase,
-    // The time of each sample of the first round.
+    // The time of each sample of the pass.
     seconds: Vec<f64>,
     spent: Option<Spent>,
     chosen: Option<usize>,
@@ -41,10 +43,11 @@ const PLANNED: f64 = 0.8;
 const LOOP_SHARE: f64 = 0.1;
 
 impl AdaptiveSize {
-    /// `sizes` descend.
-    pub fn new(sizes: Vec<OfSize>, settings: &Settings) -> Self {
+    /// `sizes` descend. Without a choice, no pass is needed.
+    pub fn new(pass: OfSize, sizes: Vec<OfSize>, settings: &Settings) -> Self {
         Self {
             chosen: (sizes.len() < 2).then_some(0),
+            pass,
             sizes,
             budget: settings.budget_ns.map(Duration::from_nanos),
             max_bytes: settings.max_bytes,
@@ -54,26 +57,25 @@ impl AdaptiveSize {
         }
     }
 
-    /// Chooses after a complete round with the smallest files.
+    /// Chooses after a complete pass.
     fn choose(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         if self.chosen.is_some() {
             return;
         }
-        let Some(smallest) = self.sizes.last().cloned() else { return };
-        let samples: usize = smallest.cases.iter().map(|&case| taken[case].len()).sum();
+        let samples: usize = self.pass.cases.iter().map(|&case| taken[case].len()).sum();
         if let Some(before) = self.spent.filter(|_| samples > self.seconds.len()) {
             self.seconds.push(spent.elapsed.saturating_sub(before.elapsed).as_secs_f64());
         }
         self.spent = Some(spent);
-        if smallest.cases.iter().all(|&case| !taken[case].is_empty()) {
-            let fits = |size: &OfSize| self.fits(size, &smallest, spent);
+        if self.pass.cases.iter().all(|&case| !taken[case].is_empty()) {
+            let fits = |size: &OfSize| self.fits(size, spent);
             self.chosen = self.sizes.iter().position(fits).or(Some(self.sizes.len() - 1));
         }
     }
 
-    fn fits(&self, size: &OfSize, smallest: &OfSize, spent: Spent) -> bool {
+    fn fits(&self, size: &OfSize, spent: Spent) -> bool {
         let samples = as_f64(size.cases.len() as u64 * u64::from(self.rounds));
-        let sample_s = self.sample_s() * as_f64(size.bytes) / as_f64(smallest.bytes.max(1));
+        let sample_s = self.sample_s() * as_f64(size.bytes) / as_f64(self.pass.bytes.max(1));
         let bytes = samples * as_f64(size.bytes);
         let has_time = self.budget.is_none_or(|budget| {
             samples * sample_s <= PLANNED * budget.saturating_sub(spent.elapsed).as_secs_f64()
@@ -105,8 +107,8 @@ impl Schedule for AdaptiveSize {
         if let Some(size) = self.chosen.and_then(|chosen| self.sizes.get(chosen)) {
             let each = self.each.wanted(taken, spent);
             size.cases.iter().for_each(|&case| self.wanted[case] = each[case]);
-        } else if let Some(smallest) = self.sizes.last() {
-            smallest.cases.iter().for_each(|&case| self.wanted[case] = usize::from(taken[case].is_empty()));
+        } else {
+            self.pass.cases.iter().for_each(|&case| self.wanted[case] = usize::from(taken[case].is_empty()));
         }
         &self.wanted
     }
@@ -117,7 +119,8 @@ mod tests {
     use super::*;
 
     const MIB: u64 = 1 << 20;
-    const SIZES: [u64; 3] = [256, 64, 16];
+    /// The pass, then the sizes.
+    const SIZES: [u64; 4] = [15, 256, 64, 16];
     const CASES: usize = 10;
 
     fn settings(budget: Duration) -> Settings {
@@ -131,8 +134,9 @@ mod tests {
             bytes: mib * MIB,
             cases: (index * CASES..(index + 1) * CASES).collect(),
         };
-        let sizes: Vec<OfSize> = SIZES.into_iter().enumerate().map(of_size).collect();
-        let mut schedule = AdaptiveSize::new(sizes, &settings(Duration::from_secs(45)));
+        let mut sizes: Vec<OfSize> = SIZES.into_iter().enumerate().map(of_size).collect();
+        let pass = sizes.remove(0);
+        let mut schedule = AdaptiveSize::new(pass, sizes, &settings(Duration::from_secs(45)));
         let (mut taken, mut spent) = (vec![Vec::new(); SIZES.len() * CASES], Spent::default());
         // The worker starts before the first sample.
         spent.elapsed += Duration::from_secs(1);
@@ -143,7 +147,7 @@ mod tests {
             let round = u32::try_from(taken[case].len()).unwrap();
             taken[case].push(SampleSummary::good(round, 1));
         }
-        let chosen = schedule.chosen.unwrap();
+        let chosen = schedule.chosen.unwrap() + 1;
         (SIZES[chosen], taken[chosen * CASES].len(), spent.elapsed.as_secs_f64())
     }
 

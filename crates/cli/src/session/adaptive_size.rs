@@ -18,6 +18,8 @@ use crate::{constraints, selection};
 /// In smaller files, opening takes longer than writing, and another method is the fastest.
 const LEAST_BYTES: u64 = 16 << 20;
 const USUAL_BYTES: u64 = 64 << 20;
+/// Of the pass that measures the rate. Sizes identify cases, so no other one is the same.
+const PASS_BYTES: u64 = LEAST_BYTES - (1 << 20);
 /// The time that a goal needs on a usual disk with files of the usual size.
 const USUAL_TIME_OF_GOAL: Duration = Duration::from_secs(8);
 /// The files of a sample, its source, and space that is freed with a delay.
@@ -37,16 +39,19 @@ impl ScheduledCases {
         run.cases.clear();
         let targets = &run.targets;
         let settings = &Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
-        let (mut all, mut deferred, mut of_sizes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut all = Vec::new();
+        let mut deferred = Vec::new();
+        let mut of_sizes = Vec::new();
         for size in sizes(largest) {
             let Some(rows) = with_size(rows, largest, size) else { continue };
             deferred.push(selection::records(&rows, targets));
-            let first = all.len() * targets.len();
-            all.extend(different_cases(&rows));
-            of_sizes.push(OfSize { bytes: size, cases: (first..all.len() * targets.len()).collect() });
+            of_sizes.push(add_size(size, &rows, targets.len(), &mut all));
         }
         ensure!(!of_sizes.is_empty(), usage!("no file size fits these cases. Give one with --size"));
-        let schedule = Box::new(AdaptiveSize::new(of_sizes, settings));
+        // Its samples are no results, so its cases have no rows.
+        let pass = with_size(rows, largest, PASS_BYTES).filter(|_| of_sizes.len() > 1);
+        let pass = pass.map(|rows| add_size(PASS_BYTES, &rows, targets.len(), &mut all)).unwrap_or_default();
+        let schedule = Box::new(AdaptiveSize::new(pass, of_sizes, settings));
         Ok(Self { cases: all, deferred, schedule, is_timed: true })
     }
 
@@ -123,6 +128,13 @@ pub(crate) fn leave_out_unfit(rows: &mut Vec<SelectedCase>, targets: &[Target]) 
 pub(crate) fn smallest_cases(rows: &[SelectedCase], largest: u64) -> Vec<Case> {
     let rows = sizes(largest).into_iter().rev().find_map(|size| with_size(rows, largest, size));
     different_cases(&rows.unwrap_or_default())
+}
+
+/// Adds the cases of these rows to those of the plan, which has each case once per target.
+fn add_size(bytes: u64, rows: &[SelectedCase], targets: usize, all: &mut Vec<Case>) -> OfSize {
+    let first = all.len() * targets;
+    all.extend(different_cases(rows));
+    OfSize { bytes, cases: (first..all.len() * targets).collect() }
 }
 
 /// From large to small.

@@ -12,7 +12,7 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("a search recommends a proven method or plain write, and keeps its limits", &tmpfs, search);
+    trials.add("a search recommends a method of six rounds with a bound, and keeps its limits", &tmpfs, search);
     trials.add("a search continues after unsupported and failing cases", &[Need::Strace], without_some);
     trials.add("a search continues after its worker is killed", &tmpfs, killed);
     trials.add("a search without a good sample fails with the reason", &[Need::Fuse], all_fail);
@@ -84,10 +84,8 @@ fn search() -> Result<()> {
         Some(case["samples"].as_array()?.len())
     };
     ensure!(rounds("write,size=2MiB") >= Some(6), "{document:#}");
-    let gain = &advice["speed_ratio"];
-    let is_proven =
-        gain["verdict"] == "faster" && gain["low"].as_f64() > Some(1.0) && gain["rounds"].as_u64() >= Some(6);
-    ensure!(is_proven || advice["recommended"] == advice["baseline"], "{advice}");
+    ensure!(rounds(advice["recommended"].as_str().context("a name")?) >= Some(6), "{advice}");
+    ensure!(advice["bound"].as_f64() >= Some(1.0), "{advice}");
     let sentences = document["conclusions"].as_array().context("sentences")?;
     let said = |sentence: Option<&Value>, text: &str| {
         sentence.and_then(Value::as_str).is_some_and(|sentence| sentence.contains(text))
@@ -221,7 +219,12 @@ fn arrivals() -> Result<()> {
             ensure!(total.as_u64() >= Some((records - 1) * 500_000), "{sample}");
         }
     }
+    // On a busy machine the budget ends before an answer.
     let conclusions = document["conclusions"].to_string();
+    if document["advice"].is_null() {
+        ensure!(conclusions.contains("No advice: an answer needs 6 usable samples"), "{conclusions}");
+        return Ok(());
+    }
     ensure!(conclusions.contains("for a record, from its arrival. The worst stall was "), "{conclusions}");
     ensure!(conclusions.contains("ms at p99") && conclusions.contains(" ms, at record "), "{conclusions}");
     Ok(())
@@ -239,11 +242,11 @@ fn records() -> Result<()> {
         let contract = &case["contract"];
         ensure!(contract["durability"] == "durable" && contract["durable_every_bytes"] == 512, "{case}");
     }
-    ensure!(
-        document["conclusions"][0].as_str().is_some_and(|conclusion| conclusion.contains("records/s")),
-        "{}",
-        document["conclusions"]
-    );
+    let first = document["conclusions"][0].as_str().context("a conclusion")?;
+    // On a busy machine the budget ends before an answer.
+    let is_missing =
+        document["advice"].is_null() && first.contains("No advice: an answer needs 6 usable samples");
+    ensure!(first.contains("records/s") || is_missing, "{}", document["conclusions"]);
     Ok(())
 }
 
@@ -302,7 +305,7 @@ fn dry_run() -> Result<()> {
     let large = ["advise", target_text, "--for", "stream", "--size", "4GiB", "--reserve", "0", "--dry-run"];
     let ended = program.call(&large)?;
     let last = ended.stdout.lines().last().context("a line")?;
-    let limited = "finals with 4 GiB, at most 64 GiB in 60s. The limit of 64 GiB pays for finals with 1 GiB. For 4 GiB, use --max-bytes ";
+    let limited = "finals with 4 GiB, at most 64 GiB in 60s. The limit of 64 GiB pays for finals with 2 GiB. For 4 GiB, use --max-bytes ";
     ensure!(last.contains(limited), "{ended:?}");
     let agreed = program.call(&[&large[..], &["--yes"]].concat())?;
     ensure!(!agreed.stdout.contains("at most 64 GiB"), "{agreed:?}");
@@ -354,11 +357,20 @@ fn checksums() -> Result<()> {
     let ended = program.call(&[&["advise", path, "--export", "json=-"], &goals[..]].concat())?;
     ensure!(ended.code == Some(0), "{ended:?}");
     let document: Value = serde_json::from_str(&ended.stdout)?;
+    let cases = document["cases"].as_array().context("cases")?;
+    let mut tables: Vec<&str> = cases.iter().filter_map(|case| case["section"].as_str()).collect();
+    tables.dedup();
+    let expected = [
+        "Stream data into a new file, durable at the end",
+        "Stream data into a new file, durable at the end, without checksums",
+        "Stream data into a new file",
+    ];
+    ensure!(tables == expected, "{tables:?}");
+    // A busy machine may have no time for all.
     let findings = document["findings"].as_array().context("findings")?;
     let goals: Vec<&str> = findings.iter().filter_map(|finding| finding["goal"].as_str()).collect();
-    let expected =
-        ["durable new file, disk", "durable new file without checksums, disk", "new file, page cache"];
-    ensure!(goals == expected, "{goals:?}");
+    let all = ["durable new file, disk", "durable new file without checksums, disk", "new file, page cache"];
+    ensure!(goals[0] == all[0] && all.starts_with(&goals), "{goals:?}");
     Ok(())
 }
 

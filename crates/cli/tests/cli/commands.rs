@@ -23,7 +23,11 @@ pub(crate) fn add(trials: &mut Trials) {
     );
     trials.add("a dry run counts the bytes and writes nothing", &tmpfs, dry_run);
     trials.add("a run without suite or case answers all goals", &tmpfs, all_goals);
-    trials.add("a run on a slow target answers all goals with smaller files", &[Need::Fuse], slow_target);
+    trials.add(
+        "a run on a slow target answers fewer goals, and not for smaller files",
+        &[Need::Fuse],
+        slow_target,
+    );
     trials.add("a run continues after slow first samples", &[Need::Fuse], slow_first_samples);
     trials.add("results go to stdout and all else to stderr", &tmpfs, outputs);
     trials.add("a run ends with three sentences and the command for its page", &tmpfs, answer_and_doubts);
@@ -210,9 +214,15 @@ fn all_goals() -> Result<()> {
 
 /// Each write takes a millisecond, like on a network.
 fn slow_target() -> Result<()> {
-    let cases = slowed(&[When::Each(Call::Write)], Duration::from_millis(1), "8s", 30)?;
-    let bytes = cases[0]["contract"]["bytes"].as_u64().context("bytes")?;
-    ensure!((64 << 10..128 << 20).contains(&bytes), "{bytes}");
+    let document = slowed(&[When::Each(Call::Write)], Duration::from_millis(4), "8s", 2)?;
+    let cases = document["cases"].as_array().context("cases")?;
+    let sizes = || cases.iter().filter_map(|case| case["contract"]["bytes"].as_u64());
+    ensure!(sizes().max() == Some(16 << 20), "{:?}", sizes().max());
+    // What most programs do is measured first, and nothing is said of the rest but that it was left out.
+    ensure!(cases[0]["samples"].as_array().is_some_and(|samples| !samples.is_empty()), "{}", cases[0]);
+    let warning = document["warnings"][0].as_str().context("a warning")?;
+    ensure!(warning.starts_with("The limits left no time for "), "{}", document["warnings"]);
+    ensure!(warning.contains("To measure all, use --budget "), "{warning}");
     Ok(())
 }
 
@@ -223,7 +233,7 @@ fn slow_first_samples() -> Result<()> {
 }
 
 /// A busy machine may take the time of many cases, so only `least` need a result.
-fn slowed(when: &[When], delay: Duration, budget: &str, least: usize) -> Result<Vec<Value>> {
+fn slowed(when: &[When], delay: Duration, budget: &str, least: usize) -> Result<Value> {
     let (program, faulty) = (program()?, Faulty::mount("sample", Caching::WriteThrough)?);
     let what = What::Delay(delay);
     faulty.follow(&when.iter().map(|&when| Fault { when, what }).collect::<Vec<_>>());
@@ -235,7 +245,7 @@ fn slowed(when: &[When], delay: Duration, budget: &str, least: usize) -> Result<
     let cases = document["cases"].as_array().context("cases")?;
     let is_measured = |case: &&Value| case["outcome"] == "ok" && case["samples"][0]["outcome"] == "ok";
     ensure!(cases.iter().filter(is_measured).count() >= least, "{cases:?}");
-    Ok(cases.clone())
+    Ok(document)
 }
 
 fn outputs() -> Result<()> {
