@@ -22,6 +22,8 @@ pub(crate) struct Records {
     /// In nanoseconds, with the number of the record.
     longest: (u64, u64),
     since_sync: u64,
+    // The last call before a sync may be shorter than the others.
+    synced_bytes: u64,
     arrivals: Option<Arrivals>,
     /// Methods with their own loop add to this.
     pub handed_over_bytes: u64,
@@ -44,6 +46,11 @@ impl Arrivals {
     fn at(&self, record: u64, start: Instant) -> Instant {
         start + Duration::from_nanos(record.saturating_mul(1_000_000_000) / self.records_per_s)
     }
+
+    /// The last one of a call's chunks, the next after those handed over.
+    fn last_of_next(&self, chunks: u64, start: Instant) -> Instant {
+        self.at((self.handed_over + chunks).saturating_sub(1), start)
+    }
 }
 
 /// A failed call, or none at the time limit.
@@ -63,6 +70,7 @@ impl Records {
                 .then(|| Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are right")),
             longest: (0, 0),
             since_sync: 0,
+            synced_bytes: 0,
             arrivals: case
                 .axes()
                 .records_per_s
@@ -121,7 +129,7 @@ impl Records {
         before(region)?;
         self.run(region, &mut sync, |records, sync| {
             region.try_each_chunk(|chunk, offset| {
-                records.reserve(records.handed_over_bytes + chunk.len() as u64)?;
+                records.before_call(1, records.handed_over_bytes + chunk.len() as u64)?;
                 hand_over(chunk, offset)?;
                 records.record(region, 1, chunk.len(), sync)
             })
@@ -140,13 +148,23 @@ impl Records {
         }
         if self.every.is_some() {
             self.sync_rest(region, sync)?;
-            self.arrived(region, 0, Instant::now());
+            self.count_arrived(0, Instant::now());
         }
         Ok(())
     }
 
-    /// Counts durable records from their arrival. Waits for the last one of the next call.
-    fn arrived(&mut self, region: &Region<'_>, chunks: u64, now: Instant) {
+    /// Each call of a loop with records begins with this. It hands over so many chunks, and ends there in its
+    /// thread's file. No call has a record before it arrives, so a vector waits for its last one.
+    pub(crate) fn before_call(&mut self, chunks: u64, end: u64) -> Result<()> {
+        if let Some(arrivals) = &self.arrivals {
+            let last = arrivals.last_of_next(chunks, self.start);
+            std::thread::sleep(last.saturating_duration_since(Instant::now()));
+        }
+        self.reserve(end)
+    }
+
+    /// Counts durable records from their arrival.
+    fn count_arrived(&mut self, chunks: u64, now: Instant) {
         let Some(mut arrivals) = self.arrivals.take() else { return };
         arrivals.handed_over += chunks;
         if self.since_sync == 0 || self.every.is_none() {
@@ -154,10 +172,6 @@ impl Records {
                 self.record_latency(now.saturating_duration_since(arrivals.at(record, self.start)));
             }
             arrivals.durable = arrivals.handed_over;
-        }
-        if self.handed_over_bytes < region.range.length {
-            let next = arrivals.at((arrivals.handed_over + chunks).saturating_sub(1), self.start);
-            std::thread::sleep(next.saturating_duration_since(Instant::now()));
         }
         self.arrivals = Some(arrivals);
     }
@@ -177,7 +191,7 @@ impl Records {
         }
         let now = Instant::now();
         if self.arrivals.is_some() {
-            self.arrived(region, chunks, now);
+            self.count_arrived(chunks, now);
         } else {
             self.record_latency(now - self.last);
             self.last = now;
@@ -192,10 +206,9 @@ impl Records {
         if self.since_sync == 0 {
             return Ok(());
         }
-        let end = region.file_offset + self.handed_over_bytes;
-        let unsynced = self.since_sync.saturating_mul(region.axes.chunk_size_bytes);
-        sync(end.saturating_sub(unsynced).max(region.file_offset), end)?;
+        sync(region.file_offset + self.synced_bytes, region.file_offset + self.handed_over_bytes)?;
         self.since_sync = 0;
+        self.synced_bytes = self.handed_over_bytes;
         Ok(())
     }
 
@@ -258,6 +271,11 @@ impl Records {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn shortest_latency(&self) -> Duration {
+        Duration::from_nanos(self.latencies.as_ref().map_or(0, Histogram::min))
+    }
+
     pub(crate) fn latency(&self) -> Option<Latency> {
         let latencies = self.latencies.as_ref().filter(|latencies| !latencies.is_empty())?;
         let mut bytes = Vec::new();
@@ -298,5 +316,26 @@ mod tests {
         let start = Instant::now();
         assert_eq!(arrivals.at(0, start), start);
         assert_eq!(arrivals.at(1500, start) - start, Duration::from_millis(1500));
+        let next = |chunks| arrivals.last_of_next(chunks, start) - start;
+        assert_eq!([next(1), next(4)], [Duration::ZERO, Duration::from_millis(3)]);
+    }
+
+    #[test]
+    fn a_sync_covers_what_the_last_one_did_not_also_behind_a_short_chunk() {
+        let of_size = |size: &str| {
+            let case = Case::parse(&format!("mmap,size={size},chunk=1000,sync=msync/4")).unwrap();
+            let source = vec![7; 20_000];
+            let region = crate::region::split(&case, 0, &source, None)[0];
+            let mut synced = Vec::new();
+            let sync = |from, to| {
+                synced.push((from, to));
+                Ok(())
+            };
+            Records::new(&case, 0, None).each(&region, |_, _| Ok(()), sync).unwrap();
+            synced
+        };
+        assert_eq!(of_size("9500"), [(0, 4000), (4000, 8000), (8000, 9500)]);
+        assert_eq!(of_size("7500"), [(0, 4000), (4000, 7500)]);
+        assert_eq!(of_size("8000"), [(0, 4000), (4000, 8000)]);
     }
 }

@@ -77,7 +77,7 @@ fn write_vectors<'a>(
     records.run(region, &mut sync, |records, sync| {
         try_each_vector(region, vector, |vector, start, end| {
             let (chunks, bytes) = (vector.len() as u64, vector.iter().map(|chunk| chunk.len()).sum());
-            records.reserve(end - region.file_offset)?;
+            records.before_call(chunks, end - region.file_offset)?;
             hand_over(vector, start)?;
             records.record(region, chunks, bytes, sync)
         })
@@ -104,4 +104,41 @@ fn try_each_vector<'a, E>(
     })?;
     let end = region.file_offset + region.range.length;
     if vector.is_empty() { Ok(()) } else { hand_over(vector, start, end) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+    use std::time::{Duration, Instant};
+
+    use writebench_model::Case;
+
+    use super::*;
+    use crate::region;
+
+    #[test]
+    fn no_call_writes_a_record_that_has_not_arrived_not_even_the_first() {
+        const INTERVAL: Duration = Duration::from_millis(2);
+        for method in ["writev", "pwritev"] {
+            let name = format!("{method},size=5120,chunk=512,vector=4,sync=fdatasync/4,rate=500");
+            let case = Case::parse(&name).unwrap();
+            let source = vec![7; 5120];
+            let region = region::split(&case, 0, &source, None)[0];
+            let (sender, calls) = std::sync::mpsc::channel();
+            let write = move |_: BorrowedFd<'_>, vector: &[IoSlice<'_>], _| {
+                sender.send((Instant::now(), vector.len())).unwrap();
+                Ok(vector.iter().map(|chunk| chunk.len()).sum())
+            };
+            let file = tempfile::tempfile().unwrap();
+            let mut records = Records::new(&case, 512, None);
+            let before = Instant::now();
+            vector_thread(region, "writev", write, |offset| offset).write(file.as_fd(), &mut records).unwrap();
+            let calls: Vec<_> = calls.try_iter().collect();
+            assert_eq!(calls.iter().map(|(_, chunks)| *chunks).collect::<Vec<_>>(), [4, 4, 2]);
+            for ((at, _), last) in calls.into_iter().zip([3, 7, 9]) {
+                assert!(at - before >= INTERVAL * last, "{method}: record {last} after {:?}", at - before);
+            }
+            assert!(records.shortest_latency() > Duration::ZERO, "{method}");
+        }
+    }
 }
