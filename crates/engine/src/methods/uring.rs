@@ -2,7 +2,9 @@
 
 mod queue;
 
+use std::io::Write as _;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::time::{Duration, Instant};
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::Fd;
@@ -171,7 +173,8 @@ pub(super) trait Ring {
     /// # Safety
     /// Their memory and their files must outlive them.
     unsafe fn push(&mut self, entries: &[Entry]) -> bool;
-    fn submit(&mut self, wanted: usize) -> Result<()>;
+    /// Whether the kernel has taken pushed operations. After an error it has taken none.
+    fn submit(&mut self, wanted: usize) -> Result<bool>;
     fn completed(&mut self) -> Option<(u64, i32)>;
 }
 
@@ -181,13 +184,15 @@ impl Ring for IoUring {
         unsafe { self.submission().push_multiple(entries) }.is_ok()
     }
 
-    fn submit(&mut self, wanted: usize) -> Result<()> {
+    fn submit(&mut self, wanted: usize) -> Result<bool> {
         loop {
             match self.submit_and_wait(wanted) {
-                Ok(_) => return Ok(()),
+                Ok(taken) => return Ok(taken > 0),
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
                 // Its completions must be taken first: io_uring_enter(2).
-                Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => return Ok(()),
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => {
+                    return Ok(false);
+                }
                 Err(error) => return Err(failed("io_uring_enter")(error)),
             }
         }
@@ -198,11 +203,16 @@ impl Ring for IoUring {
     }
 }
 
-/// A drop waits for all, despite errors: none may be in flight when its file is closed and its memory is
-/// reused.
+/// The kernel uses the files and the memory of an operation until its completion, however this process fails. So
+/// a drop waits for all that the kernel has taken, also after errors, and rather ends the process than give back
+/// memory that is in use. Operations that the kernel has not taken stay in the ring, which must not be submitted
+/// again.
 pub(super) struct Operations<'q, R: Ring> {
     ring: &'q mut R,
+    /// Without a completion yet.
     under_way: usize,
+    /// How many of them the kernel has not taken.
+    not_taken: usize,
 }
 
 /// In the low bits of a completion's user data.
@@ -214,7 +224,7 @@ pub(super) fn user_data(slot: usize, kind: u64) -> u64 {
 
 impl<'q, R: Ring> Operations<'q, R> {
     pub(super) fn new(ring: &'q mut R) -> Self {
-        Self { ring, under_way: 0 }
+        Self { ring, under_way: 0, not_taken: 0 }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -228,9 +238,10 @@ impl<'q, R: Ring> Operations<'q, R> {
     pub(super) unsafe fn push(&mut self, entries: &[Entry]) -> Result<()> {
         // SAFETY: as the caller promises.
         while !unsafe { self.ring.push(entries) } {
-            self.ring.submit(0)?;
+            self.submit()?;
         }
         self.under_way += entries.len();
+        self.not_taken += entries.len();
         Ok(())
     }
 
@@ -247,17 +258,27 @@ impl<'q, R: Ring> Operations<'q, R> {
         }
         // SAFETY: as the caller promises.
         unsafe { self.push(entries) }?;
-        self.under_way -= entries.len().saturating_sub(1);
+        let without_completion = entries.len().saturating_sub(1);
+        self.under_way -= without_completion;
+        self.not_taken -= without_completion;
         Ok(())
     }
 
     pub(super) fn submit(&mut self) -> Result<()> {
-        self.ring.submit(0)
+        self.submit_and_wait_for(0)
     }
 
     /// Waits for a completion if an operation is in flight.
     pub(super) fn wait(&mut self) -> Result<()> {
-        self.ring.submit(usize::from(self.under_way > 0))
+        self.submit_and_wait_for(usize::from(self.under_way > 0))
+    }
+
+    fn submit_and_wait_for(&mut self, wanted: usize) -> Result<()> {
+        if self.ring.submit(wanted)? {
+            // Maybe not all, but none of them is certainly unused.
+            self.not_taken = 0;
+        }
+        Ok(())
     }
 
     pub(super) fn completed(&mut self) -> Option<(usize, u64, i32)> {
@@ -267,10 +288,41 @@ impl<'q, R: Ring> Operations<'q, R> {
     }
 }
 
+impl<R: Ring> Operations<'_, R> {
+    fn take_completions(&mut self) {
+        while self.completed().is_some() {}
+    }
+
+    /// Completions also arrive in the ring's memory, without io_uring_enter(2).
+    fn wait_without_calls(&mut self, error: CallError) {
+        let start = Instant::now();
+        while self.under_way > self.not_taken {
+            if start.elapsed() >= MOST_WAIT {
+                let count = self.under_way - self.not_taken;
+                let reason = error.reason();
+                // The worker's last line is the reason of its end.
+                let _ = writeln!(std::io::stderr(), "{reason}, and {count} operations still use its memory");
+                std::process::abort();
+            }
+            std::thread::sleep(INSPECTION_INTERVAL);
+            self.take_completions();
+        }
+    }
+}
+
+/// For a device that has already answered the calls before.
+const MOST_WAIT: Duration = Duration::from_secs(10);
+const INSPECTION_INTERVAL: Duration = Duration::from_millis(1);
+
 impl<R: Ring> Drop for Operations<'_, R> {
     fn drop(&mut self) {
-        while self.under_way > 0 && self.ring.submit(1).is_ok() {
-            while self.completed().is_some() {}
+        self.take_completions();
+        while self.under_way > 0 {
+            let waited = self.wait();
+            self.take_completions();
+            if let Err(error) = waited {
+                return self.wait_without_calls(error);
+            }
         }
     }
 }
@@ -307,10 +359,10 @@ mod tests {
             has_room
         }
 
-        fn submit(&mut self, _: usize) -> Result<()> {
+        fn submit(&mut self, _: usize) -> Result<bool> {
             self.completions.extend(&self.queued);
             self.submissions.push(std::mem::take(&mut self.queued));
-            Ok(())
+            Ok(!self.submissions.last().is_none_or(Vec::is_empty))
         }
 
         fn completed(&mut self) -> Option<(u64, i32)> {
@@ -334,5 +386,67 @@ mod tests {
         drop(operations);
         assert_eq!(ring.submissions, [vec![1], vec![2, 3], vec![4, 5]]);
         assert!(ring.completions.is_empty(), "dropping the operations takes every completion");
+    }
+
+    /// Takes operations until it fails, as a sandbox may after some calls. Completions arrive some time later.
+    struct Failing {
+        queued: usize,
+        in_use: usize,
+        calls_left: usize,
+        inspections: usize,
+    }
+
+    impl Failing {
+        const SLOW: usize = 5;
+
+        fn after(calls: usize) -> Self {
+            Self { queued: 0, in_use: 0, calls_left: calls, inspections: 0 }
+        }
+    }
+
+    impl Ring for Failing {
+        unsafe fn push(&mut self, entries: &[Entry]) -> bool {
+            self.queued += entries.len();
+            true
+        }
+
+        fn submit(&mut self, _: usize) -> Result<bool> {
+            if self.calls_left == 0 {
+                return Err(CallError::new("io_uring_enter", Errno::NXIO));
+            }
+            self.calls_left -= 1;
+            self.in_use += std::mem::take(&mut self.queued);
+            Ok(true)
+        }
+
+        fn completed(&mut self) -> Option<(u64, i32)> {
+            self.inspections += 1;
+            if self.in_use == 0 || !self.inspections.is_multiple_of(Self::SLOW) {
+                return None;
+            }
+            self.in_use -= 1;
+            Some((0, 0))
+        }
+    }
+
+    #[test]
+    fn no_operation_is_left_to_the_kernel_after_an_unusual_error() {
+        for calls in 0..3 {
+            let mut ring = Failing::after(calls);
+            let mut operations = Operations::new(&mut ring);
+            for round in 0..3 {
+                for number in 0..2 {
+                    // SAFETY: a Nop has neither memory nor a file.
+                    unsafe { operations.push(&entries(&[number])) }.unwrap();
+                }
+                assert_eq!(operations.submit().is_ok(), round < calls);
+            }
+            drop(operations);
+            assert_eq!(
+                ring.in_use, 0,
+                "the memory of these operations would be given back after {calls} calls"
+            );
+            assert_eq!(ring.queued, 6 - 2 * calls, "the kernel does not use what it has not taken");
+        }
     }
 }

@@ -244,8 +244,8 @@ mod tests {
             true
         }
 
-        fn submit(&mut self, _: usize) -> Result<()> {
-            Ok(())
+        fn submit(&mut self, _: usize) -> Result<bool> {
+            Ok(true)
         }
 
         fn completed(&mut self) -> Option<(u64, i32)> {

@@ -241,7 +241,7 @@ mod tests {
         }
 
         // The queue must not wait at its end.
-        fn submit(&mut self, _: usize) -> Result<()> {
+        fn submit(&mut self, _: usize) -> Result<bool> {
             Err(CallError::other("idle", String::new()))
         }
 
