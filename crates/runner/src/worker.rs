@@ -1,7 +1,7 @@
 //! A worker process: the same program with a hidden subcommand, and JSON lines over pipes.
 
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -11,7 +11,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, OFlags, fcntl_getfl, fcntl_setfl, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::Serialize;
@@ -123,11 +124,13 @@ impl Worker {
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (sender, replies) = channel();
         let requests = child.stdin.take();
+        let nonblocking = requests.as_ref().map_or(Ok(()), never_wait);
         // From here on, an early return kills the worker.
         let (stalls, progress) = (StallTracker::for_process(child.id()), ProgressRecord(progress));
         let mut worker =
             Self { child, requests, replies, last_words: None, progress, barrier, stalls, has_ended: false };
         kept.map_err(failed("fcntl(F_SETFD)"))?;
+        nonblocking.map_err(failed("fcntl(F_SETFL)"))?;
         let listen = move || lines(stdout).try_for_each(|line| sender.send(line));
         let last_words = move || lines(stderr).last().unwrap_or_default();
         Builder::new().spawn(listen).map_err(failed("start a thread for its output"))?;
@@ -146,9 +149,8 @@ impl Worker {
         let line =
             serde_json::to_string(request).map_err(|error| RunnerError::Protocol(error.to_string()))? + "\n";
         self.stalls.begin();
-        // A dead worker is detected by its missing answer.
-        let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
         let start = Instant::now();
+        let mut unsent = line.as_bytes();
         let mut limit = wait.limit;
         let mut is_stopped = false;
         loop {
@@ -166,6 +168,10 @@ impl Worker {
                 self.kill();
                 let limit_ns = nanoseconds(wait.limit);
                 return Ok(RequestOutcome::Lost(Outcome::TimedOut { phase, limit_ns }));
+            }
+            if !unsent.is_empty() {
+                unsent = self.send(unsent);
+                continue;
             }
             if let (Some(wait_for_others), Some(barrier)) = (&mut on_wait, &mut self.barrier)
                 && let Some(request) = barrier.request(StallTracker::BEAT)
@@ -193,6 +199,23 @@ impl Worker {
                 // The worker has closed its output. Its end can take longer if files close slowly.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
             }
+        }
+    }
+
+    /// Waits at most a beat, because a worker that hangs reads nothing, and a pipe takes 64 KiB without a reader.
+    /// Returns the rest.
+    fn send<'l>(&mut self, line: &'l [u8]) -> &'l [u8] {
+        let Some(requests) = &mut self.requests else { return &[] };
+        let beat = Timespec::try_from(StallTracker::BEAT).ok();
+        let mut has_room = [PollFd::new(requests, PollFlags::OUT)];
+        if !matches!(poll(&mut has_room, beat.as_ref()), Ok(1..)) {
+            return line;
+        }
+        match requests.write(line) {
+            Ok(written) => &line[written..],
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => line,
+            // A dead worker is detected by its missing answer.
+            Err(_) => &[],
         }
     }
 
@@ -253,10 +276,59 @@ impl Drop for Worker {
     }
 }
 
+/// This end of the pipe only: the worker's reads still wait.
+fn never_wait(pipe: &ChildStdin) -> rustix::io::Result<()> {
+    let flags = fcntl_getfl(pipe)?;
+    fcntl_setfl(pipe, flags | OFlags::NONBLOCK)
+}
+
 fn failed<E: Into<io::Error>>(doing: &'static str) -> impl Fn(E) -> RunnerError {
     move |error| RunnerError::Worker { doing, error: error.into() }
 }
 
 fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
     pipe.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worker(script: &str) -> Worker {
+        let arguments = ["-c", script].map(OsString::from).to_vec();
+        Worker::start(&WorkerCommand { program: "sh".into(), arguments, has_barrier: false }).unwrap()
+    }
+
+    static NEVER: AtomicBool = AtomicBool::new(false);
+
+    fn outcome(script: &str, limit: Duration, request_bytes: usize) -> RequestOutcome<u64> {
+        let request = "x".repeat(request_bytes);
+        worker(script).ask(&request, Deadline::until(limit, &NEVER), None).unwrap()
+    }
+
+    #[test]
+    fn a_request_larger_than_a_pipe_reaches_the_worker() {
+        let counts = r#"read -r line; echo "{\"Ok\":${#line}}""#;
+        let with_quotes = RequestOutcome::Response(1_000_002);
+        assert_eq!(outcome(counts, Duration::from_secs(600), 1_000_000), with_quotes);
+    }
+
+    #[test]
+    fn a_worker_that_reads_nothing_ends_at_its_deadline_however_large_the_request_is() {
+        let limit = Duration::from_millis(50);
+        for script in ["sleep 1000", "kill -STOP $$; sleep 1000"] {
+            for bytes in [10, 1_000_000] {
+                let outcome = outcome(script, limit, bytes);
+                assert!(matches!(outcome, RequestOutcome::Lost(Outcome::TimedOut { .. })), "{outcome:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_dead_worker_is_noticed_however_large_the_request_is() {
+        for bytes in [10, 1_000_000] {
+            let outcome = outcome("exit 3", Duration::from_secs(600), bytes);
+            assert!(matches!(outcome, RequestOutcome::Lost(Outcome::WorkerDied { .. })), "{outcome:?}");
+        }
+    }
 }
