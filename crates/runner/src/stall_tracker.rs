@@ -36,9 +36,17 @@ impl Stall {
         self.was_seen |= lasts;
     }
 
+    fn described(&self, what: &str) -> String {
+        if self.time.is_zero() { what.to_owned() } else { format!("{what} for about {}", seconds(self.time)) }
+    }
+
     fn forget(&mut self) {
         *self = Self { was_seen: self.lasts, lasts: self.lasts, time: Duration::ZERO };
     }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
 }
 
 /// The time for which this process did not run. A busy machine delays a beat a little.
@@ -115,17 +123,22 @@ impl StallTracker {
         is_stopped
     }
 
+    /// A stall can begin and end while this process is stopped, too. Its length is unknown then, but that of
+    /// this process's absence is known.
     pub(crate) fn reason(&self) -> Option<String> {
-        let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
-        if self.stopped.was_seen {
-            let time = seconds(self.stopped.time);
-            return Some(format!("the worker was stopped by a signal for about {time}"));
-        }
-        if self.frozen.was_seen {
-            return Some(format!("its control group was frozen for about {}", seconds(self.frozen.time)));
-        }
+        let stall = if self.stopped.was_seen {
+            Some(self.stopped.described("the worker was stopped by a signal"))
+        } else if self.frozen.was_seen {
+            Some(self.frozen.described("its control group was frozen"))
+        } else {
+            None
+        };
         let is_absent = !self.absent.is_zero();
-        is_absent.then(|| format!("writebench itself did not run for {}", seconds(self.absent)))
+        let absence = is_absent.then(|| format!("writebench itself did not run for {}", seconds(self.absent)));
+        match (stall, absence) {
+            (Some(stall), Some(absence)) => Some(format!("{stall}, and {absence}")),
+            (stall, absence) => stall.or(absence),
+        }
     }
 
     /// Counters of delays by CPU limits, in the worker's current groups.
@@ -157,5 +170,22 @@ mod tests {
         assert!(stalls.reason().is_some_and(|reason| reason.starts_with("writebench itself did not run for")));
         stalls.begin();
         assert_eq!(stalls.reason(), None);
+    }
+
+    #[test]
+    fn a_stall_has_a_length_only_if_it_was_observed() {
+        let ms = Duration::from_millis;
+        let reason = |stopped: Stall, frozen: Stall, absent: Duration| {
+            let tracker = StallTracker::for_process(std::process::id());
+            StallTracker { stopped, frozen, absent, ..tracker }.reason().unwrap_or_default()
+        };
+        let seen = |time: u64| Stall { was_seen: true, lasts: false, time: ms(time) };
+        let by_signal = "the worker was stopped by a signal";
+        assert_eq!(reason(seen(1234), Stall::default(), ms(0)), format!("{by_signal} for about 1.2 s"));
+        let whole_group = format!("{by_signal}, and writebench itself did not run for 0.4 s");
+        assert_eq!(reason(seen(0), Stall::default(), ms(420)), whole_group);
+        assert_eq!(reason(seen(0), Stall::default(), ms(0)), by_signal);
+        let frozen = "its control group was frozen, and writebench itself did not run for 0.9 s";
+        assert_eq!(reason(Stall::default(), seen(0), ms(900)), frozen);
     }
 }
