@@ -76,16 +76,18 @@ impl Store {
         self.value("look for a run", "SELECT max(number) FROM runs", [])
     }
 
-    /// The newest incomplete run that can be resumed. Searches, imported runs and runs whose filesystems
-    /// are gone cannot.
-    pub fn newest_unfinished_run(&self) -> Result<Option<i64>, StoreError> {
+    /// Incomplete runs, first those that can be resumed unless they are in progress, and of those the newest first.
+    /// Without searches, imported runs and runs whose filesystems are gone, which never can. A run without
+    /// cases ended before its first sample.
+    pub fn unfinished_runs(&self) -> Result<Vec<i64>, StoreError> {
         let select = format!(
-            "SELECT max(number) FROM runs
+            "SELECT number FROM runs
              WHERE status <> ?1 AND NOT imported AND NOT {}
-                AND NOT EXISTS (SELECT 1 FROM targets WHERE run = number AND target ->> '$.made_filesystem' IS NOT NULL)",
+                AND NOT EXISTS (SELECT 1 FROM targets WHERE run = number AND target ->> '$.made_filesystem' IS NOT NULL)
+             ORDER BY EXISTS (SELECT 1 FROM cases WHERE run = number) DESC, number DESC",
             is_search()
         );
-        self.value("look for a run", &select, [RunStatus::Complete.name()])
+        self.list("look for an unfinished run", &select, [RunStatus::Complete.name()], |row| row.get(0))
     }
 
     /// The newest last.

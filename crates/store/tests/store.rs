@@ -302,7 +302,7 @@ fn a_run_too_large_to_read_is_not_begun() {
 fn the_newest_run_and_the_newest_resumable_run_are_found() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = open(&directory.path().join("db")).unwrap();
-    assert_eq!((store.newest_run().unwrap(), store.newest_unfinished_run().unwrap()), (None, None));
+    assert_eq!((store.newest_run().unwrap(), store.unfinished_runs().unwrap()), (None, vec![]));
     let with_id = |id: &str| RunRecord { id: id.to_owned(), ..run() };
     let first = store.begin_run(&run()).unwrap();
     let complete = store.begin_run(&with_id("complete")).unwrap();
@@ -318,7 +318,7 @@ fn the_newest_run_and_the_newest_resumable_run_are_found() {
     made.targets[0].made_filesystem = Some(making());
     let newest = store.begin_run(&made).unwrap();
     assert_eq!(store.newest_run().unwrap(), Some(newest));
-    assert_eq!(store.newest_unfinished_run().unwrap(), Some(first));
+    assert_eq!(store.unfinished_runs().unwrap(), [first]);
     assert!(matches!(store.run(99), Err(StoreError::NoRun { run: 99, .. })));
 }
 

@@ -233,7 +233,7 @@ impl RunCommand {
         let (measuring, output) = (&self.measuring, &global.output);
         let store = database::open(global.db.as_deref())?;
         let none = || usage!("there is no unfinished run to resume. `writebench runs` lists all");
-        let number = number.map_or_else(|| store.newest_unfinished_run()?.ok_or_else(none), Ok)?;
+        let number = number.map_or_else(|| newest_to_resume(&store)?.ok_or_else(none), Ok)?;
         let mut run = store.run(number)?;
         if let Some(why) = obstacle_to_resuming(&store, number, &run)? {
             return Err(usage!("run {number} {why}"));
@@ -280,7 +280,7 @@ impl RunCommand {
                 Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits, goals };
             cost.check_max_bytes(left.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
             cost.ask(self.yes, free)?;
-            output.note(&format!("Resuming, at most {}", cost.line()?));
+            output.note(&format!("Resuming run {number}, at most {}", cost.line()?));
         }
         if let (Some(before), Some(now)) = (&run.cluster, global.cluster()) {
             let now = now.instead_of(before);
@@ -302,6 +302,17 @@ impl RunCommand {
 fn free_disk_bytes(targets: &[Target]) -> Option<u64> {
     let is_disk = |target: &&Target| !target.record().environment.filesystem.is_in_memory();
     least_free_bytes(targets.iter().filter(is_disk).map(Target::space))
+}
+
+/// An older run, if the newest is in progress elsewhere.
+fn newest_to_resume(store: &Store) -> Result<Option<i64>> {
+    let unfinished = store.unfinished_runs()?;
+    for &number in &unfinished {
+        if !store.is_under_way_elsewhere(number)? {
+            return Ok(Some(number));
+        }
+    }
+    Ok(unfinished.first().copied())
 }
 
 /// Without an obstacle, the run is locked for this process.

@@ -82,12 +82,14 @@ impl<'s> Session<'s> {
             return self.interrupted(error);
         }
         let began = Instant::now();
-        let end = self.supervise(began);
-        if end.is_err() {
-            // The first error is more useful than one of recording.
-            let _ = self.recorder.finish(RunStatus::Failed, self.totals());
-        }
-        let end = end?;
+        let end = match self.supervise(began) {
+            Ok(end) => end,
+            Err(error) => {
+                // The first error is more useful than one of recording.
+                let _ = self.recorder.finish(self.unfinished(), self.totals());
+                return self.interrupted(error);
+            }
+        };
         let copy = self.copy(end);
         let status = match (end, &copy) {
             (_, Err(_)) => self.unfinished(),

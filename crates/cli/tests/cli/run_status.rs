@@ -12,6 +12,12 @@ use crate::strangers::sqlite;
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a killed run has the status interrupted, and a live one running", &tmpfs, killed);
+    trials.add("--resume takes the newest run that no other process measures", &tmpfs, older);
+    trials.add(
+        "a run that ended before its first sample is not advertised as one to resume",
+        &tmpfs,
+        without_sample,
+    );
     trials.add("a run without printed results is complete, with an exit code", &tmpfs, full);
     trials.add("a run with all samples is resumed for its copy", &tmpfs, copy);
 }
@@ -71,6 +77,40 @@ fn killed() -> Result<()> {
     let ended = program.call(&["run", "--resume=1", "--budget", "1s", "--yes"])?;
     ensure!(ended.code == Some(0), "{ended:?}");
     ensure!(statuses(&program, 2)? == ["limited", "interrupted"]);
+    Ok(())
+}
+
+fn older() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let mut first = start(&program, target.path())?;
+    wait_for("the first run", || (entries(target.path()).len() == 1).then_some(()))?;
+    first.kill()?;
+    first.wait()?;
+    let mut second = start(&program, target.path())?;
+    wait_for("the second run", || (statuses(&program, 2).ok()? == ["interrupted", "running"]).then_some(()))?;
+    let ended = program.call(&["run", "--resume", "--max-bytes", "1MiB", "--yes"])?;
+    second.kill()?;
+    second.wait()?;
+    ensure!(ended.code == Some(0) && ended.stderr.contains("Resuming run 1, at most"), "{ended:?}");
+    ensure!(statuses(&program, 2)? == ["limited", "interrupted"]);
+    Ok(())
+}
+
+/// The cases of a run of all goals are recorded when their size is chosen.
+fn without_sample() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let mut child = start(&program, target.path())?;
+    wait_for("the run", || (entries(target.path()).len() == 1).then_some(()))?;
+    child.kill()?;
+    child.wait()?;
+    let database = program.home().join("writebench/writebench.db");
+    sqlite(&database, "delete from samples; delete from cases")?;
+    let shown = program.call(&["show"])?;
+    let said = "The run was interrupted before its first sample. Start it again.";
+    ensure!(shown.code == Some(0) && shown.stdout.contains(said), "{shown:?}");
+    ensure!(!shown.stdout.contains("--resume") && !shown.stdout.contains("95% CI"), "{shown:?}");
+    let ended = program.call(&["run", "--resume"])?;
+    ensure!(ended.code == Some(2) && ended.stderr.contains("Start it again"), "{ended:?}");
     Ok(())
 }
 

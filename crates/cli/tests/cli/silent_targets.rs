@@ -26,6 +26,7 @@ pub(crate) fn add(trials: &mut Trials) {
     }
     trials.add("silent: the supervisor makes no call on its target", &[Need::Strace], no_call);
     trials.add("silent: a target that stops during the removal costs the removal", &[Need::Fuse], removal);
+    trials.add("silent: an error that a signal caused leaves an interrupted run", &[Need::Fuse], making);
     trials.add("silent: leftovers on a silent target do not delay a run elsewhere", &bindfs, elsewhere);
     trials.add("a filesystem that keeps removed open files loses no result", &bindfs, kept_files);
 }
@@ -102,6 +103,21 @@ fn removal() -> Result<()> {
     );
     let runs = target.program.call(&["runs"])?.stdout;
     ensure!(runs.contains("complete"), "{runs}");
+    Ok(())
+}
+
+/// The run's directory is made before the first sample.
+fn making() -> Result<()> {
+    let target = FaultyTarget::about("owner", Caching::None, &[(When::Call(Call::Create), What::Hang)])?;
+    let path = text(target.faulty.path())?;
+    let child = target.program.start(&[&["run", path], &CASE[..]].concat())?;
+    let hangs = || target.faulty.operations().iter().any(|operation| operation.fault.is_some()).then_some(());
+    wait_for("the hanging call", hangs)?;
+    send(&child, "INT")?;
+    let output = ended(child)?;
+    ensure!(output.status.code() == Some(130), "{output:?}");
+    let runs = target.program.call(&["runs"])?.stdout;
+    ensure!(runs.contains("interrupted") && !runs.contains("failed"), "{runs}");
     Ok(())
 }
 

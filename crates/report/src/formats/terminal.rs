@@ -45,6 +45,9 @@ pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
 
 /// Recommended methods have separate lines, because they may be long. Plain write needs none.
 fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
+    if report.findings.is_empty() {
+        return None;
+    }
     if width.is_none() || !report.is_brief() || report.advice.is_some() || report.compares_targets() {
         return None;
     }

@@ -8,7 +8,7 @@ use crate::sentences::ranks;
 use crate::sentences::words::counted;
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Vec<String> {
-    let mut warnings: Vec<String> = of_status(run, is_search).map(str::to_owned).into_iter().collect();
+    let mut warnings: Vec<String> = of_status(run, cases, is_search).map(str::to_owned).into_iter().collect();
     let direct = direct_in_page_cache(run, cases);
     // A case may be in several tables.
     let cases = distinct(cases.iter().filter(|case| !case.is_screening()), |case| &case.name);
@@ -124,7 +124,7 @@ fn went_on(cases: &[&CaseReport]) -> Option<String> {
 }
 
 /// Why a run is incomplete, and how to continue.
-fn of_status(run: &RunRecord, is_search: bool) -> Option<&'static str> {
+fn of_status(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Option<&'static str> {
     Some(match run.status {
         RunStatus::Complete => return None,
         RunStatus::Limited if is_search => {
@@ -136,6 +136,11 @@ fn of_status(run: &RunRecord, is_search: bool) -> Option<&'static str> {
         _ if run.has_made_filesystems() => {
             "The run was cut off and cannot be resumed, because its filesystems are gone."
         }
+        // The sizes of its cases were not yet chosen.
+        RunStatus::Interrupted if cases.is_empty() => {
+            "The run was interrupted before its first sample. Start it again."
+        }
+        RunStatus::Failed if cases.is_empty() => "The run was cut off before its first sample. Start it again.",
         RunStatus::Interrupted => "The run was interrupted. Continue it with --resume.",
         RunStatus::Failed => "The run was cut off. Continue it with --resume.",
     })

@@ -176,3 +176,19 @@ fn goals_name_the_final_state() {
         ("new file, page cache, 1 MiB", "new file, page cache, 4097 bytes")
     );
 }
+
+#[test]
+fn a_run_without_a_case_has_no_empty_table_and_is_not_one_to_continue() {
+    for (status, said) in [
+        (RunStatus::Interrupted, "The run was interrupted before its first sample. Start it again."),
+        (RunStatus::Failed, "The run was cut off before its first sample. Start it again."),
+    ] {
+        let report = Report::from_run(Some(2), RunRecord { cases: Vec::new(), status, ..example_run() });
+        for width in [None, Some(80), Some(160)] {
+            let text = plain(&terminal::report(&report, Detail::Usual, width));
+            let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words.contains(said) && !words.contains("--resume"), "{text}");
+            assert!(!text.contains("95% CI"), "a header without rows: {text}");
+        }
+    }
+}
