@@ -5,12 +5,11 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use rustix::fs::Advice;
 use rustix::io::Errno;
 use writebench_model::protocol::{DIRECT_CHECK_FILE_BYTES, DIRECT_CHECK_TRIES, SampleRequest};
 use writebench_model::{Bytes, Case, Checksums, Prepare, SyncCall};
 
-use crate::call::{CallError, Result, retry};
+use crate::call::{CallError, Result};
 use crate::file::{self, Target};
 use crate::methods::map::{Map, Mapping};
 use crate::source::SourceBuffer;
@@ -59,7 +58,7 @@ fn most_bytes_in_page_cache(
 ) -> Result<u64> {
     let (target, axes) = (Target::Directory(directory), case.axes());
     if axes.prepare.needs_old_content() {
-        settle::old_content(directory, name, axes.size_bytes, seed, axes)?;
+        settle::old_content(directory, name, axes.size_bytes, seed, axes.checksums)?;
     }
     let names = [name.to_owned()];
     let regions = region::split(case, 0, source.bytes(), None);
@@ -68,7 +67,7 @@ fn most_bytes_in_page_cache(
     state.prepare()?;
     let file = file::open_to_read(target, name)?;
     sync::sync(file.as_fd(), SyncCall::Fsync)?;
-    retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, Advice::DontNeed))?;
+    settle::drop_pages(file.as_fd())?;
     let map = Map::reading(file.as_fd(), 0, axes.size_bytes)?;
     // Old pages that the kernel could not drop prove nothing about the write.
     let old_bytes = map.resident_bytes()?;

@@ -10,7 +10,7 @@ use writebench_model::{Directory, Naming};
 
 use crate::call::{CallError, Result, hand_over, retry};
 use crate::region::Region;
-use crate::{file, pattern};
+use crate::{file, pattern, settle};
 
 /// A directory, or a thread's files in it.
 pub(crate) struct SetDirectory<'a> {
@@ -108,6 +108,23 @@ fn lacks_journal(directory: BorrowedFd<'_>) -> bool {
     });
     let (Some(device), Ok(journals)) = (device, std::fs::read_dir("/proc/fs/jbd2")) else { return false };
     !journals.flatten().any(|journal| journal.file_name().to_string_lossy().starts_with(&device))
+}
+
+/// Of all files, with their old content.
+pub(crate) fn drop_pages(set: BorrowedFd<'_>, directories: &[SetDirectory<'_>]) -> Result<()> {
+    for directory in directories {
+        let opened = directory.open(set)?;
+        for SetFile { name, .. } in &directory.files {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let drop = || {
+                let file = retry("open", || rustix::fs::openat(&opened, name, flags, Mode::empty()))?;
+                settle::drop_pages(file.as_fd())?;
+                file::close(file)
+            };
+            drop().map_err(|error| error.with_path(&name.to_string_lossy()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Other content of the same sizes, closed but not synced: the caller waits for write-back.

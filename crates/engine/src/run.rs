@@ -15,6 +15,7 @@ use crate::barrier::{RankBarrier, Ranks};
 use crate::call::{CallError, PhaseError, Result};
 use crate::copy_source::{self, CopySources};
 use crate::file::{COPIED, Target};
+use crate::file_tree::SetDirectory;
 use crate::machine::Usage;
 use crate::program::Program;
 use crate::records::Records;
@@ -195,13 +196,22 @@ impl Run<'_> {
             (self.target, case.axes().prepare.needs_old_content())
         {
             for (name, region) in self.own_names().iter().zip(region::split(case, self.role.rank, &[], None)) {
-                settle::old_content(directory, name, region.file_length, request.data_seed, case.axes())?;
+                settle::old_content(
+                    directory,
+                    name,
+                    region.file_length,
+                    request.data_seed,
+                    case.axes().checksums,
+                )?;
             }
         }
         let start = Instant::now();
         match settle::quiet(self.target, request.sync_all, Duration::from_nanos(request.settle_limit_ns)) {
             Ok(doubt) => sample.disturbed = doubt,
             Err(error) => note_lost_data(sample, "before it", error, Phase::Settle),
+        }
+        if case.axes().prepare.needs_old_content() {
+            self.drop_old_content()?;
         }
         sample.settle_ns = nanoseconds(start.elapsed());
         engine.source.touch();
@@ -225,6 +235,27 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// The content of one file was dropped when it was made: see [`settle::old_content`].
+    fn drop_old_content(&self) -> Result<()> {
+        match self.target {
+            // Another sample's data is its old content.
+            Target::Device(device) => settle::drop_pages(device),
+            Target::Directory(directory) if self.request.case.method().writes_set() => {
+                let Some(name) = self.own_names().first() else { return Ok(()) };
+                let set = file_tree::open_directory(directory, name)?;
+                file_tree::drop_pages(set.as_fd(), &self.set_directories())
+            }
+            Target::Directory(_) => Ok(()),
+        }
+    }
+
+    /// Of all ranks.
+    fn set_directories(&self) -> Vec<SetDirectory<'_>> {
+        let case = &self.request.case;
+        let regions = (0..case.axes().ranks).flat_map(|rank| region::split(case, rank, &[], None));
+        regions.flat_map(|region| file_tree::directories(&region)).collect()
+    }
+
     /// The first rank does it for all.
     fn make_set(&self) -> Result<()> {
         let (case, Target::Directory(directory)) = (&self.request.case, self.target) else { return Ok(()) };
@@ -234,9 +265,7 @@ impl Run<'_> {
             return Ok(());
         }
         let set = file_tree::open_directory(directory, name)?;
-        let regions = (0..case.axes().ranks).flat_map(|rank| region::split(case, rank, &[], None));
-        let directories: Vec<_> = regions.flat_map(|region| file_tree::directories(&region)).collect();
-        file_tree::fill_with_old_content(set.as_fd(), &directories, self.request.data_seed)
+        file_tree::fill_with_old_content(set.as_fd(), &self.set_directories(), self.request.data_seed)
     }
 
     /// Returns the records of all threads together, then each thread's curve and bytes. All threads close their

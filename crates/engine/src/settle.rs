@@ -1,29 +1,34 @@
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use nix::sys::statfs::{Statfs, TMPFS_MAGIC, fstatfs};
-use writebench_model::{AllocateCall, Axes, Cache, Case, Content, SyncCall};
+use rustix::fs::Advice;
+use writebench_model::{AllocateCall, Case, Checksums, Content, SyncCall};
 
 use crate::call::{Result, retry};
 use crate::file::{self, Target};
 use crate::machine::meminfo_bytes;
 use crate::sync;
 
-/// As an earlier program would have left it: written, synced and closed, with other bytes.
+/// As an earlier program would have left it: written, synced and closed, with other bytes. All ways to overwrite it
+/// start from the same state: none of it is in the page cache, as with fio's `invalidate=1`. Otherwise `O_DIRECT` would
+/// drop its pages inside the clock, `RWF_DONTCACHE` would leave them, and other ways would write into them.
 pub(crate) fn old_content(
     directory: BorrowedFd<'_>,
     name: &str,
     length: u64,
     seed: u64,
-    axes: &Axes,
+    checksums: Checksums,
 ) -> Result<()> {
-    let file = file::create_filled(directory, name, length, !seed, axes.checksums)?;
-    if axes.cache == Cache::Dontcache {
-        // Existing pages are not dropped after write-back.
-        retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed))?;
-    }
-    file::close(file).map_err(|error| error.with_path(name))
+    let file = file::create_filled(directory, name, length, !seed, checksums)?;
+    let dropped = drop_pages(file.as_fd()).and_then(|()| file::close(file));
+    dropped.map_err(|error| error.with_path(name))
+}
+
+/// The advice drops no dirty pages, so they must be written out first. Memory filesystems keep all.
+pub(crate) fn drop_pages(file: BorrowedFd<'_>) -> Result<()> {
+    retry("posix_fadvise", || rustix::fs::fadvise(file, 0, None, Advice::DontNeed))
 }
 
 /// Waits until only a trickle is in flight. `sync_all` syncs every filesystem, because another one holds the

@@ -1,6 +1,7 @@
 mod advice;
 mod advice_constraints;
 mod bytes_written;
+mod cache_promises;
 mod clock;
 mod commands;
 mod compare;

@@ -36,13 +36,14 @@ pub(crate) const PROMISES: &[Promise] = &[
         "write,size=1MiB,prepare=posix-fallocate",
         &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("write 1048576", 1), ("close", 1)],
     ),
-    // The first four write the old content, before the clock.
+    // The first four calls and a close make the old content before the clock, out of the page cache.
     (
         "write,size=1MiB,chunk=512KiB,prepare=truncate",
         &[
             (CREATE, 1),
             ("write 1048576", 1),
             ("fsync", 1),
+            ("fadvise64 0 0 POSIX_FADV_DONTNEED", 1),
             ("open O_WRONLY|O_TRUNC", 1),
             ("write 524288", 2),
             ("close", 2),
@@ -54,6 +55,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             (CREATE, 1),
             ("write 1048576", 1),
             ("fsync", 1),
+            ("fadvise64 0 0 POSIX_FADV_DONTNEED", 1),
             ("open O_WRONLY", 1),
             ("write 524288", 2),
             ("close", 2),
@@ -137,15 +139,41 @@ pub(crate) const PROMISES: &[Promise] = &[
     ),
     (
         "write-files,size=24KiB,chunk=8KiB,file-size=whole,naming=rename,sync-files=each,prepare=overwrite",
-        &[(CREATE, 2), ("write 8192", 3), ("write 24576", 1), ("fsync", 2), ("renameat", 1), ("close", 2)],
+        &[
+            (CREATE, 2),
+            ("write 8192", 3),
+            ("write 24576", 1),
+            (LOOK, 1),
+            ("fadvise64 0 0 POSIX_FADV_DONTNEED", 1),
+            ("fsync", 2),
+            ("renameat", 1),
+            ("close", 3),
+        ],
     ),
     (
         "write-files,size=24KiB,file-size=whole,naming=exchange,sync-files=each,prepare=overwrite",
-        &[(CREATE, 2), ("write 24576", 2), ("fsync", 2), ("renameat2", 1), ("unlinkat", 1), ("close", 2)],
+        &[
+            (CREATE, 2),
+            ("write 24576", 2),
+            (LOOK, 1),
+            ("fadvise64 0 0 POSIX_FADV_DONTNEED", 1),
+            ("fsync", 2),
+            ("renameat2", 1),
+            ("unlinkat", 1),
+            ("close", 3),
+        ],
     ),
     (
         "write-files,size=24KiB,file-size=whole,naming=exchange-background,prepare=overwrite",
-        &[(CREATE, 2), ("write 24576", 2), ("renameat2", 1), ("unlinkat", 1), ("close", 2)],
+        &[
+            (CREATE, 2),
+            ("write 24576", 2),
+            (LOOK, 1),
+            ("fadvise64 0 0 POSIX_FADV_DONTNEED", 1),
+            ("renameat2", 1),
+            ("unlinkat", 1),
+            ("close", 3),
+        ],
     ),
     // Each file's open, write and close, and with options its fsync and rename.
     (
@@ -244,6 +272,19 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("close", 1),
         ],
     ),
+    // The last sync is that of the last chunks alone.
+    (
+        "mmap,size=88KiB,chunk=16KiB,sync=msync/4",
+        &[
+            (CREATE_TO_MAP, 1),
+            ("ftruncate 90112", 1),
+            ("mmap 90112 0", 1),
+            ("msync 65536", 1),
+            ("msync 24576", 1),
+            ("munmap 90112", 1),
+            ("close", 1),
+        ],
+    ),
     (
         "mmap,size=64KiB,chunk=16KiB,sync=msync/2",
         &[
@@ -274,63 +315,6 @@ pub(crate) const PROMISES: &[Promise] = &[
     (
         "pwrite,size=8KiB,chunk=4KiB,sync=rwf-dsync",
         &[(CREATE, 1), ("pwritev2 1 0 RWF_DSYNC 4096", 1), ("pwritev2 1 4096 RWF_DSYNC 4096", 1), ("close", 1)],
-    ),
-    // Past the page cache, even if the old content is in it.
-    (
-        "pwrite,size=4MiB,chunk=2MiB,cache=direct,memory=huge-pages",
-        &[
-            ("open O_WRONLY|O_CREAT|O_EXCL|O_DIRECT", 1),
-            ("pwrite64 2097152 0", 1),
-            ("pwrite64 2097152 2097152", 1),
-            ("close", 2),
-            (LOOK, 1),
-            ("mmap 4194304 0", 1),
-            ("munmap 4194304", 1),
-        ],
-    ),
-    (
-        "pwrite,size=1MiB,chunk=512KiB,prepare=overwrite,cache=direct",
-        &[
-            (CREATE, 1),
-            ("write 1048576", 1),
-            ("fsync", 1),
-            ("open O_WRONLY|O_DIRECT", 1),
-            ("pwrite64 524288 0", 1),
-            ("pwrite64 524288 524288", 1),
-            ("close", 3),
-            (LOOK, 1),
-            ("mmap 1048576 0", 1),
-            ("munmap 1048576", 1),
-        ],
-    ),
-    (
-        "pwritev,size=16KiB,chunk=4KiB,vector=4,cache=dontcache",
-        &[
-            (CREATE, 1),
-            ("pwritev2 4 0 RWF_DONTCACHE 16384", 1),
-            ("close", 2),
-            (LOOK, 1),
-            ("fdatasync", 1),
-            ("mmap 16384 0", 1),
-            ("munmap 16384", 1),
-        ],
-    ),
-    // Zeros leave the page cache before the data.
-    (
-        "pwrite,size=64KiB,chunk=32KiB,prepare=zero-fill,cache=dontcache,sync=fdatasync",
-        &[
-            (CREATE, 1),
-            ("pwrite64 65536 0", 1),
-            ("fsync", 1),
-            ("fadvise64 0 0 POSIX_FADV_DONTNEED", 1),
-            ("pwritev2 1 0 RWF_DONTCACHE 32768", 1),
-            ("pwritev2 1 32768 RWF_DONTCACHE 32768", 1),
-            ("close", 2),
-            (LOOK, 1),
-            ("fdatasync", 2),
-            ("mmap 65536 0", 1),
-            ("munmap 65536", 1),
-        ],
     ),
     (
         "mmap,size=4MiB,populate=window,store=nontemporal",

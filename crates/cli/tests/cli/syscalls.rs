@@ -8,12 +8,13 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Image, Kind, Need, Program, Trials, directory_on, strace};
 
+use crate::cache_promises::PAST_CACHE;
 use crate::copy_promises::{CLONES, COPIES};
 use crate::program;
 use crate::promises::PROMISES;
 
 pub(crate) fn add(trials: &mut Trials) {
-    for (case, calls) in PROMISES.iter().chain(COPIES) {
+    for (case, calls) in PROMISES.iter().chain(PAST_CACHE).chain(COPIES) {
         // Only tmpfs makes huge pages for a written file.
         let kind = if case.contains("huge=collapse") { Kind::Tmpfs } else { Kind::Ext4 };
         let needs = [Need::Strace, Need::Filesystem(kind)];
@@ -44,6 +45,7 @@ pub(crate) fn add(trials: &mut Trials) {
             ensure!(
                 PROMISES
                     .iter()
+                    .chain(PAST_CACHE)
                     .chain(COPIES)
                     .chain(CLONES)
                     .any(|(case, _)| case.split(',').next() == Some(name)),

@@ -74,7 +74,7 @@ pub(super) const PIPELINE: MethodCard = MethodCard {
 };
 
 pub(super) const URING_COPY: MethodCard = MethodCard {
-    summary: "copies a file: io_uring reads and writes, linked, several chunks in flight, O_DIRECT on both sides",
+    summary: "copies a file: io_uring reads and writes, linked, several chunks in flight (O_DIRECT on both sides with cache=direct)",
     words: "io_uring(7) reads and writes",
     calls: "io_uring_setup, io_uring_register, io_uring_enter",
     has_buffer: true,

@@ -42,9 +42,11 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
         (1, Start::Existing) => "an existing file".to_owned(),
         (files, start) => format!("{files} {start} files"),
     };
-    // These writes determine the size of folios, and so the cost of overwrites.
-    let filled = if contract.start == Start::Existing { ", filled by writes of 1 MiB" } else { "" };
-    format!("{into} {files}{on}{filled}")
+    // Of one target: files in memory are always cached.
+    let is_on_disk = target.is_some_and(|target| !target.environment.filesystem.is_in_memory());
+    let is_cold = contract.start == Start::Existing && is_on_disk;
+    let before = if is_cold { " with none of its old content cached" } else { "" };
+    format!("{into} {files}{on}{before}")
 }
 
 #[cfg(test)]

@@ -131,7 +131,8 @@ fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
         }
     };
     if case.axes().prepare.needs_old_content() {
-        for call in [CREATE, CREATE_TO_MAP, &format!("write {}", case.axes().size_bytes)] {
+        const DROPPED: &str = "fadvise64 0 0 POSIX_FADV_DONTNEED";
+        for call in [CREATE, CREATE_TO_MAP, &format!("write {}", case.axes().size_bytes), DROPPED] {
             less(call);
         }
         if !case.method().writes_set() {
