@@ -44,7 +44,8 @@ impl CallError {
         // fallocate(2) returns the first, a missing call the second.
         let is_unsupported = [Errno::OPNOTSUPP, Errno::NOSYS].contains(&errno) || call.lacks.contains(&errno);
         let number = errno.raw_os_error();
-        let advice = call.advice.iter().find(|(of, _)| *of == errno);
+        let of_any_call = [(Errno::MFILE, "raise `ulimit -n`")];
+        let advice = call.advice.iter().chain(&of_any_call).find(|(of, _)| *of == errno);
         let advice = advice.map(|(_, advice)| format!(": {advice}")).unwrap_or_default();
         let error = Self::other(call, Failure::errno_message(number) + &advice);
         Self { errno: Some(number), is_unsupported, ..error }
@@ -102,6 +103,10 @@ impl CallError {
 
     pub(crate) fn errno(&self) -> Option<Errno> {
         self.errno.map(Errno::from_raw_os_error)
+    }
+
+    pub(crate) fn is_unsupported(&self) -> bool {
+        self.is_unsupported
     }
 
     pub(crate) fn reason(self) -> String {

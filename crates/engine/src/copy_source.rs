@@ -8,9 +8,8 @@ use writebench_model::{Cache, Case, Checksums, Origin, SyncCall};
 
 use crate::call::{CallError, Result};
 use crate::file::{self, COPIED, Target};
-use crate::methods::map::Map;
 use crate::region::to_usize;
-use crate::sync;
+use crate::{page_cache, sync};
 
 pub(crate) struct CopySources {
     given: Option<OwnedFd>,
@@ -69,9 +68,9 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
     };
-    let resident_bytes = |file: &OwnedFd| {
-        let there = Map::reading(file.as_fd(), 0, bytes)?.resident_bytes()?;
-        Ok(is_reported.then_some(there.min(bytes)))
+    let resident_bytes = |file: &OwnedFd| -> Result<Option<u64>> {
+        let there = page_cache::resident_bytes(file.as_fd(), 0, bytes)?;
+        Ok(there.filter(|_| is_reported).map(|there| there.min(bytes)))
     };
     // A descriptor that has read to the end or twice has another read-ahead state than a new one.
     let file = file::reopen_to_read(file, Cache::Buffered)?;
@@ -91,7 +90,12 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
     let message = match resident_bytes(&file)? {
         Some(0) => return Ok(None),
         Some(there) => format!("{there} of {bytes} bytes remain in the page cache after POSIX_FADV_DONTNEED"),
-        None => "mincore reports cached pages only to the file's owner, or with permission to write".to_owned(),
+        None if !is_reported => {
+            "mincore reports cached pages only to the file's owner, or with permission to write".to_owned()
+        }
+        None => {
+            "the page cache is unknown, because mincore needs a mapping and the filesystem has none".to_owned()
+        }
     };
     Err(CallError::unsupported("origin=cold", message))
 }

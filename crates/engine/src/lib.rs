@@ -16,6 +16,7 @@ mod guard;
 mod limit;
 mod machine;
 mod methods;
+mod page_cache;
 mod pattern;
 mod program;
 mod read_back;

@@ -9,10 +9,9 @@ use writebench_model::{Cache, Durability, Extent, ReadBack, ReadFrom};
 
 use crate::call::Result;
 use crate::file::{self, COPIED};
-use crate::methods::map::Map;
 use crate::region::Region;
 use crate::verify::{Written, wrong};
-use crate::{pattern, source};
+use crate::{page_cache, pattern, source};
 
 const PAGE_BYTES: u64 = 4096;
 /// Fewer and larger blocks take a fraction of the time.
@@ -201,7 +200,7 @@ fn find_origin(file: &OwnedFd, begin: u64, bytes: u64) -> Option<ReadFrom> {
     const INSPECTED_BYTES: usize = 16 << 20;
     for at in (0..bytes).step_by(INSPECTED_BYTES) {
         let length = (INSPECTED_BYTES as u64).min(bytes - at);
-        if Map::reading(file.as_fd(), begin + at, length).ok()?.resident_bytes().ok()? > 0 {
+        if page_cache::resident_bytes(file.as_fd(), begin + at, length).ok().flatten()? > 0 {
             return Some(ReadFrom::PageCache);
         }
     }

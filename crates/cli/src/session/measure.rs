@@ -277,6 +277,11 @@ fn exit_for(report: &Report, end: End, output: &Output) -> Result<Exit> {
         // A search succeeds if any method works.
         _ if report.run.is_search() && samples().any(|sample| sample.outcome.is_ok()) => Ok(Exit::Ok),
         _ if samples().any(|sample| sample.outcome.is_fault()) => Ok(Exit::CasesFailed),
+        // The target supports none of the cases.
+        _ if samples().next().is_some() && !samples().any(|sample| sample.outcome.is_ok()) => {
+            output.note("Nothing was measured: no case has a result.");
+            Ok(Exit::CasesFailed)
+        }
         _ => gate::exit_for_run(report, output),
     }
 }

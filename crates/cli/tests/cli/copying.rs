@@ -32,7 +32,7 @@ pub(crate) fn add(trials: &mut Trials) {
         || {
             let (program, target) = (program()?, directory_on(Kind::Tmpfs));
             let arguments = ["--case", "sendfile,size=1MiB,origin=cold", "--samples", "1"];
-            let document = program.run(target.path(), &arguments, 0)?;
+            let document = program.run(target.path(), &arguments, 4)?;
             let case = &document["cases"][0];
             ensure!(case["outcome"] == "unsupported" && case["estimate"].is_null(), "{case}");
             ensure!(

@@ -30,6 +30,12 @@ pub(crate) fn add(trials: &mut Trials) {
     );
     trials.add("a forbidden io_uring is unsupported, with the errno", &[Need::Strace], forbidden);
     trials.add(
+        "an unusual error of io_uring_enter fails its cases, and no worker",
+        &[Need::Strace],
+        failing_ring,
+    );
+    trials.add("without mappings only the methods that need one are unsupported", &[Need::Fuse], unmappable);
+    trials.add(
         "a filesystem without O_DIRECT differs from one that pretends",
         &[Need::Image("ext4")],
         no_direct,
@@ -38,6 +44,74 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("files without checksums are unsupported outside btrfs", &tmpfs, unchecked);
     trials.add("the limit on time is kept and reported", &tmpfs, budget);
     trials.add("samples begin only if the budget has time for them", &[Need::Fuse], overrun);
+}
+
+/// With operations under way, whose memory the worker must keep, and without.
+fn failing_ring() -> Result<()> {
+    const CASES: [&str; 3] = [
+        "uring,size=1MiB,chunk=64KiB,depth=4",
+        "uring-copy,size=1MiB,chunk=64KiB,depth=4",
+        "uring-files,size=1MiB,depth=4",
+    ];
+    for when in ["1", "3", "2+"] {
+        let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+        let inject = format!("inject=io_uring_enter:error=ENXIO:when={when}");
+        let export = program.home().join("export.json");
+        let output = writebench_testkit::strace()
+            .args(["-o", "/dev/null", "-e", "trace=io_uring_enter", "-e", &inject])
+            .arg(program.binary())
+            .args(["run", "--samples", "1", "--case", AFTER, "--no-limits", "--db"])
+            .arg(program.home().join("db"))
+            .arg(format!("--export=json={}", export.display()))
+            .args(CASES.iter().flat_map(|case| ["--case", case]))
+            .arg(target.path())
+            .output()?;
+        ensure!(output.status.code() == Some(4), "{output:?}");
+        let document: Value = serde_json::from_str(&std::fs::read_to_string(export)?)?;
+        let reasons: Vec<&str> =
+            CASES.iter().filter_map(|name| case(&document, name).ok()?["reason"].as_str()).collect();
+        // The count is a process's, so one error may hit any of the cases, or a later call of the same one.
+        let least = if when.ends_with('+') { CASES.len() } else { 1 };
+        let is_expected = |reason: &&str| reason.contains("io_uring_enter: No such device or address (6)");
+        ensure!(reasons.len() >= least && reasons.iter().all(is_expected), "{reasons:?}");
+        ensure!(case(&document, AFTER)?["outcome"] == "ok", "{document}");
+    }
+    Ok(())
+}
+
+fn unmappable() -> Result<()> {
+    let (program, faulty) = (program()?, Faulty::mount("sample", Caching::Unmappable)?);
+    let arguments = |cases: &[&'static str]| -> Vec<&'static str> {
+        let cases = cases.iter().flat_map(|case| ["--case", case]);
+        cases.chain(["--samples", "2", "--no-limits"]).collect()
+    };
+    let measured = [
+        "write,size=1MiB",
+        "pwrite,size=1MiB,prepare=overwrite",
+        "write,size=1MiB,cache=direct",
+        "write,size=1MiB,sync=fsync",
+        "write-files,size=64KiB,file-size=16KiB,chunk=16KiB",
+        "read-write,size=1MiB",
+        "sendfile,size=1MiB",
+    ];
+    let without =
+        ["mmap,size=1MiB", "mmap-write,size=1MiB", "read-mmap,size=1MiB", "read-write,size=1MiB,origin=cold"];
+    let document = program.run(faulty.path(), &arguments(&[&measured[..], &without].concat()), 0)?;
+    for name in measured {
+        let case = case(&document, name)?;
+        ensure!(case["outcome"] == "ok", "{name}: {case}");
+        for sample in case["samples"].as_array().context("samples")? {
+            let is_doubted = sample["disturbed_by"].to_string().contains("page cache");
+            ensure!(!is_doubted && sample["read_back"]["from"].is_null(), "{name}: {sample}");
+        }
+    }
+    for name in without {
+        let case = case(&document, name)?;
+        let reason = case["reason"].as_str().unwrap_or_default();
+        ensure!(case["outcome"] == "unsupported" && reason.contains("mmap"), "{name}: {case}");
+        ensure!(!reason.contains("owner"), "{name}: {reason}");
+    }
+    Ok(())
 }
 
 /// Like a sandbox, which refuses the system call.
@@ -71,12 +145,12 @@ fn no_direct() -> Result<()> {
     writebench_testkit::call(
         std::process::Command::new("mount").args(["-t", "ramfs", "none"]).arg(directory.path()),
     )?;
-    let document = program.run(directory.path(), &["--case", name, "--samples", "1"], 0);
+    let document = program.run(directory.path(), &["--case", name, "--samples", "1"], 4);
     unmount(directory.path())?;
     let reason = case(&document?, name)?["reason"].clone();
     ensure!(reason == "open with O_DIRECT: Invalid argument (22)", "{reason}");
     let target = directory_on(Kind::Tmpfs);
-    let document = program.run(target.path(), &["--case", name, "--samples", "1"], 0)?;
+    let document = program.run(target.path(), &["--case", name, "--samples", "1"], 4)?;
     let tmpfs = case(&document, name)?;
     let reason = tmpfs["reason"].as_str().context("a reason")?;
     ensure!(tmpfs["outcome"] == "unsupported" && reason.contains("are in the page cache"), "{tmpfs}");

@@ -166,7 +166,9 @@ fn unranked_answer(cases: &[&CaseReport]) -> (Finding, String, String) {
             0 => String::new(),
             more => format!(", and {} without a result", counted(more, "more case")),
         };
-        return (Finding::none(&why), format!("no answer. {why}{more}."), String::new());
+        // It stands in the column of the fastest methods.
+        let finding = Finding::none(&format!("no result: {why}"));
+        return (finding, format!("no answer. {why}{more}."), String::new());
     };
     let why = why_unranked(first, estimate);
     let finding = match first.breaks_its_promise {

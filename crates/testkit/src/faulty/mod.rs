@@ -23,6 +23,8 @@ pub enum Caching {
     WriteThrough,
     /// Watched files have no page cache: each call arrives unchanged.
     None,
+    /// No file has a page cache, or can be mapped.
+    Unmappable,
     /// At the latest at fsync or close.
     WriteBack,
 }

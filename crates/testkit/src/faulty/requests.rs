@@ -29,7 +29,7 @@ const HANDLE: FileHandle = FileHandle(0);
 impl Filesystem for Server {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let wish = match self.caching {
-            Caching::WriteThrough => return Ok(()),
+            Caching::WriteThrough | Caching::Unmappable => return Ok(()),
             Caching::None => InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP,
             Caching::WriteBack => InitFlags::FUSE_WRITEBACK_CACHE,
         };
@@ -274,8 +274,8 @@ impl Server {
 
     fn open_flags(&self, file: Option<usize>) -> FopenFlags {
         match (file, self.caching) {
+            (_, Caching::Unmappable) | (Some(_), Caching::None) => FopenFlags::FOPEN_DIRECT_IO,
             (None, _) => FopenFlags::FOPEN_KEEP_CACHE,
-            (Some(_), Caching::None) => FopenFlags::FOPEN_DIRECT_IO,
             (Some(_), _) => FopenFlags::empty(),
         }
     }
