@@ -1,6 +1,7 @@
 //! `writebench` finds the fastest way to write or copy a file on a disk, and proves it.
 
 mod arguments;
+mod closed_output;
 mod commands;
 mod consent;
 mod constraints;
@@ -105,7 +106,9 @@ fn with_enough_stack() -> Result<Exit> {
         // `--help` and `--version` are results.
         Err(error) => {
             let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
-            return output::printed(error.print(), "standard output").map(|()| exit);
+            let stream = if error.use_stderr() { closed_output::STDERR } else { closed_output::STDOUT };
+            let printed = closed_output::check(stream).and_then(|()| error.print());
+            return output::printed(printed, "standard output").map(|()| exit);
         }
     };
     let leader = match (&arguments.command, launched) {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, RawFd};
 use std::time::{Duration, Instant};
 
 use anstream::AutoStream;
@@ -13,6 +13,7 @@ use writebench_report::formats::folded;
 use writebench_report::formats::terminal::STYLES;
 use writebench_report::{visible, visible_lines};
 
+use crate::closed_output;
 use crate::exit::Exit;
 
 pub(crate) struct Output {
@@ -59,12 +60,20 @@ impl Output {
 
     /// A writer of exports to standard output. Each write must hold whole characters.
     pub(crate) fn exporter(&self) -> Box<dyn Write> {
+        if closed_output::check(self.results_number()).is_err() {
+            return Box::new(ClosedWriter(self.results_number()));
+        }
         if self.results_on_stderr.get() { exporter(io::stderr()) } else { exporter(io::stdout()) }
+    }
+
+    fn results_number(&self) -> RawFd {
+        if self.results_on_stderr.get() { closed_output::STDERR } else { closed_output::STDOUT }
     }
 
     fn print(&self, mut to: impl Write, text: &str) -> Result<()> {
         let stream = if self.results_on_stderr.get() { "standard error" } else { "standard output" };
-        printed(to.write_all(text.as_bytes()).and_then(|()| to.flush()), stream)
+        let is_open = closed_output::check(self.results_number());
+        printed(is_open.and_then(|()| to.write_all(text.as_bytes())).and_then(|()| to.flush()), stream)
     }
 
     pub(crate) fn note(&self, text: &str) {
@@ -146,6 +155,19 @@ pub(crate) fn printed(result: io::Result<()>, stream: &str) -> Result<()> {
 
 fn exporter(to: impl Write + IsTerminal + 'static) -> Box<dyn Write> {
     if to.is_terminal() { Box::new(EscapingWriter(to)) } else { Box::new(to) }
+}
+
+/// Fails, because the program was started without this output.
+struct ClosedWriter(RawFd);
+
+impl Write for ClosedWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        closed_output::check(self.0).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Shows escape sequences, where the terminal would obey them.

@@ -28,6 +28,7 @@ pub(crate) use self::protected::ProtectedPaths;
 
 use self::directory::{Directory, open};
 use self::pipe::Pipe;
+use crate::closed_output;
 use crate::exit::{refused, usage};
 use crate::output::Output;
 
@@ -212,6 +213,7 @@ fn opened_by_caller(named: &OutputPath, number: u32) -> Result<Sink> {
     ensure!(!metadata.is_dir(), named.usage(&named.path, "a directory. Name a file"));
     ensure!(!metadata.file_type().is_block_device(), named.refused("a device. Name a file, or a pipe"));
     let standard = |fd: BorrowedFd<'_>| named.call("dup", fd.try_clone_to_owned());
+    named.call("write", closed_output::check(number.cast_signed()))?;
     Ok(match number {
         1 => Sink::Standard(standard(io::stdout().as_fd())?.into()),
         2 => Sink::Standard(standard(io::stderr().as_fd())?.into()),

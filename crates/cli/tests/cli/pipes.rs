@@ -23,6 +23,7 @@ pub(crate) fn add(trials: &mut Trials) {
     }
     trials.add("pipes: an idle reader does not block the end of a run", &tmpfs, idle_reader);
     trials.add("a full standard output costs neither the run nor its exports", &tmpfs, full);
+    trials.add("a closed standard output is an error of each command", &tmpfs, closed);
     trials.add("an export to standard output equals that to a file", &tmpfs, bytes);
     let terminal = [Need::Filesystem(Kind::Tmpfs), Need::Program("setsid")];
     trials.add("imported runs send no escape sequences to a terminal", &terminal, foreign_text);
@@ -191,6 +192,42 @@ fn full() -> Result<()> {
     let document: Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
     ensure!(document["run"]["status"] == "complete", "{}", document["run"]);
     ensure!(program.call(&["show"])?.stdout.contains("write,size=64KiB"));
+    Ok(())
+}
+
+/// Rust opens /dev/null in its place, and a program of Python does the same on purpose.
+fn closed() -> Result<()> {
+    let program = measured()?;
+    let run = format!("run {} --case write,size=64KiB --samples 1 --no-limits", program.home().display());
+    let jsonl = format!("{run} --export jsonl=-");
+    for words in [
+        "show 1 --export json=-",
+        "show 1 --export json=/dev/stdout",
+        "show 1",
+        "runs",
+        "list methods",
+        "code write --lang c",
+        "--help",
+        &run,
+        &jsonl,
+    ] {
+        let called = |redirection: &str| {
+            let script = format!("{} {words} {redirection}", program.binary().display());
+            let mut command = Command::new("sh");
+            command.args(["-c", &script]).env("XDG_DATA_HOME", program.home()).env_remove("WRITEBENCH_DB");
+            command.stdin(Stdio::null()).output()
+        };
+        let output = called(">&-")?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(
+            output.status.code() == Some(1) && said.contains("Bad file descriptor (9)"),
+            "{words}: {output:?}"
+        );
+        for discarded in [">/dev/null", "1<>/dev/null"] {
+            let output = called(discarded)?;
+            ensure!(output.status.code() == Some(0), "{words} {discarded}: {output:?}");
+        }
+    }
     Ok(())
 }
 
