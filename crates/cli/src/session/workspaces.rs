@@ -103,17 +103,21 @@ impl<'s> Workspaces<'s> {
         let mut stale = StaleWorkspaces::new(processes::target_helper()?);
         let output = &self.global.output;
         let recorded = self.store.workspaces()?;
-        let mut paths = Vec::new();
+        let (mut paths, mut live) = (Vec::new(), Vec::new());
+        // Of other runs that measure now, in this database or another.
+        let mut others = Vec::new();
         for left in &recorded {
             // A live run may be about to make the directory.
-            if !self.store.is_under_way_elsewhere(left.run)? {
-                paths.push(left.path.clone());
-            }
+            let is_live = self.store.is_under_way_elsewhere(left.run)?;
+            if is_live { &mut live } else { &mut paths }.push(left.path.clone());
         }
         let is_unknown = |path: &PathBuf| recorded.iter().all(|left| left.path != *path);
         for target in self.targets.iter().filter(|target| target.helper.is_some()) {
             match stale.leftovers_in(target.path(), signals::stop()) {
-                Ok(found) => paths.extend(found.into_iter().filter(is_unknown)),
+                Ok(found) => {
+                    others.extend(found.iter().filter(|path| live.contains(path)).cloned());
+                    paths.extend(found.into_iter().filter(is_unknown));
+                }
                 Err(error) => output.note(&format!("Cannot look for leftovers of killed runs: {error}")),
             }
         }
@@ -121,8 +125,12 @@ impl<'s> Workspaces<'s> {
         for path in paths {
             let shown = path.display();
             let why = match stale.remove(&path, deadline) {
+                Ok(Leftover::InUse) => {
+                    others.push(path);
+                    continue;
+                }
                 // An unmounted disk may still have the directory.
-                Ok(Leftover::InUse | Leftover::Away) => continue,
+                Ok(Leftover::Away) => continue,
                 Ok(Leftover::Held(process)) => {
                     &format!("process {process} has it open. A later run removes it.")
                 }
@@ -143,7 +151,20 @@ impl<'s> Workspaces<'s> {
             };
             output.note(&format!("{shown}, left by an ended run, is not removed: {why}"));
         }
+        self.note_others(&others);
         Ok(())
+    }
+
+    fn note_others(&self, others: &[PathBuf]) {
+        for target in self.targets.iter().map(Target::path) {
+            if others.iter().any(|path| path.parent() == Some(target)) {
+                let target = target.display();
+                self.global.output.note(&format!(
+                    "Another writebench measures in {target} at the same time, so both runs find lower speeds. Wait for \
+                     its end, and start again."
+                ));
+            }
+        }
     }
 
     fn helpers(&self) -> impl Iterator<Item = &TargetHelper> {

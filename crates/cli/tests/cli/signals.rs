@@ -285,11 +285,22 @@ fn two_at_once() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let first = start(&program, target.path())?;
     wait_for_samples(&program, 1)?;
+    // It does not end before the others.
+    kill(first.id(), "STOP")?;
     let path = target.path().to_str().context("UTF-8")?;
-    let second = program.call(&["run", path, "--case", "write,size=1MiB", "--samples", "1"])?;
-    ensure!(second.code == Some(0) && !second.stderr.contains("Removed"), "{second:?}");
+    let arguments = ["run", path, "--case", "write,size=1MiB", "--samples", "1"];
+    let said = format!("Another writebench measures in {path} at the same time");
+    let other_database = program.home().join("other.db");
+    let database = other_database.to_str().context("UTF-8")?;
+    for second in [program.call(&arguments)?, program.call(&[&["--db", database], &arguments[..]].concat())?] {
+        ensure!(second.code == Some(0) && !second.stderr.contains("Removed"), "{second:?}");
+        ensure!(second.stderr.contains(&said), "{second:?}");
+    }
+    kill(first.id(), "CONT")?;
     let first = first.wait_with_output()?;
     ensure!(first.status.code() == Some(0), "{first:?}");
     ensure!(entries(target.path()).is_empty());
+    let alone = program.call(&arguments)?;
+    ensure!(alone.code == Some(0) && !alone.stderr.contains("Another writebench"), "{alone:?}");
     Ok(())
 }
