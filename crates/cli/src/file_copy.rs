@@ -126,7 +126,11 @@ impl FileCopy {
     fn new(source: CopySource, to: Option<CopyDestination>, redirections: Vec<OwnedFd>) -> Result<Self> {
         let refuse = |why: &str| usage!("{}: {why}", source.path.display());
         ensure!(source.is_regular, refuse("not a regular file. Name one"));
-        ensure!(source.size_bytes > 0, refuse("the file is empty. Name one with content"));
+        // As also files of /proc with content have it.
+        ensure!(
+            source.size_bytes > 0,
+            refuse("the file has a length of 0 bytes. Name one with content, on a disk")
+        );
         Ok(Self { source, to, _redirections: redirections })
     }
 

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use rustix::process::{Resource, Rlimit, Signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use writebench_model::Failure;
 
 use crate::exit::{self, Exit};
 
@@ -36,7 +37,8 @@ pub(crate) fn stop_on_signals() -> Result<()> {
     // nohup ignores SIGHUP.
     let obeyed =
         [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| signal != SIGHUP || !is_ignored(signal));
-    let mut signals = Signals::new(obeyed)?;
+    let signals = Signals::new(obeyed);
+    let mut signals = signals.map_err(|error| anyhow!("watch signals: {}", Failure::io_message(&error)))?;
     let thread = thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut first = None;
         for _ in signals.forever() {

@@ -68,6 +68,32 @@ impl Filesystem {
         self.kind == Self::BLOCK_DEVICE
     }
 
+    /// The kernel's own, where nobody can write a new file. A file of hugetlbfs can be mapped, but has no write(2).
+    pub fn takes_no_files(&self) -> bool {
+        const KINDS: &[&str] = &[
+            "binfmt_misc",
+            "bpf",
+            "cgroup",
+            "cgroup2",
+            "configfs",
+            "debugfs",
+            "devpts",
+            "efivarfs",
+            "fusectl",
+            "hugetlbfs",
+            "mqueue",
+            "nsfs",
+            "proc",
+            "pstore",
+            "resctrl",
+            "securityfs",
+            "selinuxfs",
+            "sysfs",
+            "tracefs",
+        ];
+        KINDS.contains(&self.kind.as_str())
+    }
+
     pub fn is_in_memory(&self) -> bool {
         matches!(self.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs")
     }

@@ -71,8 +71,11 @@ impl Failure {
         text.strip_suffix(&format!(" (os error {errno})")).map_or(text.clone(), str::to_owned)
     }
 
+    /// With the remedy if a limit of the process is too low.
     pub fn io_message(error: &std::io::Error) -> String {
+        const EMFILE: i32 = 24;
         match error.raw_os_error() {
+            Some(EMFILE) => format!("{} ({EMFILE}). Raise `ulimit -n`", Self::errno_message(EMFILE)),
             Some(errno) => format!("{} ({errno})", Self::errno_message(errno)),
             None => error.to_string(),
         }

@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Params};
+use writebench_model::Failure;
 
 use in_place::{Identity, identity};
 use ownership::beside;
@@ -49,9 +50,9 @@ pub enum StoreError {
     /// A pipe, a device or a directory.
     #[error("database {path} is not a file. Name another with --db", path = path.display())]
     NoFile { path: PathBuf },
-    #[error("database: stat {path}: {error}", path = path.display())]
+    #[error("database: stat {path}: {}", Failure::io_message(error), path = path.display())]
     Unreadable { path: PathBuf, error: io::Error },
-    #[error("database {path}: lock {path}-runs: {error}. Name another with --db", path = path.display())]
+    #[error("database {path}: lock {path}-runs: {}. Name another with --db", Failure::io_message(error), path = path.display())]
     Lock { path: PathBuf, error: io::Error },
     #[error("database {path}: was removed or replaced during the run", path = path.display())]
     Gone { path: PathBuf },
@@ -258,6 +259,10 @@ fn remedy(error: &rusqlite::Error) -> &'static str {
         (Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt), _) => {
             ". It is damaged, or not a database: move it away, or name another with --db (`sqlite3 FILE .recover` may \
              still read it)"
+        }
+        // SQLite does not name the errno, such as EFBIG.
+        (Some(ErrorCode::SystemIoFailure), _) => {
+            ". See `ulimit -f` and the kernel's log (`dmesg`), or name a database elsewhere with --db"
         }
         (Some(ErrorCode::DiskFull), _) => ". Make room on its disk, or name a database elsewhere with --db",
         (_, rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..)) => {

@@ -94,6 +94,16 @@ impl Target {
     fn inspect_fit(path: &Path, measuring: &MeasuringArguments) -> Result<Self> {
         let target = Self::inspect(path, measuring.timeout)?;
         ensure!(target.inspection.kind != TargetKind::Other, no_target(path));
+        let filesystem = &target.environment.filesystem;
+        ensure!(
+            !filesystem.takes_no_files(),
+            usage!(
+                "target {} is on {}, a filesystem of the kernel's own that takes no files. Give a directory on a disk or \
+                 in memory",
+                path.display(),
+                filesystem.kind
+            )
+        );
         Ok(Self { reserve: measuring.reserve, ..target })
     }
 

@@ -13,6 +13,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a run with few threads ends with an error or an outcome", &needs, runs);
     trials.add("a run with few threads in a terminal ends with an error or an outcome", &needs, in_a_terminal);
     trials.add("a small stack is raised, or refused in one line", &[], small_stacks);
+    trials.add("a low limit on open files or file sizes is named by each error", &[], few_files);
     trials.add("compare fails if no thread can be started", &needs, compared);
 }
 
@@ -45,20 +46,47 @@ fn within(count: u64, program: &Program, arguments: &[&str]) -> Result<Ended> {
     })
 }
 
+/// `limit` is that of bash's ulimit.
+fn with_limit(program: &Program, limit: &str, words: &str) -> Result<Ended> {
+    let script = format!("ulimit {limit} && exec {} {words}", program.binary().display());
+    let output = std::process::Command::new("bash")
+        .args(["-c", &script])
+        .env("XDG_DATA_HOME", program.home())
+        .env_remove("WRITEBENCH_DB")
+        .output()?;
+    Ok(Ended {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })
+}
+
+fn few_files() -> Result<()> {
+    let (program, target) = (program()?, tempfile::tempdir()?);
+    let words = format!(
+        "run {} --case write,size=64KiB --case pwrite,size=64KiB,threads=4,descriptor=per-thread --samples 1 --no-limits",
+        target.path().display()
+    );
+    let mut has_failed = false;
+    for files in 8..32 {
+        let ended = with_limit(&program, &format!("-n {files}"), &words)?;
+        ensure!(matches!(ended.code, Some(0 | 1 | 4)), "{files} files: {ended:?}");
+        for line in ended.stderr.lines().chain(ended.stdout.lines()) {
+            let is_cause = line.contains("Too many open files");
+            ensure!(!is_cause || line.contains("ulimit -n"), "{files} files: {line}");
+            has_failed |= is_cause;
+        }
+    }
+    ensure!(has_failed, "no limit was too low, and this test shows nothing");
+    let elsewhere = program.home().join("other.db");
+    let ended = with_limit(&program, "-f 10", &format!("--db {} {words}", elsewhere.display()))?;
+    ensure!(ended.code == Some(1) && ended.stderr.contains("ulimit -f"), "{ended:?}");
+    Ok(())
+}
+
 fn small_stacks() -> Result<()> {
     let (program, target) = (program()?, tempfile::tempdir()?);
-    let with = |limit: &str, words: &str| -> Result<Ended> {
-        let script = format!("ulimit {limit} && exec {} {words}", program.binary().display());
-        let output = std::process::Command::new("bash")
-            .args(["-c", &script])
-            .env("XDG_DATA_HOME", program.home())
-            .output()?;
-        Ok(Ended {
-            code: output.status.code(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-        })
-    };
+    let with = |limit: &str, words: &str| with_limit(&program, limit, words);
     let run = format!("run {} --case write,size=64KiB --samples 1 --no-limits", text(target.path())?);
     for kib in [64, 96, 256] {
         let ended = with(&format!("-Ss {kib}"), &run)?;

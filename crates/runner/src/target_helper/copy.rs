@@ -94,12 +94,15 @@ pub(super) fn source(named: &Path) -> Result<CopySource, RunnerError> {
     // Opening a pipe would wait for its other end.
     let metadata = named.metadata().map_err(failed("stat", named))?;
     let is_regular = metadata.is_file();
-    if is_regular {
-        open(named).map_err(failed("open", named))?;
-    }
+    let file = is_regular.then(|| open(named)).transpose().map_err(failed("open", named))?;
     let path = path.map_err(failed("realpath", named))?;
     let name = if named.starts_with(DESCRIPTORS) { named.to_path_buf() } else { path.clone() };
-    Ok(CopySource { name, path, identity: identity(&metadata), size_bytes: metadata.len(), is_regular })
+    let source =
+        CopySource { name, path, identity: identity(&metadata), size_bytes: metadata.len(), is_regular };
+    if let (Some(file), Some(last)) = (file, source.size_bytes.checked_sub(1)) {
+        file.read_exact_at(&mut [0], last).map_err(|error| not_read(&source, error))?;
+    }
+    Ok(source)
 }
 
 fn open(path: &Path) -> io::Result<File> {
@@ -202,18 +205,18 @@ fn unfinished(destination: &CopyDestination, workspace: &Workspace) -> Result<Fi
 }
 
 fn fill(from: &File, to: &File, source: &CopySource, destination: &CopyDestination) -> Result<(), RunnerError> {
-    let (read, written) = (failed("read", &source.path), destination.failed("write"));
+    let written = destination.failed("write");
     let (mut block, mut copied) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
     let blocks = (0..source.size_bytes).step_by(BLOCK_BYTES).map(|offset| {
         let left = usize::try_from(source.size_bytes - offset).unwrap_or(usize::MAX);
         (offset, left.min(BLOCK_BYTES))
     });
     for (offset, length) in blocks.clone() {
-        from.read_exact_at(&mut block[..length], offset).map_err(read)?;
+        from.read_exact_at(&mut block[..length], offset).map_err(|error| not_read(source, error))?;
         to.write_all_at(&block[..length], offset).map_err(written)?;
     }
     for (offset, length) in blocks {
-        from.read_exact_at(&mut block[..length], offset).map_err(read)?;
+        from.read_exact_at(&mut block[..length], offset).map_err(|error| not_read(source, error))?;
         to.read_exact_at(&mut copied[..length], offset).map_err(written)?;
         if block[..length] != copied[..length] {
             let (copy, source) = (destination.path.display(), source.path.display());
@@ -222,6 +225,17 @@ fn fill(from: &File, to: &File, source: &CopySource, destination: &CopyDestinati
         }
     }
     Ok(())
+}
+
+/// The kernel gives files of sysfs a length that their content does not have.
+fn not_read(source: &CopySource, error: io::Error) -> RunnerError {
+    if error.kind() != ErrorKind::UnexpectedEof {
+        return failed("read", &source.path)(error);
+    }
+    let (path, length) = (source.path.display(), counted(source.size_bytes, "byte"));
+    RunnerError::Told(format!(
+        "{path} ends before its length of {length}. Name a file that does not change, on a disk"
+    ))
 }
 
 fn rename_to_destination(
