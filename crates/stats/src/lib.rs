@@ -49,6 +49,15 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
+/// The median of the logarithms: of an even number of values, the geometric mean of the two middle ones. So the
+/// median of speeds is the inverse of that of times, and quotients of medians agree.
+pub fn log_median(values: &[f64]) -> Option<f64> {
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let middle = logs.len() / 2;
+    // Exact for an odd number.
+    if logs.len() % 2 == 1 { Some(sorted(values)[middle]) } else { median(&logs).map(f64::exp) }
+}
+
 /// The sample standard deviation divides by n - 1. It is 0 for one value.
 pub fn mean_and_sd(values: &[f64]) -> Option<(f64, f64)> {
     if values.is_empty() {
@@ -77,6 +86,16 @@ mod tests {
         assert_eq!(median(&[3.0]), Some(3.0));
         assert_eq!(median(&[9.0, 1.0, 5.0]), Some(5.0));
         assert_eq!(median(&[1.0, 2.0, 10.0, 4.0]), Some(3.0));
+    }
+
+    #[test]
+    fn the_median_of_speeds_is_the_inverse_of_that_of_times() {
+        assert_eq!(log_median(&[]), None);
+        assert_eq!(log_median(&[3.0, 9.0, 1.0]), Some(3.0));
+        let times = [1.0, 2.0, 8.0, 100.0];
+        let speeds = times.map(|time| 1.0 / time);
+        let [time, speed] = [times, speeds].map(|values| log_median(&values).unwrap());
+        assert!((time - 4.0).abs() < 1e-12 && (time * speed - 1.0).abs() < 1e-12, "{time} {speed}");
     }
 
     #[test]

@@ -136,6 +136,7 @@ impl CaseReport {
     fn model(&mut self, modelled: Option<Modelled>, limits: &[Limit]) {
         if let Some(estimate) = &mut self.estimate {
             let value_ns = modelled.as_ref().and_then(Modelled::value_ns);
+            let value_ns = value_ns.or_else(|| estimate.unmodelled_ns(&self.record));
             let value_ns = value_ns.filter(|_| estimate.objective == Objective::Time);
             value_ns.into_iter().for_each(|value_ns| estimate.adjust(&self.record, value_ns));
             estimate.limit = Reached::for_case(&self.record, estimate.throughput_bytes_per_s.value, limits);

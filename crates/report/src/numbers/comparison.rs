@@ -2,8 +2,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde::Serialize;
-use writebench_model::{CaseRecord, Contract, RunRecord};
-use writebench_stats::{CONFIDENCE, Interval, Verdict, distinct, independent_ratio, median};
+use writebench_model::{CaseRecord, Contract, Objective, RunRecord};
+use writebench_stats::{CONFIDENCE, Interval, Verdict, distinct, independent_ratio, log_median};
 
 use crate::numbers::case::{CaseReport, cases};
 use crate::numbers::obstacle::{Obstacle, disturbance, failure};
@@ -74,7 +74,7 @@ pub enum ObservationUnit {
 pub struct ComparedCase {
     #[serde(flatten)]
     pub case: CaseOn,
-    /// The median of several runs.
+    /// Of several runs, the median of the logarithms.
     pub a_bytes_per_s: f64,
     pub b_bytes_per_s: f64,
     pub a_count: usize,
@@ -249,6 +249,8 @@ type Cases = Vec<(String, HashMap<CaseOn, CaseReport>)>;
 
 fn take_cases(side: &mut Side, with_target: bool) -> Cases {
     let of_run = |run: &mut ComparedRun| {
+        // Speeds are compared, also those of a search for another quantity.
+        run.run.settings.objective = Objective::Time;
         let cases =
             cases(&mut run.run).into_iter().map(|case| (CaseOn::from_record(&case.record, with_target), case));
         (run.name.clone(), cases.collect())
@@ -279,15 +281,16 @@ fn with_rank<'r>(runs: &'r Cases, case: &CaseOn, excluded: &mut Vec<Excluded>) -
     ranked
 }
 
-/// Speed is inverse time: A's time over B's.
+/// Speed is inverse time: A's time over B's. The same median of both, so that the ratio is B's value over A's.
 fn compared(case: CaseOn, unit: ObservationUnit, a: &[&CaseReport], b: &[&CaseReport]) -> Option<ComparedCase> {
     let times = |side: &[&CaseReport]| side.iter().map(|case| case.time_ns()).collect::<Vec<f64>>();
     let bytes_per_s = |side: &[&CaseReport]| {
         let value = |case: &&CaseReport| Some(case.estimate.as_ref()?.throughput_bytes_per_s.value);
-        median(&side.iter().filter_map(value).collect::<Vec<f64>>())
+        log_median(&side.iter().filter_map(value).collect::<Vec<f64>>())
     };
-    let (times_of_a, times_of_b) = (times(a), times(b));
-    let ratio = median(&times_of_a)? / median(&times_of_b)?;
+    let times_of_a = times(a);
+    let times_of_b = times(b);
+    let ratio = log_median(&times_of_a)? / log_median(&times_of_b)?;
     let speed_ratio = match unit {
         ObservationUnit::Round => a.first()?.ratio_to(b.first()?)?,
         ObservationUnit::Run => independent_ratio(&times_of_a, &times_of_b, CONFIDENCE)?.around(ratio),

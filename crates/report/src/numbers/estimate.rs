@@ -100,6 +100,14 @@ impl Estimate {
         }
     }
 
+    /// Of disturbed samples only, which no model has: one median, from which time and speeds follow. None for samples
+    /// that were cut short.
+    pub(crate) fn unmodelled_ns(&self, case: &CaseRecord) -> Option<f64> {
+        let times = Sample::usable(&case.samples).into_iter().map(|sample| as_f64(sample.phases_ns.total()));
+        let typical_ns = writebench_stats::log_median(&times.collect::<Vec<f64>>())?;
+        Some(typical_ns).filter(|&ns| self.truncated_samples == 0 && ns > 0.0)
+    }
+
     /// Without its limit. None without a good sample.
     pub(crate) fn from_case(case: &CaseRecord, objective: Objective) -> Option<Self> {
         Self::from_samples(case, &Sample::usable(&case.samples), objective)

@@ -10,7 +10,7 @@ use crate::numbers::rounds::times;
 pub struct Gated {
     pub name: String,
     pub baseline: String,
-    /// None with too few rounds.
+    /// The quotient of the two cases' values, with the interval of their common rounds. None with too few.
     pub speed_ratio: Option<Interval>,
     pub verdict: GateVerdict,
 }
@@ -23,7 +23,12 @@ pub(crate) fn gated<'c>(run: &RunRecord, cases: &'c [CaseReport]) -> Vec<Gated> 
     let gate = Gate { limit: f64::from(limit_ppm) / 1e6, cases: different.len() - of_targets.len() };
     let judge = |(baseline, case): (&CaseReport, &CaseReport)| {
         let of = |case: &CaseReport| times(case, Objective::Time);
-        let (speed_ratio, verdict) = gate.judge(&of(baseline), &of(case));
+        let (interval, verdict) = gate.judge(&of(baseline), &of(case));
+        let quotient = baseline.time_ns() / case.time_ns();
+        // The verdict is that of the interval, which stays as it is.
+        let with_quotient =
+            |interval: Interval| Interval { estimate: quotient.clamp(interval.low, interval.high), ..interval };
+        let speed_ratio = interval.map(with_quotient);
         Gated { name: case.name.clone(), baseline: baseline.name.clone(), speed_ratio, verdict }
     };
     let pairs = |(_, cases): (_, Vec<&'c CaseReport>)| {
@@ -31,4 +36,43 @@ pub(crate) fn gated<'c>(run: &RunRecord, cases: &'c [CaseReport]) -> Vec<Gated> 
         others.into_iter().map(move |case| (baseline, case))
     };
     of_targets.into_iter().flat_map(pairs).map(judge).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use writebench_model::{Outcome, Sample, Settings};
+    use writebench_testkit::{example_case, example_run};
+
+    use crate::numbers::case::cases;
+
+    fn samples(times_ms: &[u64]) -> Vec<Sample> {
+        let sample = |(round, &ms): (u32, &u64)| {
+            let mut sample = Sample::without_figures(round, Outcome::Ok);
+            (sample.phases_ns.write, sample.bytes) = (ms * 1_000_000, 1 << 30);
+            sample
+        };
+        (0..).zip(times_ms).map(sample).collect()
+    }
+
+    /// The table beside the sentence has both speeds.
+    #[test]
+    fn the_ratio_is_that_of_the_speeds_in_the_table() {
+        let settings = Settings { fail_if_slower_ppm: Some(50_000), ..example_run().settings };
+        let mut run = RunRecord { settings, ..example_run() };
+        run.cases = vec![
+            example_case("test", "write", samples(&[100, 140, 100, 190, 100, 150, 110, 240, 105, 160])),
+            example_case("test", "pwrite", samples(&[130, 150, 190, 170, 120, 260, 180, 230, 110, 210])),
+        ];
+        let cases = cases(&mut run);
+        let gated = gated(&run, &cases);
+        let ratio = gated[0].speed_ratio.expect("ten rounds");
+        let speeds: Vec<f64> = cases
+            .iter()
+            .filter_map(|case| case.estimate.as_ref())
+            .map(|estimate| estimate.throughput_bytes_per_s.value)
+            .collect();
+        assert!((ratio.estimate - speeds[1] / speeds[0]).abs() < 1e-9, "{ratio:?} of {speeds:?}");
+        assert!(ratio.low <= ratio.estimate && ratio.estimate <= ratio.high, "{ratio:?}");
+    }
 }

@@ -244,3 +244,53 @@ fn json_has_the_same_comparison() {
     let summary = serde_json::json!({"faster": 0, "slower": 0, "same": 0, "inconclusive": 2});
     assert_eq!(document["summary"], summary);
 }
+
+/// Of a printed row of [`figures_agree`]: A, B, B / A and the interval's ends.
+fn printed(comparison: &Comparison) -> [f64; 5] {
+    let text = crate::formats::tests::plain(&terminal(comparison, None));
+    let row = text.lines().find(|line| line.starts_with("write ")).expect("a row");
+    let numbers: Vec<f64> = row.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    [numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]]
+}
+
+/// The example of a user: the row had 0.497, 0.417 and 0.717.
+#[test]
+fn the_ratio_of_four_runs_is_that_of_the_values_beside_it() {
+    let side_of = |name: &str, first: u32, speeds: [f64; 4]| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "milliseconds of a GiB")]
+        let time = |speed: f64| (1_073.741_824 / speed).round() as u64;
+        let runs =
+            (first..).zip(speeds).map(|(number, speed)| run(number, vec![case("write", &[time(speed); 6])]));
+        side(name, runs.collect())
+    };
+    let a = side_of("A", 1, [0.228, 0.466, 0.529, 0.599]);
+    let b = side_of("B", 11, [0.245, 0.256, 0.579, 0.666]);
+    let [a, b, ratio, low, high] = printed(&Comparison::from_sides(a, b).unwrap());
+    assert!((ratio - b / a).abs() < 0.002, "{ratio} is not {b} / {a}");
+    assert!(low <= ratio && ratio <= high, "{low} {ratio} {high}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn figures_agree(
+        of_a in proptest::collection::vec(1u64..1_000_000, 1..10),
+        of_b in proptest::collection::vec(1u64..1_000_000, 1..10),
+        minimizes_p99 in proptest::bool::ANY,
+    ) {
+        let runs = |first: u32, times: &[u64]| -> Vec<ComparedRun> {
+            let of_run = |(number, &time): (u32, &u64)| {
+                let mut of_run = run(number, vec![case("write", &[time, time + 1 + time / 3])]);
+                let objective = if minimizes_p99 { Objective::P99 } else { Objective::Time };
+                of_run.run.settings.objective = objective;
+                of_run
+            };
+            (first..).zip(times).map(of_run).collect()
+        };
+        let compared = Comparison::from_sides(side("A", runs(1, &of_a)), side("B", runs(101, &of_b))).unwrap();
+        let ComparedCase { a_bytes_per_s, b_bytes_per_s, speed_ratio, .. } = &compared.cases[0];
+        let quotient = b_bytes_per_s / a_bytes_per_s;
+        proptest::prop_assert!((speed_ratio.estimate / quotient - 1.0).abs() < 1e-9, "{:?}", compared.cases);
+        proptest::prop_assert!(speed_ratio.low <= quotient * (1.0 + 1e-9));
+        proptest::prop_assert!(speed_ratio.high >= quotient * (1.0 - 1e-9));
+    }
+}
