@@ -177,7 +177,10 @@ fn table<'c>(
     (rank, metric): (u8, &Metric),
 ) -> Table {
     let labels = cases.iter().any(|case| case.record.label.is_some());
-    let label = |(case, _): &MeasuredCase<'_>| case.record.label.clone().unwrap_or_default();
+    // Some cases of a search have none.
+    let label = |(case, _): &MeasuredCase<'_>| {
+        case.record.label.clone().unwrap_or_else(|| case.record.case.to_string())
+    };
     // Shared values are above the table.
     let names: Vec<&str> = cases.iter().map(|case| case.record.case.name()).collect();
     let shared = if labels || names.len() < 2 { Vec::new() } else { shared_values(&names) };

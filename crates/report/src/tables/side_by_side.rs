@@ -39,7 +39,8 @@ struct Grid<'r> {
 
 type Head = (&'static str, fn(&CaseRecord) -> String);
 
-const LABEL: Head = ("", |record| record.label.clone().unwrap_or_default());
+/// Some cases of a search have none.
+const LABEL: Head = ("", |record| record.label.clone().unwrap_or_else(|| record.case.to_string()));
 const CHUNK: Head = ("chunk", |record| record.case.value(Axis::Chunk).unwrap_or_default());
 const CASE: Head = (table::CASE, |record| record.case.to_string());
 

@@ -129,3 +129,18 @@ fn no_table_is_wider_than_the_terminal_and_all_have_values() {
         }
     }
 }
+
+/// A case that joined a contest has no label of its own.
+#[test]
+fn a_row_without_a_label_has_its_case_in_front() {
+    let two =
+        || vec![case("flags", Some("plain"), "write", 200), case("flags", None, "pwrite,chunk=4KiB", 300)];
+    let alone = shown(two(), WIDE);
+    assert!(alone.lines().any(|line| line.starts_with("pwrite,chunk=4KiB ")), "{alone}");
+    let mut side_by_side = RunRecord { cases: two(), status: RunStatus::Complete, ..example_run() };
+    side_by_side.missing =
+        vec![writebench_model::MissingTarget { name: "xfs".to_owned(), reason: "no mkfs.xfs".to_owned() }];
+    let report = Report::from_run(None, side_by_side);
+    let text = plain(&terminal::report(&report, Detail::All, None));
+    assert!(text.lines().any(|line| line.starts_with("pwrite,chunk=4KiB ")), "{text}");
+}
