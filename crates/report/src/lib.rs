@@ -13,5 +13,5 @@ pub use numbers::{ComparedRun, Comparison, Gated, ObservationUnit, Side};
 pub use sentences::arranged::Sort;
 pub use sentences::comparison::FOUR_RUNS;
 pub use sentences::machine::machine_lines;
-pub use sentences::{Report, counted, emit_options, percent, quoted, visible, visible_lines};
+pub use sentences::{Report, counted, emit_options, percent, quoted, ratio_interval, visible, visible_lines};
 pub use writebench_stats::{GateVerdict, Verdict};

@@ -2,9 +2,9 @@
 
 use writebench_stats::{GateVerdict, distinct};
 
-use crate::numbers::{CaseOn, Comparison};
+use crate::numbers::{CaseOn, CaseReport, Comparison};
 use crate::sentences::comparison::verdict;
-use crate::sentences::{Report, THOUSANDTHS, gated, percent, visible};
+use crate::sentences::{Report, gated, percent, ratio_interval, visible};
 
 struct Test {
     group: String,
@@ -28,9 +28,14 @@ pub(super) fn render(report: &Report) -> String {
         let element = if is_fault { "error" } else { "skipped" };
         let problem = case.cause().map(|cause| (element, cause)).or_else(|| slower(&case.name));
         let seconds = case.estimate.as_ref().map_or(0.0, |_| case.time_ns() / 1e9);
-        Test { group: case.record.target.clone(), name: case.name.clone(), seconds, problem }
+        Test { group: case.record.target.clone(), name: test_name(case), seconds, problem }
     });
     document(tests.collect())
+}
+
+/// As for `--case` or `--command`: its target is the test's class.
+fn test_name(case: &CaseReport) -> String {
+    case.record.program().map_or_else(|| case.record.case.to_string(), str::to_owned)
 }
 
 pub(super) fn comparison(comparison: &Comparison) -> String {
@@ -39,7 +44,7 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
     let compared = comparison.cases.iter().map(|case| {
         let ratio = &case.speed_ratio;
         let limit = percent(comparison.limit_ppm.unwrap_or_default());
-        let message = || format!("slower by more than {limit}: {}", THOUSANDTHS.between(ratio.low, ratio.high));
+        let message = || format!("slower by more than {limit}: {}", ratio_interval(ratio));
         let problem = match ratio.is_sure() {
             false => Some(("skipped", verdict(case, comparison))),
             true => slower.contains(&case).then(|| ("failure", message())),
@@ -80,4 +85,23 @@ fn is(test: &Test, element: &str) -> bool {
 /// XML has no control characters, not even escaped.
 fn escape(text: &str) -> String {
     askama::filters::escape(visible(text), askama::filters::Html).map_or(String::new(), |safe| safe.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use writebench_model::{CaseRecord, RunRecord};
+    use writebench_testkit::{example_case, example_run};
+
+    #[test]
+    fn a_test_is_named_as_on_the_command_line() {
+        let program = CaseRecord {
+            label: Some("./head {source} {file}".to_owned()),
+            ..example_case("test", "program,size=1MiB", Vec::new())
+        };
+        let run =
+            RunRecord { cases: vec![program, example_case("test", "write", Vec::new())], ..example_run() };
+        let text = render(&Report::from_run(None, run));
+        assert!(text.contains("name=\"./head {source} {file}\"") && text.contains("name=\"write\""), "{text}");
+    }
 }

@@ -1,5 +1,5 @@
 use writebench_model::RunRecord;
-use writebench_stats::GateVerdict;
+use writebench_stats::{GateVerdict, Interval};
 
 use crate::numbers::Gated;
 use crate::sentences::{THOUSANDTHS, counted};
@@ -7,6 +7,11 @@ use crate::sentences::{THOUSANDTHS, counted};
 /// `5 %` for 50000.
 pub fn percent(ppm: u32) -> String {
     format!("{} %", f64::from(ppm) / 1e4)
+}
+
+/// The interval of a ratio of speeds: one rounding, outwards, wherever it is printed.
+pub fn ratio_interval(ratio: &Interval) -> String {
+    THOUSANDTHS.between(ratio.low, ratio.high)
 }
 
 /// A line per judged case.
@@ -21,7 +26,8 @@ pub(crate) fn sentences(run: &RunRecord, gated: &[Gated]) -> Vec<String> {
             GateVerdict::Passed => format!("not slower by more than {limit}"),
             GateVerdict::Undecided => format!("undecided whether slower by more than {limit}"),
         };
-        let (speed, interval) = (THOUSANDTHS.text(ratio.estimate), THOUSANDTHS.between(ratio.low, ratio.high));
+        let speed = THOUSANDTHS.text(ratio.estimate);
+        let interval = ratio_interval(ratio);
         let rounds = counted(ratio.count, "round");
         format!("{name} has {speed} times the speed of {baseline} ({interval}, {rounds}): {found}.")
     };

@@ -27,7 +27,7 @@ pub(crate) use self::advice::Advice;
 pub(crate) use self::changes::Change;
 pub(crate) use self::code::codes;
 pub use self::code::emit_options;
-pub use self::gated::percent;
+pub use self::gated::{percent, ratio_interval};
 pub(crate) use self::machine::{missing, one_line, run_lines};
 pub(crate) use self::number::*;
 pub use self::report::Report;

@@ -1,6 +1,6 @@
 use crate::numbers::{ComparedCase, Comparison, ObservationUnit};
 use crate::sentences::comparison::verdict;
-use crate::sentences::{GIGABYTES_PER_S, NOTHING, THOUSANDTHS};
+use crate::sentences::{GIGABYTES_PER_S, NOTHING, THOUSANDTHS, ratio_interval};
 use crate::tables::table::{self, Table};
 
 type Cells<'c> = table::Cells<'c, &'c ComparedCase>;
@@ -8,7 +8,7 @@ type Cells<'c> = table::Cells<'c, &'c ComparedCase>;
 pub(crate) fn table<'c>(cases: impl Iterator<Item = &'c ComparedCase>, comparison: &'c Comparison) -> Table {
     let counts = if comparison.unit == ObservationUnit::Run { "runs A / B" } else { "rounds A / B" };
     let interval = |case: &ComparedCase| match case.speed_ratio.is_sure() {
-        true => THOUSANDTHS.between(case.speed_ratio.low, case.speed_ratio.high),
+        true => ratio_interval(&case.speed_ratio),
         false => NOTHING.to_owned(),
     };
     let columns = vec![
