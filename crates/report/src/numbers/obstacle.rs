@@ -16,6 +16,11 @@ pub(crate) struct Obstacle {
 }
 
 impl Obstacle {
+    /// Whether the samples were good, and only more of them are missing.
+    pub(crate) fn is_too_few_rounds(&self) -> bool {
+        matches!(self.kind, ObstacleKind::TooFewRounds { .. })
+    }
+
     /// Whether the samples were good, but one of the user's limits ended them.
     pub(crate) fn is_a_limit(&self) -> bool {
         matches!(self.kind, ObstacleKind::TooFewRounds { ended_by, .. } if ended_by != EndedBy::Schedule)

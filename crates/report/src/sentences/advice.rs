@@ -13,7 +13,6 @@ use crate::sentences::finding::{Finding, compared};
 use crate::sentences::metric::{Metric, RECORDS, THROUGHPUT};
 use crate::sentences::number::{MILLISECONDS, TIMES, or_nothing};
 use crate::sentences::recommended::{Decision, decide, has_rounds, simpler};
-use crate::sentences::warning::failed;
 use crate::sentences::words::{NAMED, capitalised, counted, list, quoted};
 
 /// Common rounds for an interval.
@@ -328,18 +327,19 @@ fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
     case.record.case != other.record.case && case.ratio_to(other).is_some_and(is_close)
 }
 
-/// Why a search has no recommendation, and what helps.
+/// With the obstacle: more time or bytes help only against their limits.
 pub(crate) fn without_advice(run: &RunRecord, cases: &[CaseReport]) -> String {
-    let is_ok = |case: &&CaseReport| case.record.samples.iter().any(|sample| sample.outcome.is_ok());
     let looked_at: Vec<&CaseReport> = cases.iter().filter(|case| !case.record.samples.is_empty()).collect();
-    if let Some(failed) = failed(&looked_at).filter(|_| !looked_at.iter().any(is_ok)) {
-        return format!("No advice, because no sample could be taken: {failed}");
+    let is_final = |case: &&CaseReport| case.record.origin.is_stage(Stage::Final);
+    let finals: Vec<&CaseReport> = looked_at.iter().copied().filter(is_final).collect();
+    let found = obstacle(run, if finals.is_empty() { &looked_at } else { &finals });
+    match found.map(|obstacle| (obstacle.is_too_few_rounds(), obstacle)) {
+        Some((true, obstacle)) => {
+            format!("The search ended too early for advice: {}. {}", obstacle.cause(), obstacle.remedy())
+        }
+        Some((false, obstacle)) => format!("No advice: {}. {}", obstacle.cause(), obstacle.remedy()),
+        None => "The search ended too early for advice.".to_owned(),
     }
-    let finals: Vec<&CaseReport> =
-        looked_at.iter().copied().filter(|case| case.record.origin.is_stage(Stage::Final)).collect();
-    let needed = if finals.is_empty() { looked_at } else { finals };
-    let why = obstacle(run, &needed).map_or(String::new(), |obstacle| format!(" {}", obstacle.text()));
-    format!("No advice: an answer needs {ROUNDS} usable samples of plain write and of another method.{why}")
 }
 
 /// The fastest first. Cases of few rounds are left out if any case has enough, because only chance makes them as

@@ -39,9 +39,9 @@ impl Obstacle {
             Kind::DiskFull => failed("no space is left on the filesystem (ENOSPC)"),
             Kind::QuotaExceeded => failed("the user's or project's disk quota is used up (EDQUOT)"),
             Kind::MemoryLimit { is_killed: false, .. } => failed("memory ran out (ENOMEM)"),
-            Kind::MemoryLimit { is_killed: true, .. } => {
-                failed("SIGKILL ended the worker, as the kernel does for lack of memory")
-            }
+            Kind::MemoryLimit { is_killed: true, .. } => failed(
+                "the worker was killed (SIGKILL) by another process, or by the kernel for lack of memory",
+            ),
             Kind::FileSizeLimit => failed("a file may not become as large (EFBIG or SIGXFSZ)"),
             Kind::ReadOnly => failed("the filesystem became read-only (EROFS)"),
             Kind::Failures { reason } => failed(reason),

@@ -139,7 +139,7 @@ fn a_failure_is_named_by_its_kind_and_needs_no_budget() {
         let died = Outcome::WorkerDied { phase: Phase::Write, signal: Some(signal), detail: String::new() };
         said(run(), vec![ended("write", died.clone()), ended("pwrite", died)])
     };
-    assert!(died(9).contains("lack of memory. Free memory"), "{}", died(9));
+    assert!(died(9).contains("for lack of memory. Free memory"), "{}", died(9));
     assert!(died(25).contains("ulimit -f"), "{}", died(25));
     let mut small = run();
     small.targets[0].environment.memory.limit_bytes = Some(512 << 20);

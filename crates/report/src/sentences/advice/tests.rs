@@ -104,7 +104,7 @@ fn fewer_than_six_rounds_give_no_advice() {
     assert_eq!(
         sentences,
         [
-            "No advice: an answer needs 6 usable samples of plain write and of another method. The run ended after 5 of the 6 rounds that an answer needs. Measure these cases alone, by --case."
+            "The search ended too early for advice: the run ended after 5 of the 6 rounds that an answer needs. Measure these cases alone, by --case."
         ]
     );
 }
@@ -130,7 +130,7 @@ fn a_baseline_with_too_few_samples_gives_no_advice_however_fast_another_method_i
     let mut few = case(Final, "write", BASELINE, &times(FAST, 3));
     few.samples.truncate(5);
     let sentences = conclusions(vec![case(Final, "uring,depth=4", None, &times(FAST, 1)), few]);
-    assert!(sentences[0].starts_with("No advice: an answer needs 6 usable samples"), "{sentences:?}");
+    assert!(sentences[0].starts_with("The search ended too early for advice: "), "{sentences:?}");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_baseline_that_failed_leaves_the_simplest_of_the_fastest() {
 fn a_search_that_reached_no_finals_recommends_nothing() {
     assert_eq!(conclusions(vec![case(Screening, "write,size=16MiB", None, &[1])]).len(), 1);
     let sentences = conclusions(vec![case(Screening, "write,size=16MiB", None, &[1])]);
-    assert!(sentences[0].starts_with("No advice: an answer needs 6 usable samples"), "{sentences:?}");
+    assert!(sentences[0].starts_with("The search ended too early for advice: "), "{sentences:?}");
 }
 
 #[test]
@@ -232,12 +232,37 @@ fn a_search_without_a_good_sample_has_a_reason() {
     };
     let not_run = case(Final, "write", None, &[]);
     let sentences = conclusions(vec![died("write,size=16MiB"), died("pwrite,size=16MiB"), not_run.clone()]);
-    let expected = "No advice, because no sample could be taken: 2 of 2 cases failed: write,size=16MiB: worker-died: \
-                    SIGKILL (9): killed by another process, or by the kernel for lack of memory, in phase settle, \
-                    and 1 more.";
-    assert_eq!(sentences, [expected]);
+    assert_eq!(
+        sentences,
+        [
+            "No advice: 2 of 2 cases failed: the worker was killed (SIGKILL) by another process, or by the kernel for lack \
+             of memory. Free memory, or use a smaller --size. The kernel's log (dmesg) names what it killed.",
+        ]
+    );
     let sentences = conclusions(vec![died("write,size=16MiB"), case(Screening, "pwrite", None, &[1]), not_run]);
-    assert!(sentences[0].starts_with("No advice: an answer needs 6 usable samples"), "{sentences:?}");
+    assert!(
+        sentences[0].starts_with("No advice: 1 of 2 cases failed: "),
+        "one candidate has no rival: {sentences:?}"
+    );
+}
+
+/// Neither more time nor more bytes help against these.
+#[test]
+fn a_search_of_disturbed_samples_names_the_disturbance() {
+    let mut disturbed = case(Final, "write", BASELINE, &times(FAST, 1));
+    for sample in &mut disturbed.samples {
+        sample.disturbed = Some("memory copy 2.5 times slower than usual".to_owned());
+    }
+    let settings = writebench_model::Settings { budget_ns: Some(90_000_000_000), ..example_run().settings };
+    let cases = vec![disturbed, case(Screening, "pwrite,size=16MiB", None, &[1])];
+    let run = RunRecord { settings, cpu_wait_ppm: Some(820_000), cases, ..example_run() };
+    let report = crate::Report::from_run(None, run);
+    assert_eq!(
+        report.conclusions[0],
+        "No advice: 8 of 8 samples were disturbed: other programs used the CPUs, and tasks waited for one 82 % of the \
+         time. Stop them, or measure while the machine is idle."
+    );
+    assert!(!report.conclusions.join(" ").contains("--budget"), "{:?}", report.conclusions);
 }
 
 proptest! {
