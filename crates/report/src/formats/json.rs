@@ -3,7 +3,7 @@
 use serde::Serialize;
 use writebench_model::{CaseRecord, MissingTarget, RunRecord, TargetRecord};
 
-use crate::numbers::{CaseReport, Estimate, Gated};
+use crate::numbers::{CaseReport, Estimate, FailedCases, Gated};
 use crate::sentences::finding::Finding;
 use crate::sentences::{Advice, Report};
 
@@ -22,6 +22,7 @@ struct Document<'r> {
     findings: &'r [Finding],
     #[serde(skip_serializing_if = "<[Gated]>::is_empty")]
     gated: &'r [Gated],
+    failures: &'r [FailedCases],
     conclusions: &'r [String],
     warnings: &'r [String],
 }
@@ -54,6 +55,7 @@ pub(crate) fn render(report: &Report) -> String {
         advice: &report.advice,
         findings: &report.findings,
         gated: &report.gated,
+        failures: &report.failures,
         conclusions: &report.conclusions,
         warnings: &report.warnings,
     };

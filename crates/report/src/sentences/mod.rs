@@ -6,6 +6,7 @@ pub(crate) mod arranged;
 pub(crate) mod changes;
 pub(crate) mod code;
 pub(crate) mod comparison;
+mod failures;
 pub(crate) mod finding;
 pub(crate) mod gated;
 mod image_share;

@@ -1,8 +1,9 @@
 use writebench_model::{GOALS, RunRecord};
 
-use crate::numbers::{CaseReport, Gated, cases, gated, obstacle_to};
+use crate::numbers::{self, CaseReport, FailedCases, Gated, cases, gated, obstacle_to};
 use crate::sentences::advice::{Advice, Search, without_advice};
 use crate::sentences::answer::{ContractAnswer, answers, are_for_each_target, left_out, without_answer};
+use crate::sentences::failures;
 use crate::sentences::finding::Finding;
 use crate::sentences::gated::sentences;
 use crate::sentences::recommended::has_rounds;
@@ -27,6 +28,8 @@ pub struct Report {
     pub remarks: Vec<String>,
     /// Empty without `--fail-if-slower`.
     pub gated: Vec<Gated>,
+    /// Cases without a result that had a sample, and candidates of a search.
+    pub failures: Vec<FailedCases>,
     /// None if nothing was written.
     pub read_back: Option<String>,
     /// None without comparisons.
@@ -45,7 +48,8 @@ impl Report {
         let gated = gated(&run, &cases);
         let mut remarks = if is_search { Vec::new() } else { remarks(&run, &answers, &cases) };
         remarks.splice(..0, sentences(&run, &gated));
-        let (findings, conclusions) = match &search {
+        let failed = numbers::failures(&cases);
+        let (findings, mut conclusions) = match &search {
             Some(search) => (search.findings(), search.sentences(&run)),
             None if is_search => (Vec::new(), vec![without_advice(&run, &cases)]),
             None => (
@@ -53,10 +57,17 @@ impl Report {
                 answers.iter().map(ContractAnswer::text).chain(remarks.clone()).collect(),
             ),
         };
+        let mut warnings = all_warnings(&run, &cases, &answers);
+        if is_search {
+            conclusions.extend(failures::failures(&failed, &cases));
+        } else if cases.iter().all(|case| case.record.origin.suite() == GOALS) {
+            warnings.extend(failures::of_goals(&failed, &cases));
+        }
         Self {
             read_back: read_back(&cases),
             smallest_difference: smallest_difference(&cases),
-            warnings: all_warnings(&run, &cases, &answers),
+            warnings,
+            failures: failed,
             is_arranged: false,
             number,
             run,

@@ -237,6 +237,8 @@ fn a_search_without_a_good_sample_has_a_reason() {
         [
             "No advice: 2 of 2 cases failed: the worker was killed (SIGKILL) by another process, or by the kernel for lack \
              of memory. Free memory, or use a smaller --size. The kernel's log (dmesg) names what it killed.",
+            "2 of 2 candidates lost the worker: SIGKILL (9): killed by another process, or by the kernel for lack of \
+             memory, in phase settle (write,size=16MiB and 1 more).",
         ]
     );
     let sentences = conclusions(vec![died("write,size=16MiB"), case(Screening, "pwrite", None, &[1]), not_run]);
