@@ -29,7 +29,7 @@ const FIGURE_COLUMNS = [
   ofFigures("records/s", (figures) => figures.records, (value) => Math.round(value).toLocaleString("en")),
   ofFigures("elapsed", (figures) => figures.elapsed, nanoseconds),
   ...PHASES.map((phase, index) => ofFigures(phase, (figures) => figures.phases[index], (ns) => (ns > 0 ? nanoseconds(ns) : "0"))),
-  ...["p50", "p90", "p99", "p99.9", "longest"].map((name, index) => ofFigures(name, (figures) => figures.latency?.[index], nanoseconds)),
+  ...["p50", "p90", "p99", "p99.9", "longest"].map((name, index) => ofFigures(name, (figures) => figures.latency?.[index] ?? undefined, nanoseconds)),
   ofFigures("user CPU", (figures) => figures.user, (ns) => (ns > 0 ? nanoseconds(ns) : "0")),
   ofFigures("system CPU", (figures) => figures.system, (ns) => (ns > 0 ? nanoseconds(ns) : "0")),
   ofFigures("samples", (figures) => figures.samples, (value, figures) => `${value}${figures.disturbed && !figures.all_disturbed ? ` + ${figures.disturbed} disturbed` : figures.all_disturbed ? " (disturbed)" : ""}`),

@@ -189,9 +189,15 @@ impl Figure {
         self.high = self.high.map(|high| high.max(value));
     }
 
-    /// Of the interval, or else of the samples' range.
+    /// Of the interval, or else of the samples' range. As the interval, the range is widened to hold the value, which is
+    /// of a typical round: all of a few samples may be from slow ones.
     pub(crate) fn ends(&self) -> (f64, f64) {
-        self.low.zip(self.high).unwrap_or((self.min, self.max))
+        self.low.zip(self.high).unwrap_or((self.min.min(self.value), self.max.max(self.value)))
+    }
+
+    pub(crate) fn is_outside_its_samples(&self) -> bool {
+        // The model's logarithms lose a digit.
+        self.value < self.min * (1.0 - 1e-9) || self.value > self.max * (1.0 + 1e-9)
     }
 
     /// As a share of the value.
@@ -250,6 +256,16 @@ mod tests {
         let estimate = estimated("write", vec![sample(90, false)]).unwrap();
         assert!((estimate.throughput_bytes_per_s.value - 1e10).abs() < 1.0);
         assert!((estimate.write_alone_bytes_per_s.value - 1000.0 * 1e9 / 90.0).abs() < 1.0);
+    }
+
+    /// 0.095 ms stood next to 0.150 … 0.151.
+    #[test]
+    fn the_ends_of_few_samples_hold_the_value_of_a_typical_round() {
+        let mut figure = Figure::from_values(&[150.0, 151.0]).unwrap();
+        assert_eq!((figure.ends(), figure.is_outside_its_samples()), ((150.0, 151.0), false));
+        figure.set(95.0);
+        assert_eq!((figure.ends(), figure.is_outside_its_samples()), ((95.0, 151.0), true));
+        assert_eq!((figure.min, figure.max), (150.0, 151.0), "of the samples, as they are");
     }
 
     #[test]

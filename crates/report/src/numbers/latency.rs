@@ -23,6 +23,19 @@ pub struct LatencyEstimate {
     pub max_record: Option<u64>,
 }
 
+impl LatencyEstimate {
+    /// None of too few values: without a value beyond it, a percentile is only the longest under another name.
+    pub(crate) fn percentiles(&self) -> [(&'static str, Option<u64>); 4] {
+        let known = |one_of: u64, ns: u64| Some(ns).filter(|_| self.count >= one_of);
+        [
+            ("p50", known(2, self.p50_ns)),
+            ("p90", known(10, self.p90_ns)),
+            ("p99", known(100, self.p99_ns)),
+            ("p99.9", known(1000, self.p99_9_ns)),
+        ]
+    }
+}
+
 /// Without the median and the longest.
 const MOST_PLACES: u32 = 38;
 

@@ -7,9 +7,10 @@ use writebench_model::{Bytes, Case, Content, DataMemory, Durability, RunRecord, 
 use writebench_stats::{CLOSE, Interval, Verdict};
 
 use crate::numbers::{CaseReport, obstacle};
-use crate::sentences::answer::{latency, plain};
+use crate::sentences::answer::plain;
 use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
+use crate::sentences::latency::latency;
 use crate::sentences::metric::{Metric, RECORDS, THROUGHPUT};
 use crate::sentences::number::{MILLISECONDS, TIMES, or_nothing};
 use crate::sentences::recommended::{Decision, decide, has_rounds, simpler};

@@ -6,8 +6,9 @@ use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict, as_f64, grouped};
 
 use crate::numbers::{CaseReport, Estimate, by_contract, distinct, obstacle, usable};
 use crate::sentences::finding::{Finding, compared, goal};
+use crate::sentences::latency::latency;
 use crate::sentences::metric::Metric;
-use crate::sentences::number::{MILLISECONDS, NOTHING, TIMES, or_nothing, share};
+use crate::sentences::number::{NOTHING, TIMES, or_nothing, share};
 use crate::sentences::question::question;
 use crate::sentences::recommended::{Decision, decide, simpler};
 use crate::sentences::warning::case_sentence;
@@ -135,26 +136,6 @@ fn ranked_answer(
     let certainty = bound.map_or(certainty.clone(), |bound| format!("{}. {certainty}", capitalised(&bound)));
     let latency = latency(best, "It").map_or(String::new(), |latency| format!(" {latency}"));
     (finding, format!("{}{worth}.{latency}", figure_of(best, estimate)), certainty)
-}
-
-/// Percentiles of durable records, or of files.
-pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
-    let all = case.estimate.as_ref()?.latency?;
-    let [p50, p99, p99_9, most] =
-        [all.p50_ns, all.p99_ns, all.p99_9_ns, all.max_ns].map(|ns| MILLISECONDS.text(as_f64(ns)));
-    let what = match &case.record.contract {
-        Contract { file_size: Some(_), .. } => "a file",
-        Contract { records_per_s: Some(_), .. } => "a record, from its arrival",
-        _ => "a record",
-    };
-    let unit = if case.record.contract.file_size.is_some() { "file" } else { "record" };
-    let threads = case.record.case.known().map_or(1, |case| case.axes().threads);
-    let of_thread = if threads > 1 { " of its thread" } else { "" };
-    let place = all.max_record.map(|number| format!(", at {unit} {number}{of_thread}")).unwrap_or_default();
-    Some(format!(
-        "{who} takes {p50} ms at p50, {p99} ms at p99 and {p99_9} ms at p99.9 for {what}. The worst stall was {most} \
-         ms{place}."
-    ))
 }
 
 /// A value without a rank, or a reason.

@@ -39,8 +39,13 @@ pub(crate) const TIMES: [Metric; 3] = [
 /// Of a search that does not minimize the time.
 const CPU: Metric =
     Metric { unit: "ms CPU", ..time("CPU time", |estimate| estimate.minimized_ns.as_ref(), total) };
-const P99: Metric =
-    Metric { unit: "ms at p99", ..time("latency", |estimate| estimate.minimized_ns.as_ref(), total) };
+/// The median over samples, unlike the percentiles of all records together.
+const P99: Metric = Metric {
+    unit: "ms at p99 of a sample",
+    ..time("latency", |estimate| estimate.minimized_ns.as_ref(), total)
+};
+/// Of samples with fewer than a hundred records or files.
+const LONGEST: Metric = Metric { unit: "ms, the longest of a sample", ..P99 };
 
 const fn rate(title: &'static str, unit: &'static str, figure: FigureOf) -> Metric {
     Metric { title, unit, figure, text: &NUMBER, of_sample: speed }
@@ -48,6 +53,10 @@ const fn rate(title: &'static str, unit: &'static str, figure: FigureOf) -> Metr
 
 const fn time(title: &'static str, figure: FigureOf, of_sample: fn(&Sample) -> f64) -> Metric {
     Metric { title, unit: "ms", figure, text: &MILLISECONDS, of_sample }
+}
+
+fn has_percentile(estimate: &Estimate) -> bool {
+    estimate.latency.is_none_or(|all| all.count >= 100 * estimate.samples as u64)
 }
 
 fn speed(sample: &Sample) -> f64 {
@@ -59,7 +68,8 @@ impl Metric {
     pub(crate) fn for_case(case: &CaseRecord, estimate: &Estimate) -> &'static Self {
         match case.contract.durable_every_bytes.and(estimate.records_per_s) {
             _ if estimate.objective == Objective::Cpu => &CPU,
-            _ if estimate.objective == Objective::P99 => &P99,
+            _ if estimate.objective == Objective::P99 && has_percentile(estimate) => &P99,
+            _ if estimate.objective == Objective::P99 => &LONGEST,
             Some(_) => &RECORDS,
             _ if estimate.files_per_s.is_some() => &FILES,
             None if !case.contract.content.has_own_bytes() => &ELAPSED,
@@ -85,8 +95,8 @@ impl Metric {
     pub(crate) fn interval_or_samples(&self, estimate: &Estimate) -> String {
         match ((self.figure)(estimate), estimate.samples) {
             (_, 1) => "one sample".to_owned(),
-            (Some(Figure { low: None, min, max, .. }), few) => {
-                format!("{} … {}, {few} samples", self.text.text(*min), self.text.text(*max))
+            (Some(figure @ Figure { low: None, .. }), few) => {
+                format!("{}, {few} samples", range(figure, self.text))
             }
             _ => self.interval(estimate),
         }

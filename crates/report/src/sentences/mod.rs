@@ -10,6 +10,7 @@ mod failures;
 pub(crate) mod finding;
 pub(crate) mod gated;
 mod image_share;
+mod latency;
 pub(crate) mod machine;
 pub(crate) mod metric;
 pub(crate) mod number;

@@ -55,12 +55,13 @@ impl Quantity {
     }
 }
 
-/// `low – high` for the median's interval, `least … most` for too few samples.
+/// `low – high` for the median's interval, `least … most` for too few samples. Both hold the value.
 pub(crate) fn range(figure: &Figure, quantity: &Quantity) -> String {
-    match (figure.low, figure.high) {
-        (Some(low), Some(high)) => quantity.between(low, high),
-        _ if figure.min == figure.max => NOTHING.to_owned(),
-        _ => format!("{} … {}", quantity.text(figure.min), quantity.text(figure.max)),
+    let (low, high) = figure.ends();
+    match figure.low {
+        Some(_) => quantity.between(low, high),
+        None if figure.min == figure.max => NOTHING.to_owned(),
+        None => format!("{} … {}", quantity.text(low), quantity.text(high)),
     }
 }
 

@@ -2,13 +2,14 @@ use writebench_model::{Limit, LimitKind};
 use writebench_stats::{Stability, as_f64};
 
 use crate::numbers::{CaseReport, limit_kind};
-use crate::sentences::{GIGABYTES_PER_S, counted, counted_range, seconds_short, share};
+use crate::sentences::{GIGABYTES_PER_S, NAMED, counted, counted_range, list, seconds_short, share};
 
 /// Limits behind the shares, and bursts.
 pub(super) fn notes(cases: &[&CaseReport], limits: &[Limit]) -> Vec<String> {
     let mut notes: Vec<String> =
         LimitKind::ALL.iter().filter_map(|&kind| limit_note(kind, cases, limits)).collect();
     notes.extend(cases.iter().copied().filter_map(burst_note));
+    notes.extend(outside(cases));
     notes
 }
 
@@ -53,6 +54,20 @@ fn non_temporal(kind: LimitKind, threads: u32, limits: &[Limit]) -> Option<Strin
 
 fn as_gigabytes_per_s(bytes_per_s: u64) -> String {
     GIGABYTES_PER_S.text(as_f64(bytes_per_s))
+}
+
+/// Next to `min – max` of all samples, such a value looks like a mistake.
+fn outside(cases: &[&CaseReport]) -> Option<String> {
+    let is_outside = |case: &&&CaseReport| {
+        case.estimate.as_ref().is_some_and(|estimate| estimate.total_ns.is_outside_its_samples())
+    };
+    let outside: Vec<&str> = cases.iter().filter(is_outside).map(|case| case.name.as_str()).collect();
+    (!outside.is_empty()).then(|| {
+        format!(
+            "outside its samples: {}. A value is for a typical round, and these samples are all from slower or faster ones",
+            list(&outside, NAMED)
+        )
+    })
 }
 
 /// For tables without a column of samples.

@@ -1,7 +1,7 @@
 use writebench_model::{Axis, Durability};
 use writebench_stats::Interval;
 
-use crate::numbers::{CaseReport, Estimate, LatencyEstimate, PHASES, PhaseNs, by_rank};
+use crate::numbers::{CaseReport, Estimate, PHASES, PhaseNs, by_rank};
 use crate::sentences::metric::{ELAPSED, FILES, Metric, RECORDS, THROUGHPUT, TIMES};
 use crate::sentences::{
     GIGABYTES_PER_S, MILLISECONDS, NUMBER, microseconds, milliseconds, or_nothing, range, shared_values,
@@ -85,9 +85,11 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
 }
 
 pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
-    fn latency<'c>(group: &str, name: &str, value: fn(&LatencyEstimate) -> u64) -> Cells<'c> {
+    fn percentile<'c>(group: &str, number: usize) -> Cells<'c> {
+        let name = ["p50", "p90", "p99", "p99.9"][number];
         figures(group, name, 2, move |estimate| {
-            or_nothing(estimate.latency.as_ref(), |latency| microseconds(value(latency)))
+            let known = estimate.latency.and_then(|latency| latency.percentiles()[number].1);
+            or_nothing(known, microseconds)
         })
     }
     let rate = Metric::of_files_or(cases, &RECORDS);
@@ -97,13 +99,11 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
         value(&ELAPSED, ""),
         limit(3),
         stability(5),
-        latency(if rate.unit == RECORDS.unit { "µs/call:" } else { "µs/file:" }, "p50", |latency| {
-            latency.p50_ns
-        }),
-        latency("", "p90", |latency| latency.p90_ns),
-        latency("", "p99", |latency| latency.p99_ns),
-        latency("", "p99.9", |latency| latency.p99_9_ns),
-        latency("", "max", |latency| latency.max_ns),
+        percentile(if rate.unit == RECORDS.unit { "µs/call:" } else { "µs/file:" }, 0),
+        percentile("", 1),
+        percentile("", 2),
+        percentile("", 3),
+        figures("", "max", 2, |estimate| or_nothing(estimate.latency, |latency| microseconds(latency.max_ns))),
     ];
     columns.extend(phases_and_cpu(5));
     table(title, cases, columns, (1, rate))

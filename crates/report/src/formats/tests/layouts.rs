@@ -144,3 +144,57 @@ fn a_row_without_a_label_has_its_case_in_front() {
     let text = plain(&terminal::report(&report, Detail::All, None));
     assert!(text.lines().any(|line| line.starts_with("pwrite,chunk=4KiB ")), "{text}");
 }
+
+/// The other cases' rounds show that both of its samples are from slow ones.
+#[test]
+fn a_value_outside_its_samples_has_a_reason_beside_it() {
+    let rounds = |name: &str, times_us: &[(u32, u64)]| {
+        let sample = |&(round, us): &(u32, u64)| {
+            let mut sample = Sample::without_figures(round, Outcome::Ok);
+            (sample.bytes, sample.phases_ns.write) = (1 << 20, us * 1000);
+            sample
+        };
+        let mut case = example_case("A section", name, times_us.iter().map(sample).collect());
+        (case.origin, case.contract.bytes) = (section_of("write", "A section"), 1 << 20);
+        case
+    };
+    let all = [(0, 100), (1, 101), (2, 99), (3, 100), (4, 160), (5, 161), (6, 100)];
+    let run = RunRecord {
+        cases: vec![rounds("write", &all), rounds("fwrite", &all), rounds("pwrite", &[(4, 150), (5, 151)])],
+        status: RunStatus::Complete,
+        ..example_run()
+    };
+    let report = Report::from_run(None, run);
+    let text = plain(&terminal::report(&report, Detail::All, None));
+    assert!(text.contains("outside its samples: pwrite. A value is for a typical round"), "{text}");
+    let estimate = report.cases[2].estimate.as_ref().unwrap();
+    let (low, high) = estimate.total_ns.ends();
+    assert!(low <= estimate.total_ns.value && estimate.total_ns.value <= high && low < estimate.total_ns.min);
+}
+
+/// p99 of 26 files was the longest of them.
+#[test]
+fn a_table_has_no_percentile_of_too_few_values() {
+    let records = |count: u64| {
+        let mut case = case("run", None, "write,chunk=4KiB,sync=fsync/1", 900);
+        (case.contract.durability, case.contract.durable_every_bytes) = (Durability::Durable, Some(4096));
+        let mut report = Report::from_run(None, RunRecord { cases: vec![case], ..example_run() });
+        let (p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns) =
+            (1_001_000, 1_002_000, 1_003_000, 1_004_000, 1_005_000);
+        let latency = crate::numbers::LatencyEstimate {
+            count,
+            p50_ns,
+            p90_ns,
+            p99_ns,
+            p99_9_ns,
+            max_ns,
+            max_record: None,
+        };
+        report.cases[0].estimate.as_mut().unwrap().latency = Some(latency);
+        let text = plain(&terminal::report(&report, Detail::All, None));
+        ["1001", "1002", "1003", "1004", "1005"].map(|number| text.contains(number))
+    };
+    assert_eq!(records(26), [true, true, false, false, true]);
+    assert_eq!(records(100), [true, true, true, false, true]);
+    assert_eq!(records(1000), [true; 5]);
+}
