@@ -75,10 +75,11 @@ function lane(entry, plain, end) {
 }
 
 function figureCell(entry) {
-  const [median, low, high] = entry.figures.throughput;
-  const text = (value) => inUnit(value, data.goals[entry.goal].per);
-  const range = entry.figures.samples === 1 ? "one sample" : interval(entry.figures, low, high, text);
-  return element("td", { class: "figure" }, text(median), " ", element("span", { class: "quiet" }, range));
+  const [value, range] = entry.shown;
+  const { unit } = data.goals[entry.goal];
+  // Next to goals in other units.
+  const ofUnit = unit && unit !== data.overview.unit ? ` ${unit}` : "";
+  return element("td", { class: "figure" }, `${value}${ofUnit} `, element("span", { class: "quiet" }, range));
 }
 
 function wayButton(entry, isPlain) {
@@ -105,11 +106,14 @@ function shape(name, attributes) {
   return made;
 }
 
+// Bytes per second, as if its records or files had the goal's size: of candidates with other sizes.
+const rateOf = (entry, per) => entry.figures.throughput[0] * (per && entry.per ? per / entry.per : 1);
+
 // A mark per case, in the colour of its number of samples. A tooltip names the nearest, a click copies its command.
-function strip(entries, text, end) {
+function strip(entries, text, end, per) {
   const svg = shape("svg", { viewBox: "0 0 1000 100", preserveAspectRatio: "none", "aria-hidden": "true" });
   // Multiples of the golden ratio spread equal values evenly.
-  const marks = entries.map((entry, index) => ({ entry, x: (Math.min(entry.figures.throughput[0], end) / end) * 1000, y: 10 + 80 * ((index * 0.618034) % 1) }));
+  const marks = entries.map((entry, index) => ({ entry, x: (Math.min(rateOf(entry, per), end) / end) * 1000, y: 10 + 80 * ((index * 0.618034) % 1) }));
   for (const [level] of COUNTS.entries()) {
     const d = marks.filter(({ entry }) => levelOf(entry) === level).map(({ x, y }) => `M${x.toFixed(1)} ${y.toFixed(0)}h0`).join("");
     if (d !== "") svg.append(paired(shape("path", { d }), COUNTS[level][2]));
@@ -122,8 +126,8 @@ function strip(entries, text, end) {
   };
   cell.addEventListener("pointermove", (event) => (cell.title = titleOf(nearest(event))));
   cell.addEventListener("click", (event) => copyCommand(nearest(event)));
-  const all = entries.map((entry) => entry.figures.throughput[0]);
-  const range = [least(all), most(all)].map((value) => inUnit(value, data.goals[entries[0].goal]?.per)).join(" – ");
+  const all = entries.map((entry) => rateOf(entry, per));
+  const range = [least(all), most(all)].map((value) => inUnit(value, per)).join(" – ");
   const series = seriesNames.length > 1 ? [element("td", { class: "where" }, new Set(entries.map(place)).size > 1 ? "all" : place(entries[0]))] : [];
   return element("tr", { class: "strip case-row" }, element("th", { scope: "row" }, text), ...series, cell,
     element("td", { class: "figure" }, element("span", { class: "quiet" }, range)));
@@ -137,7 +141,7 @@ function otherBody(end) {
   const names = [...new Set(all.map(place))];
   const rows = names.map((name) => {
     const entries = all.filter((entry) => place(entry) === name);
-    return strip(entries, `${entries.length.toLocaleString("en")} candidates`, end);
+    return strip(entries, `${entries.length.toLocaleString("en")} candidates`, end, data.overview.unit && data.goals[0].per);
   });
   return rows.length === 0 ? [] : [element("tbody", {}, goalRow("Candidates outside the final"), ...rows)];
 }
@@ -146,17 +150,19 @@ const goalRow = (text, more = {}) => element("tr", { class: "goal", ...more }, e
 
 function goalBody(ranked, index, isShort) {
   const { goal, rows } = ranked;
-  const { text, end = data.overview.end, per, unit } = data.goals[goal];
+  const { text, per, unit, end: own = data.overview.end } = data.goals[goal];
+  const isShared = unit === data.overview.unit;
+  const end = isShared ? data.overview.end : own;
   const columns = seriesNames.length > 1 ? 4 : 3;
   const limit = isShort ? opened.cases.get(goal) ?? FASTEST : rows.length;
   const plainRow = rows.find(ranked.isPlain);
   const plains = plainRow?.lanes ?? new Map();
   const shown = rows.filter((row, rank) => rank < limit || row === plainRow);
   const body = element("tbody", {},
-    coloured(goalRow(per ? `${text}, in ${unit}, from 0 to ${inUnit(end, per)}` : text, { class: seriesNames.length > 1 ? "goal" : "goal swatched" }), index),
-    ...(shown.length < rows.length ? [strip(rows.flatMap((row) => [...row.lanes.values()]), `all ${counted(rows.length, "case")}`, end)] : []),
+    coloured(goalRow(!isShared ? `${text}, in ${unit}, from 0 to ${inUnit(end, per)}` : text, { class: seriesNames.length > 1 ? "goal" : "goal swatched" }), index),
+    ...(shown.length < rows.length ? [strip(rows.flatMap((row) => [...row.lanes.values()]), `all ${counted(rows.length, "case")}`, end, per)] : []),
     ...shown.flatMap((row) => caseRows(ranked, row, plains, end, index)));
-  if (per) styled(body, { "--grid": "none" });
+  if (!isShared) styled(body, { "--grid": "none" });
   const left = rows.length - shown.length;
   if (left > 0) {
     const more = left > MORE_CASES ? `Show ${MORE_CASES} of ${counted(left, "slower case")}` : `Show ${counted(left, "slower case")}`;
@@ -175,12 +181,13 @@ function moreRow(columns, text, open) {
 }
 
 function scaleHeading() {
+  const unit = data.overview.unit ?? "GB/s";
   const marks = data.overview.ticks.map(([part, value]) => styled(element("span", {}, value), { left: `${part}%` }));
   const heads = [
     element("th", { scope: "col", class: "name" }, "case"),
     ...(seriesNames.length > 1 ? [element("th", { scope: "col", class: "where" }, "on")] : []),
-    element("th", { scope: "col", class: "scale" }, element("span", { class: "hidden" }, "GB/s from 0, in a picture"), element("span", { "aria-hidden": "true", class: "ticks" }, ...marks)),
-    element("th", { scope: "col", class: "figure" }, "GB/s ", element("span", { class: "quiet" }, "95% CI")),
+    element("th", { scope: "col", class: "scale" }, element("span", { class: "hidden" }, `${unit} from 0, in a picture`), element("span", { "aria-hidden": "true", class: "ticks" }, ...marks)),
+    element("th", { scope: "col", class: "figure" }, `${unit} `, element("span", { class: "quiet" }, "95% CI")),
   ];
   return element("thead", {}, element("tr", {}, ...heads));
 }

@@ -15,11 +15,11 @@ pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
         several => run_names(several).into_iter().map(|name| format!("{name} · ")).collect(),
     };
     let cases = reports.iter().zip(&prefixes).flat_map(|(report, prefix)| {
-        report.cases.iter().map(move |case| (format!("{prefix}{}", target_of(report, case)), case))
+        report.cases.iter().map(move |case| (report, format!("{prefix}{}", target_of(report, case)), case))
     });
-    let cases: Vec<(usize, (String, &CaseReport))> =
-        cases.enumerate().filter(|(_, (_, case))| Report::is_finalist(case)).collect();
-    let rows = cases.iter().map(|(number, (target, case))| ChartCase { number: *number, target, case });
+    let drawn = cases.enumerate().filter(|(_, (report, _, case))| report.is_drawn(case));
+    let drawn: Vec<(usize, (&Report, String, &CaseReport))> = drawn.collect();
+    let rows = drawn.iter().map(|(number, (_, target, case))| ChartCase { number: *number, target, case });
     let mut charts = of_rows(&rows.collect::<Vec<_>>());
     for (report, prefix) in reports.iter().zip(&prefixes) {
         let missing =

@@ -89,8 +89,14 @@ impl Report {
     }
 
     /// All cases of runs other than searches.
-    pub(crate) fn is_finalist(case: &CaseReport) -> bool {
+    fn is_finalist(case: &CaseReport) -> bool {
         !case.record.origin.is_search() || (!case.is_screening() && has_rounds(case))
+    }
+
+    /// A case of the answers, or any other finalist.
+    pub(crate) fn is_drawn(&self, case: &CaseReport) -> bool {
+        let is_named = |finding: &Finding| finding.case.as_deref() == Some(case.record.case.name());
+        Self::is_finalist(case) || (!case.is_screening() && self.findings.iter().any(is_named))
     }
 
     pub(crate) fn whole_run(&self) -> RunRecord {

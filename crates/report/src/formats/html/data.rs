@@ -13,11 +13,14 @@ use crate::charts::scale::round_values;
 use crate::charts::{NamedChart, Point, Scale, Unit};
 use crate::formats::palette;
 use crate::numbers::{
-    CaseReport, CompareError, ComparedCase, Comparison, Estimate, Figure, PHASES, distinct, grouped,
+    CaseReport, CompareError, ComparedCase, Comparison, Estimate, Figure, LatencyEstimate, PHASES, distinct,
+    grouped,
 };
 use crate::sentences::Report;
 use crate::sentences::answer::is_baseline;
 use crate::sentences::finding;
+use crate::sentences::metric::{FILES, RECORDS, THROUGHPUT};
+use crate::sentences::or_nothing;
 
 #[derive(Serialize)]
 pub(super) struct Data<'r> {
@@ -73,12 +76,13 @@ pub(super) fn data<'r>(
             // Throughput is meaningless without written bytes.
             let is_ranked = case.is_ranked() && case.record.contract.content.has_own_bytes();
             let is_other = is_ranked && others.contains(&number);
-            let has_goal = is_ranked && Report::is_finalist(case);
+            let has_goal = is_ranked && report.is_drawn(case);
             let goal = has_goal.then(|| goal_number(&mut goals, case, &report.run.targets[target]));
+            let contract = &case.record.contract;
             let figure = case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s);
             match goal {
                 Some(goal) => goals[goal].figures.extend(figure),
-                None => of_others.extend(figure.filter(|_| is_other)),
+                None => of_others.extend(figure.filter(|_| is_other).map(|figure| (contract, figure))),
             }
             let facts = facts((case, &report.run.settings), [run, target, section], goal, is_other);
             cases.push(Case { facts, samples: samples(case) });
@@ -117,43 +121,66 @@ fn others(report: &Report) -> HashSet<usize> {
         (record.target.clone(), record.case.name_without(&[Axis::Size]))
     };
     let by_way = grouped(candidates, |(_, case)| key(case)).into_iter();
-    let others = by_way.filter(|(_, cases)| !cases.iter().any(|(_, case)| Report::is_finalist(case)));
+    let others = by_way.filter(|(_, cases)| !cases.iter().any(|(_, case)| report.is_drawn(case)));
     let stage = |(_, case): &(usize, &CaseReport)| (!case.is_screening(), case.record.contract.bytes);
     others.filter_map(|(_, cases)| Some(cases.into_iter().max_by_key(stage)?.0)).collect()
 }
 
-/// Without goals that have their own scale.
-fn overview(goals: &[Goal<'_>], others: Vec<&Figure>) -> Value {
+/// Goals with records or files have their own, much smaller scales, unless all have the same: then it is everyone's.
+fn overview(goals: &[Goal<'_>], others: Vec<(&Contract, &Figure)>) -> Value {
+    let common = goals.first().and_then(|goal| own_unit(goal.contract));
+    if let Some((per, unit)) = common.filter(|_| goals.iter().all(|goal| own_unit(goal.contract) == common)) {
+        let of_goals = goals.iter().flat_map(|goal| &goal.figures).map(|figure| ends(figure, per));
+        let of_others = others.iter().map(|(contract, figure)| ends(figure, rate_bytes(contract)));
+        return scale_data(&bars(of_goals.chain(of_others)), per, Some(unit));
+    }
     let shared = || goals.iter().filter(|goal| own_unit(goal.contract).is_none());
     // Kernels may share blocks instead of copying bytes, at any speed.
     let written = shared().filter(|goal| goal.contract.content != Content::Copy);
-    let mut figures: Vec<&Figure> = written.flat_map(|goal| &goal.figures).copied().chain(others).collect();
+    let of_others = others.into_iter().map(|(_, figure)| figure);
+    let mut figures: Vec<&Figure> = written.flat_map(|goal| &goal.figures).copied().chain(of_others).collect();
     if figures.is_empty() {
         figures = shared().flat_map(|goal| &goal.figures).copied().collect();
     }
-    let scale = bars(&figures, 1.0);
-    let tick = |(part, _)| (Short(part * 100.0), Short(part * scale.top() / 1e9));
-    json!({ "end": Short(scale.top()), "ticks": scale.ticks().into_iter().map(tick).collect::<Vec<_>>() })
+    scale_data(&bars(figures.into_iter().map(|figure| ends(figure, 1.0))), 1.0, None)
 }
 
-fn bars(figures: &[&Figure], per: f64) -> Scale {
-    let (bars, ends): (Vec<f64>, _) =
-        figures.iter().map(|figure| (figure.value / per, figure.ends().1 / per)).unzip();
+/// Bytes per second at the end, and the ticks in gigabytes, records or files per second.
+fn scale_data(scale: &Scale, per: f64, unit: Option<&str>) -> Value {
+    let in_unit = if unit.is_some() { 1.0 } else { 1e9 };
+    let tick = |(part, _)| (Short(part * 100.0), Short(part * scale.top() / in_unit));
+    let ticks: Vec<_> = scale.ticks().into_iter().map(tick).collect();
+    known(json!({ "end": Short(scale.top() * per), "ticks": ticks, "unit": unit }))
+}
+
+/// A value and its interval's end, in units of so many bytes.
+fn ends(figure: &Figure, per: f64) -> (f64, f64) {
+    (figure.value / per, figure.ends().1 / per)
+}
+
+fn bars(ends: impl Iterator<Item = (f64, f64)>) -> Scale {
+    let (bars, ends): (Vec<f64>, Vec<f64>) = ends.unzip();
     Scale::for_bars(Unit::BytesPerSecond, &bars, ends)
 }
 
 /// Records and small files need their own, much smaller scale.
 fn goal_data(goal: &Goal<'_>) -> Value {
     let (per, unit) = own_unit(goal.contract).unzip();
-    let end = per.map(|per| Short(bars(&goal.figures, per).top() * per));
+    let top = |per: f64| bars(goal.figures.iter().map(|figure| ends(figure, per))).top();
+    let end = per.map(|per| Short(top(per) * per));
     known(json!({ "text": goal.text, "per": per, "unit": unit, "end": end }))
+}
+
+/// The bytes of a record or file, or 1.
+fn rate_bytes(contract: &Contract) -> f64 {
+    own_unit(contract).map_or(1.0, |(per, _)| per)
 }
 
 /// The bytes of a record or file, and the unit of their rate.
 fn own_unit(contract: &Contract) -> Option<(f64, &'static str)> {
     let file = contract.file_size.map(|_| as_f64(contract.bytes) / f64::from(contract.files.max(1)));
-    let record = contract.durable_every_bytes.map(|bytes| (as_f64(bytes), "records/s"));
-    file.map(|file| (file, "files/s")).or(record)
+    let record = contract.durable_every_bytes.map(|bytes| (as_f64(bytes), RECORDS.unit));
+    file.map(|file| (file, FILES.unit)).or(record)
 }
 
 fn ticks(unit: Unit) -> [Vec<(Short, String)>; 3] {
@@ -193,7 +220,10 @@ fn facts(
         "section": section,
         "goal": goal,
         "other": Some(true).filter(|_| is_other),
+        // Of a record or file: candidates may have other sizes than the goal.
+        "per": Some(rate_bytes(&record.contract)).filter(|&per| is_other && per > 1.0),
         "way": goal.map(|_| finding::words(record)),
+        "shown": goal.and(case.estimate.as_ref()).map(|estimate| shown(record, estimate)),
         "plain": Some(true).filter(|_| goal.is_some() && is_baseline(case)),
         "case": record.case.name(),
         "label": record.label,
@@ -203,6 +233,18 @@ fn facts(
         "reason": case.reason,
         "figures": case.estimate.as_ref().map(|estimate| figures(record, estimate)),
     }))
+}
+
+/// Value and interval as in the tables of a terminal: one rounding for both.
+fn shown(record: &CaseRecord, estimate: &Estimate) -> [String; 2] {
+    let metric = match own_unit(&record.contract) {
+        Some((_, unit)) if unit == FILES.unit => &FILES,
+        Some(_) => &RECORDS,
+        None => &THROUGHPUT,
+    };
+    let value = or_nothing((metric.figure)(estimate), |figure| metric.text.text(figure.value));
+    let interval = if estimate.samples == 1 { "one sample".to_owned() } else { metric.interval(estimate) };
+    [value, interval]
 }
 
 fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
@@ -217,7 +259,7 @@ fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
         "system": Short(estimate.system_cpu_ns.value),
         "records": estimate.records_per_s.as_ref().filter(|_| has_records).map(|per_s| Short(per_s.value)),
         "files": estimate.files_per_s.as_ref().map(|per_s| Short(per_s.value)),
-        "latency": estimate.latency.map(|latency| [latency.p50_ns, latency.p90_ns, latency.p99_ns, latency.p99_9_ns, latency.max_ns].map(short)),
+        "latency": estimate.latency.as_ref().map(latency),
         "share": estimate.limit.map(|limit| Short(limit.share)),
         "confidence": Short(estimate.confidence),
         "samples": estimate.samples,
@@ -226,6 +268,12 @@ fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
         "outliers": some(estimate.outliers),
         "cut": some(estimate.truncated_samples),
     }))
+}
+
+/// Percentiles of too few values are null. The last is the longest.
+fn latency(latency: &LatencyEstimate) -> Vec<Option<Short>> {
+    let percentiles = latency.percentiles().into_iter().map(|(_, ns)| ns);
+    percentiles.chain([Some(latency.max_ns)]).map(|ns| ns.map(short)).collect()
 }
 
 /// Removes null fields.

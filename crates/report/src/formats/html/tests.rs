@@ -147,3 +147,80 @@ fn a_run_without_a_result_has_a_page() {
     let empty = Report::from_run(None, example_run());
     assert!(render(&[empty]).contains("No case has a ranked result"));
 }
+
+fn page_data(page: &str) -> serde_json::Value {
+    let (_, data) = page.split_once(r#"<script type="application/json" id="data">"#).unwrap();
+    serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()
+}
+
+/// Sets of 100 files. The answer has five samples, fewer than other finalists need.
+fn search_for_files() -> Report {
+    let case = |stage, name: &str, bytes: u64, samples: Vec<Sample>| {
+        let mut record = example_case("", name, samples);
+        (record.contract.bytes, record.contract.files) = (bytes, 100);
+        record.contract.file_size = Some("1KiB..64KiB".parse().unwrap());
+        record.samples.iter_mut().for_each(|sample| sample.bytes = bytes);
+        CaseRecord { origin: CaseOrigin::of_search(stage, name == "write-files,sync=fsync"), ..record }
+    };
+    let few = |times| samples(times)[..5].to_vec();
+    let run = RunRecord {
+        cases: vec![
+            case(
+                Stage::Screening,
+                "write-files,sync-files=batch,sync=fsync",
+                1_600_000,
+                samples(5)[..1].to_vec(),
+            ),
+            case(Stage::Final, "write-files,sync=fsync", 3_267_001, few(3)),
+            case(Stage::Final, "write-files,chunk=4KiB,sync=fsync", 3_267_001, few(2)),
+        ],
+        ..example_run()
+    };
+    Report::from_run(None, run)
+}
+
+/// There were bars of files per second below an axis of gigabytes, and only of the losers.
+#[test]
+fn a_search_for_files_has_one_unit_in_its_chart_and_its_answers_in_it() {
+    let report = search_for_files();
+    let data = page_data(&render(std::slice::from_ref(&report)));
+    assert_eq!((&data["overview"]["unit"], &data["goals"][0]["unit"]), (&"files/s".into(), &"files/s".into()));
+    let last = data["overview"]["ticks"].as_array().unwrap().last().unwrap()[1].as_f64().unwrap();
+    let end = data["overview"]["end"].as_f64().unwrap() / data["goals"][0]["per"].as_f64().unwrap();
+    assert!((last / end - 1.0).abs() < 1e-3, "the ticks are files per second: {last} and {end}");
+    assert_eq!(data["cases"][0]["per"], 16_000.0, "of the candidate's own files");
+    for finding in &report.findings {
+        let drawn = data["cases"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|case| Some(case["case"].as_str().unwrap()) == finding.case.as_deref());
+        let shown = &drawn.expect("a row")["shown"];
+        assert_eq!(
+            (&shown[0], &shown[1]),
+            (&finding.value.clone().into(), &finding.interval.clone().into()),
+            "{finding:?}"
+        );
+    }
+    assert_eq!(report.findings.len(), 2, "{:?}", report.findings);
+}
+
+/// The page rounded 1621.7 files/s in bytes, and the table in files.
+#[test]
+fn a_chart_and_its_table_have_the_same_numbers() {
+    for report in [search(3), search_for_files(), run("a", 1, "plain")] {
+        let data = page_data(&render(std::slice::from_ref(&report)));
+        for finding in report.findings.iter().filter(|finding| finding.unit != "ms") {
+            let case = data["cases"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .find(|case| case["goal"].is_number() && case["case"].as_str() == finding.case.as_deref());
+            let shown = &case.unwrap_or_else(|| panic!("no row for {finding:?}"))["shown"];
+            assert_eq!(
+                (&shown[0], &shown[1]),
+                (&finding.value.clone().into(), &finding.interval.clone().into())
+            );
+        }
+    }
+}
