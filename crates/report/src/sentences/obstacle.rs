@@ -107,7 +107,7 @@ impl Obstacle {
                     EndedBy::Schedule => "Measure these cases alone, by --case.",
                 };
                 match wait_ppm {
-                    Some(_) => format!("Measure while the machine is idle. Otherwise: {raise}"),
+                    Some(_) => format!("Measure while the machine is idle. {raise}"),
                     None => raise.to_owned(),
                 }
             }

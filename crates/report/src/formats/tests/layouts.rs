@@ -198,3 +198,18 @@ fn a_table_has_no_percentile_of_too_few_values() {
     assert_eq!(records(100), [true, true, true, false, true]);
     assert_eq!(records(1000), [true; 5]);
 }
+
+#[test]
+fn a_failed_case_is_not_in_a_column_of_the_fastest() {
+    let failed = CaseRecord { samples: Vec::new(), ..case("run", None, "write,size=1MiB", 1) };
+    let heading = |cases: Vec<CaseRecord>| {
+        let text = shown(cases, WIDE);
+        text.lines()
+            .find(|line| line.contains("fastest") && line.contains("vs. plain write"))
+            .map(str::to_owned)
+    };
+    let with_failure = heading(vec![failed]).expect("the first screen");
+    assert!(with_failure.contains("fastest, or why none"), "{with_failure}");
+    let good = heading(vec![case("run", None, "write,size=1MiB", 1)]).expect("the first screen");
+    assert!(!good.contains("why none"), "{good}");
+}
