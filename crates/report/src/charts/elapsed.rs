@@ -7,12 +7,14 @@ use super::data::{Chart, ChartData, ChartFamily, ChartKind, Dot, Point, Series, 
 use super::point::{figures_are, point};
 use super::rows::{ChartCase, OfTarget, each_contract};
 use super::{axis, words};
-use crate::numbers::{Figure, PHASES, by_rank, total};
+use crate::numbers::{Figure, PHASES, total};
 
 pub(super) fn ranked(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let durability = |row: &ChartCase<'_>| row.case.record.contract.durability.to_string();
     let chart = |(contract, on): (Contract, OfTarget<'_>)| {
-        let drawn = by_time(&on.rows);
+        // A filesystem in memory keeps nothing durable, so its cases have no rank.
+        let drawn =
+            by_time(&on.rows).into_iter().filter(|row| !row.case.breaks_its_promise).collect::<Vec<_>>();
         if drawn.len() < 2 {
             return None;
         }
@@ -25,14 +27,13 @@ pub(super) fn ranked(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
         .collect()
 }
 
-/// From the fastest. Cases without a rank are last.
+/// From the shortest bar, whatever its rank: marks show which values are uncertain.
 fn by_time<'r>(rows: &[ChartCase<'r>]) -> Vec<ChartCase<'r>> {
-    let mut drawn: Vec<ChartCase<'r>> =
-        rows.iter().filter(|row| row.whole_estimate().is_some()).copied().collect();
-    drawn.sort_by(|a, b| by_rank(a.case, b.case));
-    // One sample is a first impression: below cases with more.
-    drawn.sort_by_key(|row| row.case.estimate.as_ref().is_some_and(|estimate| estimate.samples < 2));
-    drawn
+    let drawn_ns = |row: &ChartCase<'r>| row.whole_estimate().map(|estimate| estimate.total_ns.value);
+    let mut drawn: Vec<(f64, ChartCase<'r>)> =
+        rows.iter().filter_map(|row| Some((drawn_ns(row)?, *row))).collect();
+    drawn.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    drawn.into_iter().map(|(_, row)| row).collect()
 }
 
 fn ranking(title: String, contract: &str, rows: &[ChartCase<'_>], drawn: &[ChartCase<'_>]) -> Chart {

@@ -67,6 +67,20 @@ pub(super) fn caution(rows: &[ChartCase<'_>]) -> String {
 }
 
 pub(super) fn causes(rows: &[ChartCase<'_>]) -> Vec<String> {
+    [not_durable(rows), failures(rows)].concat()
+}
+
+/// Their times are those of syncs to memory.
+fn not_durable(rows: &[ChartCase<'_>]) -> Vec<String> {
+    let broken: Vec<ChartCase<'_>> = rows.iter().filter(|row| row.case.breaks_its_promise).copied().collect();
+    let sentence = |(target, of_target): (&str, Vec<ChartCase<'_>>)| {
+        let place = place(target, rows);
+        format!("Not durable{place}, where memory loses its data in a power loss: {}", listed(&of_target))
+    };
+    grouped(&broken, |row| row.target).into_iter().map(sentence).collect()
+}
+
+fn failures(rows: &[ChartCase<'_>]) -> Vec<String> {
     let causes = grouped(rows, |row| {
         let samples = row.case.estimate.as_ref().map(|estimate| estimate.samples);
         Some((row.target, row.case.cause()?, samples))

@@ -214,3 +214,24 @@ fn many_cases_that_were_cut_short_are_counted() {
     assert_eq!(chart.notes.len(), 1, "{:?}", chart.notes);
     assert!(chart.notes[0].ends_with("and 2 more: cut short after 1 MiB to 5 MiB"), "{:?}", chart.notes);
 }
+
+/// A disturbed case was last, though its bar was the shortest.
+#[test]
+fn a_chart_from_the_fastest_is_sorted_by_the_length_of_its_bars() {
+    let chart = only(&copies(&["sendfile", "splice", "copy_file_range"]), ChartFamily::Ranked);
+    let values: Vec<f64> = chart.points().filter_map(|point| Some(point.figure?.value)).collect();
+    assert!(values.len() == 3 && values.is_sorted(), "{values:?}");
+    assert_eq!(tick_texts(&chart)[0], "sendfile");
+}
+
+#[test]
+fn a_case_that_is_not_durable_here_has_a_note_and_no_place_among_the_fastest() {
+    let mut cases = copies(&["sendfile", "splice", "copy_file_range"]);
+    cases[1].1.breaks_its_promise = true;
+    let chart = only(&cases, ChartFamily::Ranked);
+    assert_eq!(chart.x.ticks.len(), 2, "{:?}", chart.x.ticks);
+    let note = format!("Not durable, where memory loses its data in a power loss: {}", cases[1].1.record.case);
+    assert!(chart.notes.contains(&note), "{:?}", chart.notes);
+    cases.iter_mut().for_each(|(_, case)| case.breaks_its_promise = true);
+    assert!(answering(&charts_of(&cases), ChartFamily::Ranked).is_empty(), "no chart of promises");
+}

@@ -15,7 +15,10 @@ use crate::sentences::counted;
 
 const SIZE: f64 = 12.5;
 
-/// Wider names are cut.
+/// Of names in two lines.
+const SMALL: f64 = 10.5;
+
+/// Wider names have two lines.
 const NAME_LIMIT: f64 = 400.0;
 
 /// Space for the value after a bar.
@@ -219,11 +222,17 @@ impl<'c> Rows<'c> {
 
     /// Adds the names. Elements and their lower end, with the axis.
     fn finish(&self, mut parts: Vec<Element>) -> (Vec<Element>, f64) {
-        parts.extend(
-            self.chart.x.ticks.iter().map(|tick| {
-                name_before((self.left - 8.0, self.y(tick.at) + 4.5), SIZE, &tick.text, NAME_LIMIT)
-            }),
-        );
+        let end = self.left - 8.0;
+        for tick in &self.chart.x.ticks {
+            let y = self.y(tick.at) + 4.5;
+            match in_two_lines(&tick.text, SIZE, NAME_LIMIT) {
+                None => parts.push(name_before((end, y), SIZE, &tick.text, NAME_LIMIT)),
+                Some([above, below]) => {
+                    parts.push(text(end, y - 6.0, SMALL, STRONG, &above, &END));
+                    parts.push(titled(name_before((end, y + 5.0), SMALL, &below, NAME_LIMIT), &tick.text));
+                }
+            }
+        }
         (parts, self.bottom() + 46.0)
     }
 }

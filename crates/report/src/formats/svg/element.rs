@@ -122,6 +122,17 @@ pub(super) fn shortened(words: &str, size: f64, limit: f64) -> String {
     kept + "…"
 }
 
+/// Broken after a comma or a space near the middle. None for a name that fits, or without such a place.
+pub(super) fn in_two_lines(name: &str, size: f64, limit: f64) -> Option<[String; 2]> {
+    if width(name, size) <= limit {
+        return None;
+    }
+    let places = name.match_indices([',', ' ']).map(|(at, _)| at + 1);
+    let place = places.min_by_key(|&place| place.abs_diff(name.len() / 2))?;
+    let (above, below) = name.split_at(place);
+    Some([above.trim_end().to_owned(), below.to_owned()])
+}
+
 /// Breaks at spaces, or inside words wider than the picture.
 pub(super) fn wrapped(words: &str, size: f64) -> Vec<String> {
     let limit = WIDTH - 2.0 * MARGIN;

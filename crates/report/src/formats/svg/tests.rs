@@ -343,3 +343,16 @@ fn the_picture_of_each_study_is_well_formed() {
         }
     }
 }
+
+#[test]
+fn a_long_name_of_a_bar_has_two_lines_and_is_not_cut() {
+    let long =
+        "pwrite,chunk=4MiB,threads=4,descriptor=per-thread,prepare=fallocate,cache=direct,sync=fdatasync/8";
+    let mut cases = copies(&["splice", "sendfile"]);
+    cases[0].1.record.label = Some(long.to_owned());
+    let charts = answering(&charts_of(&cases), ChartFamily::Ranked);
+    let picture = render(&charts[0].chart);
+    let words = shown(&Document::parse(&picture).unwrap());
+    let place = words.iter().position(|word| word.starts_with("pwrite,chunk")).expect("the name");
+    assert_eq!(format!("{}{}", words[place], words[place + 1].trim_end()), long, "{words:?}");
+}
