@@ -6,13 +6,15 @@ pub enum DisturbedBy {
     Heat,
     ReturnedMemory,
     SlowMemory,
+    /// The supervisor did not run: too little CPU time, or a suspended machine.
+    Absent,
     /// Rare causes, whose reason says enough: a stopped worker, a frozen control group, a busy target.
     Other,
 }
 
 impl DisturbedBy {
-    const ALL: [Self; 5] =
-        [Self::Hypervisor, Self::CpuLimit, Self::Heat, Self::ReturnedMemory, Self::SlowMemory];
+    const ALL: [Self; 6] =
+        [Self::Hypervisor, Self::CpuLimit, Self::Heat, Self::ReturnedMemory, Self::SlowMemory, Self::Absent];
 
     /// A part of the reason that no other kind has.
     pub fn words(self) -> &'static str {
@@ -22,6 +24,7 @@ impl DisturbedBy {
             Self::Heat => "because of heat",
             Self::ReturnedMemory => "returned to the hypervisor",
             Self::SlowMemory => "slower than usual",
+            Self::Absent => "writebench itself did not run",
             Self::Other => "",
         }
     }

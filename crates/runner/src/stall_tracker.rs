@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use writebench_model::DisturbedBy;
 use writebench_probe::ControlGroups;
 
 /// Inspects a child process several times a second, and detects absences of this process by more frequent
@@ -134,7 +135,7 @@ impl StallTracker {
             None
         };
         let is_absent = !self.absent.is_zero();
-        let absence = is_absent.then(|| format!("writebench itself did not run for {}", seconds(self.absent)));
+        let absence = is_absent.then(|| format!("{} for {}", DisturbedBy::Absent.words(), seconds(self.absent)));
         match (stall, absence) {
             (Some(stall), Some(absence)) => Some(format!("{stall}, and {absence}")),
             (stall, absence) => stall.or(absence),

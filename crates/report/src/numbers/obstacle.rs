@@ -198,13 +198,13 @@ pub(crate) fn disturbance(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obst
         DisturbedBy::CpuLimit => quota(),
         DisturbedBy::Heat => ObstacleKind::Heat,
         DisturbedBy::ReturnedMemory => ObstacleKind::ReturnedMemory,
-        // A limit on the CPU also delays the probes.
-        DisturbedBy::SlowMemory if is_held_up(cases) => quota(),
-        DisturbedBy::SlowMemory => match others_wait_ppm(run, cases) {
-            Some(wait_ppm) => ObstacleKind::CpuPressure { wait_ppm },
-            None => ObstacleKind::SlowMemory,
-        },
-        DisturbedBy::Other => {
+        // Without CPU time the probes take longer, and the supervisor waits.
+        DisturbedBy::SlowMemory | DisturbedBy::Absent if is_held_up(run, cases) => quota(),
+        DisturbedBy::SlowMemory | DisturbedBy::Absent if others_wait_ppm(run, cases).is_some() => {
+            ObstacleKind::CpuPressure { wait_ppm: others_wait_ppm(run, cases)? }
+        }
+        DisturbedBy::SlowMemory => ObstacleKind::SlowMemory,
+        DisturbedBy::Absent | DisturbedBy::Other => {
             let reasons = grouped(same, |reason| reason.to_owned()).into_iter().rev();
             let (reason, _) = reasons.max_by_key(|(_, same)| same.len())?;
             ObstacleKind::Disturbed { reason: reason.to_owned() }
@@ -213,11 +213,15 @@ pub(crate) fn disturbance(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obst
     Some(Obstacle { kind, count: reasons.len(), of: samples.len() })
 }
 
-/// Whether a CPU limit of the control group disturbed a sample.
-pub(crate) fn is_held_up(cases: &[&CaseReport]) -> bool {
-    let reasons =
+/// Whether a CPU limit of the control group disturbed a sample, or allows less than one CPU. Such a limit holds up
+/// every process that computes, but mostly between short samples, which then show no delay of their own.
+fn is_held_up(run: &RunRecord, cases: &[&CaseReport]) -> bool {
+    const ONE_CPU_PPM: u64 = 1_000_000;
+    let limit_ppm = run.targets.first().and_then(|target| target.environment.cpu.limit_ppm);
+    let mut reasons =
         cases.iter().flat_map(|case| case.good_samples()).filter_map(|sample| sample.disturbed.as_ref());
-    reasons.into_iter().any(|reason| DisturbedBy::from_reason(reason) == DisturbedBy::CpuLimit)
+    limit_ppm.is_some_and(|ppm| ppm < ONE_CPU_PPM)
+        || reasons.any(|reason| DisturbedBy::from_reason(reason) == DisturbedBy::CpuLimit)
 }
 
 /// The share of the samples' time in which a task waited for a CPU, if only other programs can be the reason: not
@@ -227,7 +231,7 @@ pub(crate) fn others_wait_ppm(run: &RunRecord, cases: &[&CaseReport]) -> Option<
     let cpus = run.targets.first()?.environment.cpu.available;
     let own = cases.iter().filter_map(|case| case.record.case.known());
     let own = own.map(|case| case.axes().threads.max(case.axes().ranks)).max()?;
-    (own <= cpus && !is_held_up(cases)).then_some(wait_ppm)
+    (own <= cpus && !is_held_up(run, cases)).then_some(wait_ppm)
 }
 
 fn ended_by(rounds: usize, run: &RunRecord, cases: &[&CaseReport]) -> EndedBy {

@@ -333,7 +333,8 @@ pub(crate) fn without_advice(run: &RunRecord, cases: &[CaseReport]) -> String {
     let looked_at: Vec<&CaseReport> = cases.iter().filter(|case| !case.record.samples.is_empty()).collect();
     let is_final = |case: &&CaseReport| case.record.origin.is_stage(Stage::Final);
     let finals: Vec<&CaseReport> = looked_at.iter().copied().filter(is_final).collect();
-    let found = obstacle(run, if finals.is_empty() { &looked_at } else { &finals });
+    // The only finalist may have its rounds, and no rival.
+    let found = obstacle(run, &finals).or_else(|| obstacle(run, &looked_at));
     match found.map(|obstacle| (obstacle.is_too_few_rounds(), obstacle)) {
         Some((true, obstacle)) => {
             format!("The search ended too early for advice: {}. {}", obstacle.cause(), obstacle.remedy())

@@ -105,6 +105,23 @@ fn a_cpu_quota_is_told_from_other_programs_though_its_tasks_wait_too() {
     );
 }
 
+/// Samples of 0.4 ms end between two delays of 85 ms, in which only the program around them waits.
+#[test]
+fn a_quota_below_one_cpu_is_the_cause_though_no_short_sample_was_delayed() {
+    let mut quota = RunRecord { cpu_wait_ppm: Some(913_905), ..run() };
+    quota.targets[0].environment.cpu.limit_ppm = Some(150_000);
+    let records =
+        || vec![disturbed("write", 6, SLOW), disturbed("pwrite", 9, "writebench itself did not run for 0.3 s")];
+    let text = said(quota.clone(), records());
+    assert!(text.contains(": the control group of this process may use 15 % of a CPU. Raise"), "{text}");
+    quota.targets[0].environment.cpu.limit_ppm = None;
+    let text = said(quota.clone(), records());
+    assert!(text.contains("other programs used the CPUs"), "{text}");
+    quota.cpu_wait_ppm = None;
+    let text = said(quota, records());
+    assert!(text.contains("disturbed: writebench itself did not run for 0.3 s. Remove"), "{text}");
+}
+
 #[test]
 fn other_disturbances_have_their_own_remedies() {
     let with = |reason| said(run(), vec![disturbed("write", 7, reason)]);

@@ -248,6 +248,20 @@ fn a_search_without_a_good_sample_has_a_reason() {
     );
 }
 
+#[test]
+fn a_finalist_without_a_rival_is_no_answer_and_has_the_limit_as_the_reason() {
+    let settings = writebench_model::Settings { budget_ns: Some(10_000_000_000), ..example_run().settings };
+    let cases = vec![
+        case(Final, "write", BASELINE, &times(FAST, 1)),
+        case(Screening, "pwrite,size=16MiB", None, &[1]),
+        case(Screening, "mmap,size=16MiB", None, &[1]),
+    ];
+    let sentences = crate::Report::from_run(None, RunRecord { settings, cases, ..example_run() }).conclusions;
+    let expected = "The search ended too early for advice: the budget of 10s ended after 1 of the 6 rounds that an answer \
+                    needs. Use a larger --budget, or a smaller --size.";
+    assert_eq!(sentences, [expected]);
+}
+
 /// Neither more time nor more bytes help against these.
 #[test]
 fn a_search_of_disturbed_samples_names_the_disturbance() {
