@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use writebench_model::Goal;
 
 pub(crate) const WHAT: &str = "What to measure";
 pub(crate) const WHERE: &str = "Where";
@@ -15,6 +16,16 @@ pub(crate) fn suite_names() -> PossibleValuesParser {
     PossibleValuesParser::new(writebench_model::built_in_suites().iter().map(|suite| suite.name.as_str()))
 }
 
+/// Their names, and everyday words for them.
+pub(crate) fn goals() -> impl TypedValueParser<Value = Goal> {
+    let value = |goal: &Goal| PossibleValue::new(goal.name()).aliases(goal.aliases().iter().copied());
+    let named = |text: String| {
+        let is_meant = |goal: &Goal| goal.name() == text || goal.aliases().contains(&text.as_str());
+        Goal::ALL.iter().copied().find(is_meant).ok_or("no such goal")
+    };
+    PossibleValuesParser::new(Goal::ALL.iter().map(value)).try_map(named)
+}
+
 /// Lists all values in errors and completions.
 pub(crate) fn named_values<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
@@ -22,6 +33,13 @@ pub(crate) fn named_values<T: Copy + Send + Sync + 'static>(
 ) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(all.iter().map(|&value| name(value)))
         .try_map(move |text| all.iter().copied().find(|&value| name(value) == text).ok_or("no such value"))
+}
+
+/// With the 53 bits that every reader of JSON keeps.
+const MOST_SEED: u64 = (1 << 53) - 1;
+
+pub(crate) fn seed() -> impl TypedValueParser<Value = u64> {
+    clap::value_parser!(u64).range(..=MOST_SEED)
 }
 
 pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {

@@ -37,6 +37,11 @@ impl ConstraintArguments {
     }
 }
 
+/// Whether plain write satisfies them.
+pub(crate) fn allow_plain(constraints: &[Constraint], baseline: &Case) -> bool {
+    constraints.iter().all(|constraint| allows(constraint, baseline, baseline))
+}
+
 fn allows(constraint: &Constraint, case: &Case, baseline: &Case) -> bool {
     constraint.allows(case, baseline) && refusal(constraint, case).is_none()
 }

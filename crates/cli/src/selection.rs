@@ -130,9 +130,11 @@ pub(crate) fn rows(
             if copies(name.split(',').next().unwrap_or_default()) { &of_copies } else { &overrides };
         for case in named_cases(name, overrides)? {
             let row = SelectedCase { origin: CaseOrigin::named(), label: None, case };
-            if !rows.contains(&row) {
-                rows.push(row);
+            if rows.contains(&row) {
+                continue;
             }
+            notes.extend(same_calls(&row.case, &rows));
+            rows.push(row);
         }
     }
     check_records(&selection.record, rows.iter().map(|row| &row.case))?;
@@ -145,6 +147,13 @@ pub(crate) fn rows(
     let copies = copied.is_none() || rows.iter().any(|row| row.case.method().copies());
     ensure!(copies, usage!("no selected case copies a file. Add --suite copy, or leave out --from"));
     Ok(Selection { rows, notes, samples })
+}
+
+/// A case that is asked for by name is measured by that name.
+fn same_calls(case: &Case, rows: &[SelectedCase]) -> Option<String> {
+    let is_other_name = |row: &&SelectedCase| row.case != *case && row.case.is_same_work(case);
+    let other = &rows.iter().find(is_other_name)?.case;
+    Some(format!("{case} makes the same calls as {other}. A difference between them is noise."))
 }
 
 /// The size of the large files. Other goals have a fixed share of it, because a small record or file takes longer.
@@ -230,13 +239,15 @@ fn rows_of_space(space: Space) -> impl Iterator<Item = SelectedCase> {
 }
 
 pub(crate) fn check_records<'c>(records: &[Bytes], cases: impl IntoIterator<Item = &'c Case>) -> Result<()> {
-    let is_too_large = |case: &&Case| {
-        let axes = case.axes();
-        axes.chunk_size_bytes > axes.size_bytes
-            && records.iter().any(|record| record.0 == axes.chunk_size_bytes)
+    // A suite names a chunk that is larger than the file by the whole file.
+    let is_of_record = |case: &Case, record: &Bytes| {
+        let &Axes { chunk_size_bytes: chunk, size_bytes: size, .. } = case.axes();
+        record.0 > size && (chunk == record.0 || chunk == Axes::WHOLE)
     };
-    let Some(case) = cases.into_iter().find(is_too_large) else { return Ok(()) };
-    let (record, size) = (Bytes(case.axes().chunk_size_bytes), Bytes(case.axes().size_bytes));
+    let too_large =
+        |case: &'c Case| records.iter().find(|record| is_of_record(case, record)).map(|record| (case, record));
+    let Some((case, record)) = cases.into_iter().find_map(too_large) else { return Ok(()) };
+    let size = Bytes(case.axes().size_bytes);
     Err(usage!("--record {record} does not fit into a file of {size}. Give a larger --size"))
 }
 

@@ -105,6 +105,14 @@ impl Case {
         Ok(case)
     }
 
+    /// The same case with other values on several axes.
+    pub(crate) fn with_all(&self, values: &[(Axis, String)]) -> Result<Self, CaseError> {
+        let mut case = self.clone();
+        values.iter().try_for_each(|(axis, value)| case.set(*axis, value))?;
+        case.check()?;
+        Ok(case)
+    }
+
     /// The axes whose values differ from the method's defaults.
     pub fn chosen_axes(&self) -> impl Iterator<Item = Axis> + '_ {
         let defaults = Axes::defaults(self.method.card().prepares[0]);
@@ -121,7 +129,8 @@ impl Case {
     }
 
     /// The same case with one choice less: a value, or the method, is again the baseline's. Values that
-    /// need the choice are dropped with it. The contract remains, or becomes the baseline's.
+    /// need the choice are dropped with it. The contract remains, or becomes the baseline's. Each makes other calls
+    /// than this case, the baseline and the others.
     pub fn simplifications(&self, baseline: &Self) -> Vec<Self> {
         let axes = || self.method.own_axes().filter(|axis| self.axes.get(*axis) != baseline.axes.get(*axis));
         let chosen: Vec<Axis> = self.chosen_axes().collect();
@@ -151,9 +160,12 @@ impl Case {
         };
         let values = axes().filter_map(|axis| with_another(self.method, &[axis]));
         let method = (self.method != baseline.method).then(|| with_another(baseline.method, &[])).flatten();
+        let mut known = vec![self.canonical(), baseline.canonical()];
         let mut simpler: Vec<Self> = Vec::new();
-        for case in values.chain(method) {
-            if case.complexity() < self.complexity() && case != *baseline && !simpler.contains(&case) {
+        for case in values.chain(method).filter(|case| case.complexity() < self.complexity()) {
+            let calls = case.canonical();
+            if !known.contains(&calls) {
+                known.push(calls);
                 simpler.push(case);
             }
         }

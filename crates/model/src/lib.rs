@@ -2,6 +2,7 @@
 
 mod axis;
 mod bounded;
+mod canonical;
 mod case;
 mod case_record;
 mod consistency;

@@ -1,8 +1,9 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::axis::{Axes, Axis};
 use crate::case::{Case, CaseError};
 use crate::constraint::Constraint;
+use crate::contract::{Content, Contract, Durability, Start, Visibility};
 use crate::suite::{CasePrefix, Overrides, Suite, SuiteError};
 use crate::sync::SyncCall;
 use crate::value::{DataMemory, Source, named_values};
@@ -48,8 +49,32 @@ pub struct Space {
     pub baseline: Case,
     /// A few cases, one of which is close to the best on every environment measured so far.
     pub portfolio: Vec<Case>,
-    /// In the order of their file, without duplicates.
+    /// In the order of their file. Each makes other calls than all before.
     pub others: Vec<Case>,
+}
+
+/// Cases that make different calls.
+struct Different {
+    calls: HashSet<Case>,
+    cases: Vec<Case>,
+}
+
+impl Different {
+    fn beside(baseline: &Case) -> Self {
+        Self { calls: HashSet::from([baseline.canonical()]), cases: Vec::new() }
+    }
+
+    fn add(&mut self, case: Case) {
+        if self.calls.insert(case.canonical()) {
+            self.cases.push(case);
+        }
+    }
+
+    fn of(baseline: &Case, cases: impl IntoIterator<Item = Case>) -> Vec<Case> {
+        let mut different = Self::beside(baseline);
+        cases.into_iter().for_each(|case| different.add(case));
+        different.cases
+    }
 }
 
 /// In place of a suite's name, in a run of several goals.
@@ -108,6 +133,22 @@ impl Goal {
         matches!(self, Self::Files | Self::DurableFiles | Self::Replace | Self::DurableReplace)
     }
 
+    /// The goal whose contract this is, apart from sizes and the source of the data. A file larger than memory is a
+    /// stream.
+    pub fn of_contract(contract: &Contract) -> Option<Self> {
+        let is_durable = contract.durability == Durability::Durable;
+        let [usual, durable] = match (contract.content, contract.start, contract.visibility) {
+            (Content::Copy | Content::SharedCopy, ..) => [Self::Copy, Self::DurableCopy],
+            (Content::Reserved | Content::Hole | Content::Nothing, ..) => return None,
+            _ if contract.durable_every_bytes.is_some() => [Self::Records; 2],
+            (_, Start::Existing, Visibility::Complete) => [Self::Replace, Self::DurableReplace],
+            (_, Start::New, _) if contract.file_size.is_some() => [Self::Files, Self::DurableFiles],
+            (_, Start::New, _) => [Self::Stream, Self::DurableStream],
+            (_, Start::Existing, _) => [Self::Overwrite, Self::DurableOverwrite],
+        };
+        Some(if is_durable { durable } else { usual })
+    }
+
     /// The goal's space as a suite, with the baseline as its first section.
     fn text(self) -> &'static str {
         match self {
@@ -136,7 +177,8 @@ impl Goal {
 
 impl Space {
     /// The values of `fixed` replace the space's own, also in the baseline. Left out are contradictory
-    /// combinations, and contracts weaker than the baseline's.
+    /// combinations, contracts weaker than the baseline's, and cases that make the same calls as one before. A value
+    /// without effect in a file of this size is not named.
     ///
     /// # Errors
     /// The baseline cannot have these values.
@@ -148,7 +190,7 @@ impl Space {
         });
         let (section, baseline) = candidates.next().expect("a space has a baseline");
         let baseline = baseline.map_err(|error| suite.error(section, error))?;
-        let (mut portfolio, mut others) = (Vec::new(), Vec::new());
+        let [mut portfolio, mut others] = [Different::beside(&baseline), Different::beside(&baseline)];
         // A method without an axis has its default, and another section its own value.
         let is_fixed = |(axis, values): &(Axis, Vec<String>), case: &Case| {
             let is_own = |value: &String| Axes::canonical(*axis, value) == Ok(case.axes().get(*axis));
@@ -157,7 +199,7 @@ impl Space {
         // A producer has chunks, and fills them in aligned memory if that saves a copy.
         let is_produced = baseline.axes().source == Source::Chunk;
         let is_aligned = fixed.iter().all(|(axis, _)| *axis != Axis::Memory);
-        let add = |cases: &mut Vec<Case>, case: Case| {
+        let add = |cases: &mut Different, case: Case| {
             if is_produced && case.axes().chunk_size_bytes == Axes::WHOLE {
                 return;
             }
@@ -171,8 +213,10 @@ impl Space {
             };
             let is_enough = case.contract().satisfies(&baseline.contract())
                 && fixed.iter().all(|values| is_fixed(values, &case));
-            if is_enough && case != baseline && !cases.contains(&case) {
-                cases.push(case);
+            if is_enough {
+                let named =
+                    Some(case.canonical()).filter(|case| fixed.iter().all(|values| is_fixed(values, case)));
+                cases.add(named.unwrap_or(case));
             }
         };
         for (section, candidate) in candidates {
@@ -187,8 +231,9 @@ impl Space {
             let cases = section.combined(&prefix.without(fixed), fixed, 1);
             cases.into_iter().flatten().for_each(|case| add(&mut portfolio, case));
         }
-        others.extend(portfolio.iter().filter(|case| !others.contains(case)).cloned().collect::<Vec<_>>());
-        Ok(Self { title: suite.title.clone(), summary: suite.summary.clone(), baseline, portfolio, others })
+        portfolio.cases.iter().for_each(|case| others.add(case.clone()));
+        let (title, summary) = (suite.title.clone(), suite.summary.clone());
+        Ok(Self { title, summary, baseline, portfolio: portfolio.cases, others: others.cases })
     }
 
     /// Makes so many records durable together, by one sync or in one call.
@@ -210,7 +255,7 @@ impl Space {
             let has_vector = |case: &&Case| case.method().has_axis(Axis::Vector);
             let synced = |case| vector(case).and_then(|case| with_sync(&case, SyncCall::Fdatasync));
             let synced: Vec<Case> = cases.iter().filter(has_vector).flat_map(synced).collect();
-            *cases = cases.iter().flat_map(grouped).chain(synced).collect();
+            *cases = Different::of(&self.baseline, cases.iter().flat_map(grouped).chain(synced));
         }
         Ok(())
     }
@@ -237,11 +282,7 @@ impl Space {
         for cases in [&mut self.portfolio, &mut self.others] {
             let variants: Vec<Case> =
                 cases.iter().filter(|case| case.axes().threads > 1).flat_map(&variant).collect();
-            for case in variants {
-                if !cases.contains(&case) {
-                    cases.push(case);
-                }
-            }
+            *cases = Different::of(&self.baseline, cases.drain(..).chain(variants));
         }
     }
 

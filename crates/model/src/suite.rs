@@ -1,5 +1,6 @@
 //! Named lists of cases, read from TOML.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use serde::de::Error;
@@ -121,15 +122,16 @@ impl Suite {
 
     /// The suite's rows. `overrides` replace its values for methods with those axes.
     ///
-    /// Left out are repeated rows of a section, and a section or label whose title an override would make
-    /// false (`prepare=fallocate`). A labelled row that an override makes impossible, such as direct I/O
+    /// Left out are rows of a section with the same name or with another chunk as large as the file, and a section or label whose title
+    /// an override would make false (`prepare=fallocate`). A chunk larger than the file is named `whole`. A labelled row that an override makes impossible, such as direct I/O
     /// with records smaller than a sector, is also reported. `block_size_bytes` is the target's, for chunks
     /// in blocks.
     pub fn rows(&self, overrides: &Overrides, block_size_bytes: u64) -> Result<SelectedCases, SuiteError> {
         let mut rows: Vec<SelectedCase> = Vec::new();
         let mut left_out = Vec::new();
         for section in self.sections.iter().filter(|section| !section.is_contradicted(overrides)) {
-            let first_of_section = rows.len();
+            // A label is a name of its own.
+            let mut met = HashSet::new();
             let origin = CaseOrigin::of_suite(&self.name, &section.title, self.layout);
             for prefix in section.prefixes.iter().filter(|prefix| !prefix.is_contradicted(overrides)) {
                 let combined = section.combined(prefix, overrides, block_size_bytes);
@@ -142,9 +144,10 @@ impl Suite {
                     (Err(error), _) => return Err(self.error(section, error)),
                 };
                 for case in cases {
-                    let row = SelectedCase { origin: origin.clone(), label: prefix.label.clone(), case };
-                    if !rows[first_of_section..].contains(&row) {
-                        rows.push(row);
+                    let case =
+                        if case.axes().chunk_size_bytes > case.axes().size_bytes { whole(&case) } else { case };
+                    if met.insert((&prefix.label, whole(&case))) {
+                        rows.push(SelectedCase { origin: origin.clone(), label: prefix.label.clone(), case });
                     }
                 }
             }
@@ -162,6 +165,15 @@ impl Suite {
     pub(crate) fn error(&self, section: &Section, error: CaseError) -> SuiteError {
         SuiteError(format!("suite {}, section '{}': {error}", self.name, section.title))
     }
+}
+
+/// The case by the name of a whole file, if its chunk has one. A table has a row for each other choice, also where it has
+/// no effect.
+fn whole(case: &Case) -> Case {
+    let has_all = case.axes().chunk_size_bytes >= case.axes().size_bytes;
+    let is_chosen = has_all && case.chosen_axes().any(|axis| axis == Axis::Chunk);
+    let whole = if is_chosen { case.with(Axis::Chunk, "whole").ok() } else { None };
+    whole.filter(|whole| whole.is_same_work(case)).unwrap_or_else(|| case.clone())
 }
 
 fn named_value(axis: Axis, values: &[String]) -> Option<&String> {

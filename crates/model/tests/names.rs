@@ -199,6 +199,16 @@ fn every_case_of_a_goal_satisfies_the_contract_of_plain_write() {
 }
 
 #[test]
+fn a_goal_is_known_by_its_contract() {
+    for &goal in Goal::ALL {
+        let contract = Space::for_goal(goal, &[]).unwrap().baseline.contract();
+        let known = if goal == Goal::LargerThanMemory { Goal::Stream } else { goal };
+        assert_eq!(Goal::of_contract(&contract), Some(known));
+    }
+    assert_eq!(Goal::of_contract(&Case::parse("allocate").unwrap().contract()), None);
+}
+
+#[test]
 fn a_case_is_simplified_by_one_choice_at_a_time() {
     let simpler = |case: &str, baseline: &str| -> Vec<String> {
         let [case, baseline] = [case, baseline].map(|name| Case::parse(name).unwrap());

@@ -6,21 +6,20 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint, value_parser};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
     Axis, Bytes, Case, Durability, FileSize, Goal, Objective, Origin, Overrides, Reserve, Settings, Space,
     TargetRecord,
 };
-use writebench_report::counted;
+use writebench_report::{counted, quoted};
 use writebench_runner::{Hardware, Race};
 use writebench_stats::distinct;
 
 use self::candidate_set::CandidateSet;
 use super::run::RunCommand;
-use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, named_values, positive_duration};
-use crate::constraints::{ConstraintArguments, constrain, rule};
+use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, goals, named_values, positive_duration, seed};
+use crate::constraints::{ConstraintArguments, allow_plain, constrain, rule};
 use crate::earlier_search::earlier_finalists;
 use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
@@ -94,7 +93,7 @@ pub(crate) struct AdviseCommand {
     #[arg(long, value_name = "SHARE|SIZE", default_value_t, help_heading = HOW_CAREFUL)]
     reserve: Reserve,
     /// Derive the order and the data from this seed [default: random, and shown]
-    #[arg(long, value_name = "NUMBER", help_heading = HOW_CAREFUL)]
+    #[arg(long, value_name = "NUMBER", value_parser = seed(), help_heading = HOW_CAREFUL)]
     seed: Option<u64>,
     /// Let the default of --max-bytes exceed 64 GiB
     #[arg(long, short, help_heading = HOW_CAREFUL)]
@@ -259,7 +258,14 @@ impl AdviseCommand {
             }
         }
         let constraints = self.constraints.list();
-        let left_out = constrain(&mut space, &constraints).map_err(|why| usage!("{why}"))?;
+        let left_out = match constrain(&mut space, &constraints) {
+            Ok(left_out) => left_out,
+            Err(why) if allow_plain(&constraints, &space.baseline) => {
+                output.note(&why);
+                Vec::new()
+            }
+            Err(why) => return Err(usage!("{why}")),
+        };
         if !left_out.is_empty() {
             output.note(&format!("{}.", left_out.join(", ")));
         }
@@ -267,6 +273,9 @@ impl AdviseCommand {
         candidates.limits.budget = budget;
         if let Some(why) = candidates.left_out.first() {
             output.note(&format!("Left out {}: {why}", counted(candidates.left_out.len(), "candidate")));
+        }
+        if let [_] = candidates.candidates.as_slice() {
+            return output.results(&only_plain(&space.baseline, &target.path));
         }
         let real_bytes = space.baseline.bytes_written();
         // Workers write these bytes to find out whether direct I/O bypasses the page cache.
@@ -419,13 +428,14 @@ fn fitting_space(
 
 const ANYWHERE: (Axis, &str) = (Axis::Memory, "any");
 
-fn goals() -> impl TypedValueParser<Value = Goal> {
-    let value = |goal: &Goal| PossibleValue::new(goal.name()).aliases(goal.aliases().iter().copied());
-    let named = |text: String| {
-        let is_meant = |goal: &Goal| goal.name() == text || goal.aliases().contains(&text.as_str());
-        Goal::ALL.iter().copied().find(is_meant).ok_or("no such goal")
-    };
-    PossibleValuesParser::new(Goal::ALL.iter().map(value)).try_map(named)
+/// A search compares. Without another candidate there is an answer, and no search.
+fn only_plain(baseline: &Case, target: &str) -> String {
+    format!(
+        "There is only plain write, {baseline}: no other candidate is allowed and makes other calls. Nothing was measured.\n\
+         Its code: writebench code {baseline} --lang LANGUAGE\n\
+         Its speed: writebench run {} --case {baseline}\n",
+        quoted(target)
+    )
 }
 
 fn data_from(text: &str) -> Result<(Axis, &'static str), &'static str> {

@@ -7,7 +7,7 @@ use writebench_model::{
     Bytes, Reserve, RunRecord, RunStatus, SelectedCase, Settings, TargetRecord, Verify, nanoseconds,
 };
 
-use crate::arguments::{HOW_CAREFUL, HOW_LONG, OUTPUT, named_values, percent_in_ppm, positive_duration};
+use crate::arguments::{HOW_CAREFUL, HOW_LONG, OUTPUT, named_values, percent_in_ppm, positive_duration, seed};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::run_name::label;
@@ -45,7 +45,7 @@ pub(crate) struct MeasuringArguments {
     #[arg(long, help_heading = HOW_CAREFUL)]
     pub no_limits: bool,
     /// Derive the order and the data from this seed [default: random, and shown]
-    #[arg(long, value_name = "NUMBER", help_heading = HOW_CAREFUL)]
+    #[arg(long, value_name = "NUMBER", value_parser = seed(), help_heading = HOW_CAREFUL)]
     pub seed: Option<u64>,
     /// Print the cases and the bytes to be written, and write nothing
     #[arg(long, help_heading = HOW_CAREFUL)]
@@ -66,7 +66,7 @@ impl MeasuringArguments {
             precision_ppm: self.precision,
             budget_ns: self.budget.or(default_budget).map(nanoseconds),
             max_bytes: self.max_bytes.map(|bytes| bytes.0),
-            // Within the 53 bits that every reader of JSON keeps.
+            // Below MOST_SEED.
             seed: self.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11),
             verify: self.verify,
             timeout_ns: self.timeout.map(nanoseconds),

@@ -43,6 +43,7 @@ mod readme;
 mod real_faults;
 mod refusals;
 mod run_status;
+mod same_calls;
 mod scripted_faults;
 mod side_by_side;
 mod signals;
@@ -106,6 +107,7 @@ fn main() -> Result<ExitCode> {
     real_faults::add(&mut trials);
     refusals::add(&mut trials);
     run_status::add(&mut trials);
+    same_calls::add(&mut trials);
     scripted_faults::add(&mut trials);
     side_by_side::add(&mut trials);
     silent_targets::add(&mut trials);

@@ -1,0 +1,224 @@
+//! One case for the same calls.
+
+use crate::axis::{Axes, Axis};
+use crate::case::Case;
+use crate::file_set::FileSize;
+use crate::method::Method;
+use crate::quantity::Bytes;
+use crate::sync::Sync;
+use crate::value::{
+    Descriptor, Drop, FileLayout, Files, Huge, MapSharing, Populate, Prepare, Registered, Source,
+};
+
+/// Of the pipe that `splice` makes for its chunk, as the kernel allows for every user: pipe(7).
+const MOST_PIPE_BYTES: u64 = 1 << 20;
+/// Write-behind takes whole pages.
+const PAGE_BYTES: u64 = 4096;
+
+type Values = Vec<(Axis, String)>;
+
+/// Replaces values that have no effect in this case. None: all have one.
+type Rule = fn(&Case) -> Option<Case>;
+
+/// A rule may make the next one applicable.
+const RULES: &[Rule] =
+    &[of_one_thread, in_one_part, in_one_window, in_one_call, in_one_vector, in_one_queue, behind_the_end];
+
+impl Case {
+    /// The case that stands for all with the same calls on the file, in the same order, by the same threads. A value
+    /// without an effect becomes the default: a chunk, a vector or a queue that a thread's range does not fill, a
+    /// distance that no thread reaches, a choice between threads of which there is one. The contract remains.
+    ///
+    /// Not compared are the sizes of a ring and of a buffer, and in which phase a sync after the last chunk is counted.
+    #[must_use]
+    pub fn canonical(&self) -> Self {
+        RULES.iter().fold(self.clone(), |case, rule| rule(&case).unwrap_or(case))
+    }
+
+    /// Whether both make the same calls.
+    pub fn is_same_work(&self, other: &Self) -> bool {
+        self.canonical() == other.canonical()
+    }
+
+    /// With these values, if they are possible and leave each thread its range and the file its contract.
+    fn instead(&self, values: &Values) -> Option<Self> {
+        let case = self.with_all(values).ok()?;
+        let has_ranges = self.method().writes_set() || case.ranges() == self.ranges();
+        (has_ranges && case.contract() == self.contract()).then_some(case)
+    }
+
+    /// The most bytes that a call could get: a thread's range, or a file of a set.
+    fn longest_bytes(&self) -> u64 {
+        let axes = self.axes();
+        if !self.method().writes_set() {
+            return self.ranges().iter().map(|range| range.length).max().unwrap_or(0);
+        }
+        match axes.file_size {
+            FileSize::Each(bytes) | FileSize::Between { most: bytes, .. } => bytes.min(axes.size_bytes),
+            FileSize::Whole => axes.size_bytes,
+        }
+    }
+
+    /// Of the thread with the most.
+    fn most_chunks(&self) -> u64 {
+        self.longest_bytes().div_ceil(self.axes().chunk_size_bytes.max(1))
+    }
+
+    fn defaults(&self) -> Axes {
+        Axes::defaults(self.method().card().prepares[0])
+    }
+}
+
+fn text(bytes: u64) -> String {
+    Bytes(bytes).to_string()
+}
+
+/// One thread shares nothing.
+fn of_one_thread(case: &Case) -> Option<Case> {
+    let axes = case.axes();
+    let is_one = case.thread_count() == 1;
+    let mut values = Values::new();
+    if axes.threads == 1 && axes.descriptor == Descriptor::PerThread {
+        values.push((Axis::Descriptor, Descriptor::Shared.to_string()));
+    }
+    if is_one && axes.map == MapSharing::PerThread {
+        values.push((Axis::Map, MapSharing::Shared.to_string()));
+    }
+    if is_one && axes.files != Files::Shared {
+        values.push((Axis::Files, Files::Shared.to_string()));
+    }
+    (!values.is_empty()).then(|| case.instead(&values))?
+}
+
+/// One block for each thread, or one thread with all blocks, is a contiguous part. MPI gets a view of blocks.
+fn in_one_part(case: &Case) -> Option<Case> {
+    let axes = case.axes();
+    let is_one = axes.layout == FileLayout::Strided
+        && (case.thread_count() == 1 || case.longest_bytes() <= axes.block_bytes);
+    let values = || {
+        vec![
+            (Axis::Layout, FileLayout::Segmented.to_string()),
+            (Axis::Block, text(case.defaults().block_bytes)),
+        ]
+    };
+    (is_one && case.method() != Method::Mpiio).then(|| case.instead(&values()))?
+}
+
+/// A window with all of a thread's bytes.
+fn in_one_window(case: &Case) -> Option<Case> {
+    let (axes, longest) = (case.axes(), case.longest_bytes());
+    if axes.prepared_window_bytes().is_none_or(|window| window < longest) {
+        return None;
+    }
+    let default = case.defaults().window_bytes;
+    if axes.huge == Huge::Collapse {
+        let whole = longest.next_multiple_of(Case::HUGE_PAGE_BYTES);
+        let fitting = [default, whole].into_iter().find(|&window| window >= longest)?;
+        return case.instead(&vec![(Axis::Window, text(fitting))]);
+    }
+    case.instead(&vec![(Axis::Populate, Populate::All.to_string()), (Axis::Window, text(default))])
+}
+
+/// A chunk with all of a thread's bytes, or of each file.
+fn in_one_call(case: &Case) -> Option<Case> {
+    if !case.method().has_axis(Axis::Chunk) {
+        return None;
+    }
+    let (axes, longest) = (case.axes(), case.longest_bytes());
+    // splice asks for a pipe as large as the chunk.
+    let least = if case.method() == Method::Splice { longest.max(MOST_PIPE_BYTES) } else { longest };
+    if axes.chunk_size_bytes < least {
+        return None;
+    }
+    // A producer refills a chunk of its memory, so no chunk is larger than the file.
+    let whole = if axes.source == Source::Chunk { longest.max(1) } else { Axes::WHOLE };
+    let default = case.defaults().chunk_size_bytes;
+    let fitting = [default, whole].into_iter().filter(|&chunk| chunk >= least);
+    let mut cases = fitting.map(|chunk| match chunk {
+        chunk if chunk == axes.chunk_size_bytes => Some(case.clone()),
+        Axes::WHOLE => case.instead(&vec![(Axis::Chunk, "whole".to_owned())]),
+        chunk => case.instead(&vec![(Axis::Chunk, text(chunk))]),
+    });
+    cases.find_map(|case| case)
+}
+
+/// A vector with all of a thread's chunks, and a sync after as many.
+fn in_one_vector(case: &Case) -> Option<Case> {
+    if case.method().writes_set() || !case.method().has_axis(Axis::Chunk) {
+        return None;
+    }
+    let (axes, chunks) = (case.axes(), case.most_chunks().max(1));
+    let mut values = Values::new();
+    let mut vector = 1;
+    if case.method().has_axis(Axis::Vector) {
+        vector = u64::from(axes.vector);
+        let fitting =
+            [u64::from(case.defaults().vector), chunks].into_iter().find(|&fitting| fitting >= chunks);
+        if let Some(fitting) = fitting.filter(|_| vector >= chunks) {
+            values.push((Axis::Vector, fitting.to_string()));
+            vector = fitting;
+        }
+    }
+    values.extend(sync_after_the_last(case, chunks, vector).map(|sync| (Axis::Sync, sync.to_string())));
+    (!values.is_empty()).then(|| case.instead(&values))?
+}
+
+/// A sync that is due after the thread's last chunk is the one at the end, if each file has one writer. A ring links a
+/// sync to its write.
+fn sync_after_the_last(case: &Case, chunks: u64, vector: u64) -> Option<Sync> {
+    let axes = case.axes();
+    let every = axes.sync.every.map(u64::from).filter(|&every| every >= chunks)?;
+    if case.method() == Method::Uring {
+        return None;
+    }
+    let is_alone = case.file_count() == case.thread_count();
+    if is_alone && axes.records_per_s.is_none() && axes.prepare != Prepare::FallocateAhead {
+        return Some(Sync { every: None, ..axes.sync });
+    }
+    let fitting =
+        u32::try_from(chunks.next_multiple_of(vector)).ok().filter(|&least| least <= Sync::MAX_EVERY)?;
+    (u64::from(fitting) != every).then_some(Sync { every: Some(fitting), ..axes.sync })
+}
+
+/// A queue with all of a thread's chunks, or files.
+fn in_one_queue(case: &Case) -> Option<Case> {
+    if !case.method().has_axis(Axis::Depth) {
+        return None;
+    }
+    let operations = match case.method().writes_set() {
+        true => u64::from(case.file_count().div_ceil(case.thread_count().max(1))),
+        false => case.most_chunks(),
+    };
+    let depth = u64::from(case.axes().depth);
+    // Registered memory is that of all operations in flight.
+    if depth < operations || case.axes().registered != Registered::None && case.method().card().has_buffer {
+        return None;
+    }
+    let fitting =
+        [u64::from(case.defaults().depth), operations].into_iter().find(|&fitting| fitting >= operations)?;
+    (fitting != depth).then(|| case.instead(&vec![(Axis::Depth, fitting.to_string())]))?
+}
+
+/// A distance beyond the thread's last byte is none. It is reached at the end of a call only.
+fn behind_the_end(case: &Case) -> Option<Case> {
+    let axes = case.axes();
+    let (distance, longest) = (axes.writeback_bytes?, case.longest_bytes());
+    if distance > longest {
+        return case.instead(&vec![(Axis::Writeback, "none".to_owned()), (Axis::Drop, Drop::No.to_string())]);
+    }
+    if case.thread_count() > 1 || case.method().copies() {
+        return None;
+    }
+    // It starts after whole calls, and maybe once more after the last one.
+    let vector = if case.method().has_axis(Axis::Vector) { u64::from(axes.vector) } else { 1 };
+    let call = axes.chunk_size_bytes.saturating_mul(vector).min(longest);
+    let reached = distance.div_ceil(call).saturating_mul(call);
+    let rest = longest % reached;
+    let most = if rest >= distance { rest } else { reached };
+    let mut values = vec![(Axis::Writeback, text(most / PAGE_BYTES * PAGE_BYTES))];
+    // What is dropped was written before the last call.
+    if longest / reached + u64::from(rest >= distance) < 2 {
+        values.push((Axis::Drop, Drop::No.to_string()));
+    }
+    case.instead(&values)
+}

@@ -1,0 +1,258 @@
+//! Cases have one canonical form if they make the same calls: checked against the calls, counted here one by one.
+
+use proptest::prelude::*;
+use writebench_model::{Axes, Axis, Case, Descriptor, Drop, FileLayout, Files, Goal, Prepare, Space, Stride};
+
+/// What one thread does with its file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Call {
+    Open,
+    /// The lengths of the elements.
+    Write(u64, Vec<u64>),
+    /// Up to this byte of the thread.
+    Sync(u64),
+    Reserve(u64),
+    /// So many writes in flight.
+    Queue(u64),
+    WriteBack(u64, u64),
+    Drop(u64, u64),
+}
+
+/// As the engine makes them, for `write`, `pwrite`, `writev`, `pwritev` and `uring`. The first thread syncs a shared
+/// descriptor at the end.
+fn calls(case: &Case) -> Vec<Vec<Call>> {
+    let ranges = case.ranges();
+    (0..ranges.len()).map(|thread| calls_of_thread(case, thread)).collect()
+}
+
+fn calls_of_thread(case: &Case, thread: usize) -> Vec<Call> {
+    let (axes, range) = (case.axes(), case.ranges()[thread]);
+    let mut calls = Vec::new();
+    let is_own = axes.files == Files::PerThread || axes.descriptor == Descriptor::PerThread;
+    if thread == 0 || is_own {
+        calls.push(Call::Open);
+    }
+    let base = if axes.files == Files::PerThread { 0 } else { range.offset };
+    if case.method().has_axis(Axis::Depth) {
+        calls.push(Call::Queue(range.length.div_ceil(axes.chunk_size_bytes).min(axes.depth.into())));
+    }
+    let room = if case.method().has_axis(Axis::Vector) { u64::from(axes.vector) } else { 1 };
+    let mut written = Written { case, done: 0, synced: 0, chunks: 0, started: 0, ended: 0, reserved: 0 };
+    let mut at = 0;
+    while at < range.length {
+        let (offset, mut elements) = (base + distance(case.stride(), at), Vec::new());
+        while (elements.len() as u64) < room && at < range.length {
+            let length = axes.chunk_size_bytes.min(range.length - at);
+            elements.push(length);
+            at += length;
+        }
+        written.before(at, &mut calls);
+        let chunks = elements.len() as u64;
+        calls.push(Call::Write(offset, elements));
+        written.after(at, chunks, &mut calls);
+    }
+    written.end(&mut calls);
+    let syncs_at_end = axes.sync.is_at_end() && (thread == 0 || axes.files == Files::PerThread);
+    if syncs_at_end {
+        calls.push(Call::Sync(range.length));
+    }
+    calls
+}
+
+fn distance(stride: Option<Stride>, at: u64) -> u64 {
+    stride.map_or(at, |stride| stride.distance(at))
+}
+
+struct Written<'c> {
+    case: &'c Case,
+    done: u64,
+    synced: u64,
+    chunks: u64,
+    started: u64,
+    ended: u64,
+    reserved: u64,
+}
+
+impl Written<'_> {
+    fn before(&mut self, until: u64, calls: &mut Vec<Call>) {
+        if self.case.axes().prepare == Prepare::FallocateAhead && until > self.reserved {
+            calls.push(Call::Reserve(self.reserved));
+            self.reserved = until.next_multiple_of(Prepare::AHEAD_BYTES);
+        }
+    }
+
+    fn after(&mut self, until: u64, chunks: u64, calls: &mut Vec<Call>) {
+        let axes = self.case.axes();
+        self.done = until;
+        self.chunks += chunks;
+        if axes.sync.every.is_some_and(|every| self.chunks >= u64::from(every)) {
+            self.end(calls);
+        }
+        let Some(distance) = axes.writeback_bytes.filter(|distance| until - self.started >= *distance) else {
+            return;
+        };
+        assert!(distance > 0);
+        calls.push(Call::WriteBack(self.started, until));
+        if self.ended < self.started {
+            calls.push(Call::WriteBack(self.ended, self.started));
+            if axes.drop == Drop::Yes {
+                calls.push(Call::Drop(self.ended, self.started));
+            }
+        }
+        (self.ended, self.started) = (self.started, until);
+    }
+
+    fn end(&mut self, calls: &mut Vec<Call>) {
+        if self.case.axes().sync.every.is_some() && self.done > self.synced {
+            calls.push(Call::Sync(self.done));
+            (self.synced, self.chunks) = (self.done, 0);
+        }
+    }
+}
+
+fn value(axis: Axis) -> BoxedStrategy<(Axis, &'static str)> {
+    let values: &[&str] = match axis {
+        Axis::Chunk => &["4KiB", "8KiB", "12KiB", "16KiB", "48KiB", "1MiB", "4MiB", "whole"],
+        Axis::Threads => &["1", "2", "3"],
+        Axis::Vector => &["1", "2", "4", "128", "512"],
+        Axis::Depth => &["1", "2", "4", "32", "64"],
+        Axis::Descriptor | Axis::Files => &["shared", "per-thread"],
+        Axis::Layout => &["segmented", "strided"],
+        Axis::Block => &["16KiB", "48KiB", "1MiB"],
+        Axis::Sync => &["none", "fsync", "fsync/1", "fsync/2", "fsync/4", "fsync/128", "o-dsync"],
+        Axis::Writeback => &["none", "4KiB", "8KiB", "16KiB", "32KiB", "1MiB"],
+        Axis::Drop => &["no", "yes"],
+        Axis::Prepare => &["create", "fallocate-ahead"],
+        _ => &["16KiB", "20KiB", "48KiB", "50000", "3MiB"],
+    };
+    prop::sample::select(values).prop_map(move |value| (axis, value)).boxed()
+}
+
+const VARIED: &[Axis] = &[
+    Axis::Chunk,
+    Axis::Threads,
+    Axis::Vector,
+    Axis::Depth,
+    Axis::Descriptor,
+    Axis::Files,
+    Axis::Layout,
+    Axis::Block,
+    Axis::Sync,
+    Axis::Writeback,
+    Axis::Drop,
+    Axis::Prepare,
+];
+
+/// Two cases of a method and a size that differ on a few axes.
+fn pair() -> impl Strategy<Value = (Case, Case)> {
+    let method = prop::sample::select(vec!["write", "pwrite", "writev", "pwritev", "uring"]);
+    let values = || prop::collection::vec(prop::sample::select(VARIED).prop_flat_map(value), 0..4);
+    (method, value(Axis::Size), values(), values(), values()).prop_filter_map(
+        "a possible pair",
+        |(method, size, common, own, other)| {
+            let case = |own: &[(Axis, &str)]| {
+                let mut values = vec![size];
+                for &(axis, value) in own.iter().chain(&common) {
+                    if values.iter().all(|(earlier, _)| *earlier != axis) {
+                        values.push((axis, value));
+                    }
+                }
+                // A ring links a sync to its write.
+                let is_linked = |(axis, value): &(Axis, &str)| *axis == Axis::Sync && value.contains('/');
+                if method == "uring" && values.iter().any(is_linked) {
+                    return None;
+                }
+                let name: String = values.iter().map(|(axis, value)| format!(",{axis}={value}")).collect();
+                Case::parse(&format!("{method}{name}")).ok()
+            };
+            Some((case(&own)?, case(&other)?))
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8000))]
+
+    #[test]
+    fn one_form_means_the_same_calls((one, other) in pair()) {
+        let is_same = calls(&one) == calls(&other) && one.contract() == other.contract();
+        // With several ranges, distances that have one effect keep their names.
+        let keeps_name = one.axes().writeback_bytes.is_some() && one.thread_count() > 1;
+        prop_assert_eq!(
+            one.is_same_work(&other) || keeps_name && is_same, is_same,
+            "{} is {}, and {} is {}", &one, one.canonical(), &other, other.canonical()
+        );
+    }
+
+    #[test]
+    fn the_form_is_its_own_and_no_longer_name((case, _) in pair()) {
+        let form = case.canonical();
+        prop_assert_eq!(&form.canonical(), &form, "{}", &case);
+        prop_assert_eq!(calls(&form), calls(&case), "{} is {}", &case, &form);
+        prop_assert_eq!(form.contract(), case.contract());
+        prop_assert!(form.complexity() <= case.complexity(), "{} is {}", &case, &form);
+    }
+}
+
+#[test]
+fn values_without_effect_are_the_defaults() {
+    for (name, form) in [
+        ("write,size=64KiB,chunk=64KiB", "write,size=64KiB"),
+        ("write,size=64KiB,chunk=whole", "write,size=64KiB"),
+        ("write,size=4MiB,chunk=1GiB", "write,size=4MiB,chunk=whole"),
+        ("write,size=4MiB,chunk=2MiB", "write,size=4MiB,chunk=2MiB"),
+        ("pwrite,size=4MiB,chunk=2MiB,threads=4", "pwrite,size=4MiB,threads=4"),
+        ("write,size=64KiB,chunk=256KiB,source=chunk", "write,size=64KiB,source=chunk"),
+        ("write,size=4MiB,chunk=8MiB,source=chunk", "write,size=4MiB,chunk=4MiB,source=chunk"),
+        ("writev,size=64KiB,chunk=4KiB,vector=512", "writev,size=64KiB,chunk=4KiB"),
+        ("writev,size=64KiB,chunk=4KiB,vector=15", "writev,size=64KiB,chunk=4KiB,vector=15"),
+        ("uring,size=64KiB,chunk=4KiB,depth=64", "uring,size=64KiB,chunk=4KiB"),
+        ("uring,size=64KiB,chunk=64KiB,depth=1,sync=fsync/1", "uring,size=64KiB,sync=fsync/1"),
+        ("write,size=64KiB,chunk=4KiB,sync=fsync/16", "write,size=64KiB,chunk=4KiB,sync=fsync"),
+        ("write,size=64KiB,chunk=4KiB,sync=fsync/15", "write,size=64KiB,chunk=4KiB,sync=fsync/15"),
+        ("write,size=1MiB,writeback=8MiB,drop=yes", "write,size=1MiB"),
+        ("mmap,size=1MiB,descriptor=per-thread,map=per-thread", "mmap,size=1MiB"),
+        ("mmap,size=1MiB,chunk=4KiB,populate=window", "mmap,size=1MiB,chunk=4KiB,populate=all"),
+        ("mmap,size=8MiB,populate=window,window=4MiB", "mmap,size=8MiB,populate=window,window=4MiB"),
+        ("pwrite,size=4MiB,layout=strided", "pwrite,size=4MiB"),
+        ("splice,size=64KiB,chunk=256KiB", "splice,size=64KiB,chunk=256KiB"),
+        ("splice,size=64KiB,chunk=16MiB", "splice,size=64KiB"),
+        ("write-files,size=1MiB,file-size=16KiB,chunk=64KiB", "write-files,size=1MiB"),
+        (
+            "write-files,size=1MiB,file-size=4KiB..64KiB,chunk=16KiB",
+            "write-files,size=1MiB,file-size=4KiB..64KiB,chunk=16KiB",
+        ),
+        ("uring-files,size=64KiB,depth=4", "uring-files,size=64KiB"),
+        ("pipeline,size=1MiB,chunk=256KiB,depth=8", "pipeline,size=1MiB,chunk=256KiB"),
+    ] {
+        let [case, form] = [name, form].map(|name| Case::parse(name).unwrap());
+        assert_eq!(case.canonical(), form, "{name} is {}", case.canonical());
+    }
+}
+
+#[test]
+fn a_search_has_no_two_cases_of_the_same_calls() {
+    for &goal in Goal::ALL {
+        for size in ["4KiB", "64KiB", "100KiB", "1MiB", "4MiB", "16MiB", "256MiB"] {
+            let Ok(space) = Space::for_goal(goal, &[(Axis::Size, vec![size.to_owned()])]) else { continue };
+            let forms: std::collections::HashSet<Case> = space.cases().map(Case::canonical).collect();
+            assert_eq!(forms.len(), space.cases().count(), "{goal} with {size}");
+            assert!(space.portfolio.iter().all(|case| space.others.contains(case)), "{goal} with {size}");
+            for case in &space.others {
+                let axes = case.axes();
+                let is_possible = axes.chunk_size_bytes <= axes.size_bytes.max(1 << 20);
+                assert!(is_possible || axes.chunk_size_bytes == Axes::WHOLE, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_small_file_has_fewer_candidates() {
+    let count = |goal, size: &str| {
+        Space::for_goal(goal, &[(Axis::Size, vec![size.to_owned()])]).unwrap().cases().count()
+    };
+    // Before, 505 and 20, among them six equal plain writes.
+    assert_eq!(count(Goal::Stream, "64KiB"), 134);
+    assert_eq!(count(Goal::DurableReplace, "100KiB"), 12);
+}
