@@ -68,12 +68,22 @@ pub(crate) fn open_if_there(path: &Path) -> Result<Option<Store>> {
 
 pub(crate) fn note_next_commands(output: &Output, store: &Store, number: i64, target: Option<&str>) {
     let run = target.map_or(number.to_string(), |target| quoted(&format!("{number}@{target}")));
-    let database = match default_path() {
-        Ok(path) if path == store.path() => String::new(),
-        _ => format!(" --db {}", quoted(&store.path().to_string_lossy())),
-    };
+    let database = option(store);
     output.note(&format!("All cases: writebench{database} show {run} --all"));
     output.note(&format!("A page: writebench{database} report {run}"));
+}
+
+/// For a run of goals.
+pub(crate) fn note_code(output: &Output, store: &Store) {
+    output.note(&format!("As code: writebench{} code --for GOAL --lang LANGUAGE", option(store)));
+}
+
+/// ` --db FILE`, if it is needed.
+fn option(store: &Store) -> String {
+    match default_path() {
+        Ok(path) if path == store.path() => String::new(),
+        _ => format!(" --db {}", quoted(&store.path().to_string_lossy())),
+    }
 }
 
 pub(crate) fn newest(store: &Store) -> Result<RunSelector> {

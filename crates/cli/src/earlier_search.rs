@@ -1,8 +1,8 @@
 use std::collections::HashSet;
 
 use anyhow::Result;
-use writebench_model::{Axis, Case, RecordedCase, Stage, TargetRecord};
-use writebench_store::{RunSummary, Store};
+use writebench_model::{Axis, Case, RecordedCase, TargetRecord};
+use writebench_store::{Finalist, Store};
 
 use crate::selection::SAMPLES;
 
@@ -12,24 +12,23 @@ pub(crate) fn earlier_finalists(
     target: &TargetRecord,
     baseline: &Case,
 ) -> Result<Option<(i64, HashSet<String>)>> {
-    let is_there = |run: &RunSummary| run.is_search && run.target == target.name;
-    for summary in store.runs()?.into_iter().rev().filter(is_there) {
-        if store.is_imported(summary.number)? {
-            continue;
-        }
-        let run = store.run(summary.number)?;
-        let sampled = run.cases.iter().filter(|row| row.samples.len() >= SAMPLES as usize);
-        let finals = sampled.filter(|row| row.origin.is_stage(Stage::Final));
-        let rows = finals.map(|row| (row.case.name_without(&[Axis::Size]), row.origin.is_baseline()));
-        let (baselines, finalists): (Vec<_>, Vec<_>) = rows.partition(|(_, is_baseline)| *is_baseline);
-        if baselines.iter().any(|(name, _)| *name == name_without_size(baseline)) && !finalists.is_empty() {
-            return Ok(Some((summary.number, finalists.into_iter().map(|(name, _)| name).collect())));
-        }
-    }
-    Ok(None)
+    let wanted = name_without_size(baseline);
+    let is_sampled = |finalist: &&Finalist| finalist.samples >= u64::from(SAMPLES);
+    let accepts = |finalists: &[Finalist]| {
+        let is_wanted = |one: &Finalist| one.is_baseline && without_size(&one.name) == wanted;
+        let mut sampled = finalists.iter().filter(is_sampled);
+        sampled.clone().any(is_wanted) && sampled.any(|one| !one.is_baseline)
+    };
+    let Some((search, finalists)) = store.newest_search_on(&target.name, accepts)? else { return Ok(None) };
+    let others = finalists.iter().filter(is_sampled).filter(|one| !one.is_baseline);
+    Ok(Some((search, others.map(|one| without_size(&one.name)).collect())))
 }
 
 /// For cases that all have the same size.
 pub(crate) fn name_without_size(case: &Case) -> String {
     RecordedCase::from(case.clone()).name_without(&[Axis::Size])
+}
+
+pub(crate) fn without_size(name: &str) -> String {
+    RecordedCase::unknown(name.to_owned(), String::new(), Default::default()).name_without(&[Axis::Size])
 }

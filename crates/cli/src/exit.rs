@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     CasesFailed = 4,
     /// A case is slower than `--fail-if-slower` allows.
     Slower = 5,
+    /// `advise` ended without an answer.
+    NoAnswer = 6,
     Interrupted = 130,
 }
 

@@ -5,6 +5,7 @@ mod delete;
 mod in_place;
 mod json;
 mod migrate;
+mod names;
 mod ownership;
 mod read;
 mod run_locks;
@@ -29,6 +30,7 @@ use writebench_model::Failure;
 use in_place::{Identity, identity};
 use ownership::beside;
 
+pub use names::Finalist;
 pub use ownership::files;
 pub use read::RunSummary;
 pub use workspaces::WorkspaceRecord;

@@ -23,7 +23,7 @@ pub struct RunSummary {
     pub is_search: bool,
 }
 
-fn is_search() -> String {
+pub(crate) fn is_search() -> String {
     let suite = CaseOrigin::SEARCH;
     format!(
         "(run ->> '$.settings.search_bytes' IS NOT NULL

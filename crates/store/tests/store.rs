@@ -452,3 +452,52 @@ fn a_case_is_known_by_its_recorded_values_and_otherwise_still_readable() {
     assert!(ours.known().is_some());
     assert_eq!(cases[3].case, run.cases[3].case, "an axis that came later has its default");
 }
+
+/// A search, with samples of its finalists.
+fn searched(store: &mut Store, id: &str, target: &str, baseline: &str) -> i64 {
+    let case = |name: &str, is_baseline| CaseRecord {
+        target: target.to_owned(),
+        origin: CaseOrigin::of_search(Stage::Final, is_baseline),
+        ..example_case("", name, Vec::new())
+    };
+    let cases = vec![case(baseline, true), case("pwrite,size=8MiB,threads=2", false)];
+    let (id, targets) = (id.to_owned(), vec![example_target(target)]);
+    let number = store.begin_run(&RunRecord { id, targets, cases, ..example_run() }).unwrap();
+    for round in 0..6 {
+        for name in [baseline, "pwrite,size=8MiB,threads=2"] {
+            let sample = Sample { round, ..samples()[0].clone() };
+            let event = RunEvent::Sample { target: 0, case: recorded(name), sample: sample.into() };
+            store.record(number, &event).unwrap();
+        }
+    }
+    number
+}
+
+#[test]
+fn names_of_earlier_cases_are_found_without_reading_older_runs() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let mut store = open(&path).unwrap();
+    for number in 0..30 {
+        searched(&mut store, &format!("older {number}"), "/data", "write,size=1MiB");
+    }
+    let wanted = searched(&mut store, "wanted", "/data", "write,size=8MiB");
+    let other = searched(&mut store, "other", "/other", "write,size=8MiB,sync=fsync");
+    // What is looked for is in the newest runs, and the older ones can no longer be read.
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute("UPDATE cases SET record = 'broken' WHERE run < ?1", [wanted]).unwrap();
+    connection.execute("UPDATE samples SET sample = 'broken' WHERE run < ?1", [wanted]).unwrap();
+    assert!(store.run(1).is_err());
+    let is_there = |wanted: &&str, name: &str| name == *wanted;
+    let find = |names: &[&str]| store.newest_run_with(names, is_there).unwrap();
+    assert_eq!(find(&["write,size=8MiB", "pwrite,size=8MiB,threads=2"]), Some(wanted));
+    assert_eq!(find(&["write,size=8MiB,sync=fsync"]), Some(other));
+    assert_eq!(find(&["write,size=8MiB", "write,size=8MiB,sync=fsync"]), None, "never in one run");
+    let (number, finalists) = store
+        .newest_search_on("/data", |finalists| finalists.iter().any(|one| one.is_baseline && one.samples == 6))
+        .unwrap()
+        .unwrap();
+    assert_eq!(number, wanted);
+    let names: Vec<_> = finalists.iter().map(|one| (one.name.as_str(), one.is_baseline)).collect();
+    assert_eq!(names, [("write,size=8MiB", true), ("pwrite,size=8MiB,threads=2", false)]);
+}

@@ -156,7 +156,8 @@ impl AdviseCommand {
         );
         ensure!(self.from.is_none(), usage!("--from copies one file. Add --for copy or --for durable-copy"));
         let (target, measuring) = (self.target.iter().cloned().collect(), self.measuring());
-        RunCommand { target, selection, measuring, cold: self.cold, yes: self.yes, ..RunCommand::default() }
+        let (cold, yes) = (self.cold, self.yes);
+        RunCommand { target, selection, measuring, cold, yes, advises: true, ..RunCommand::default() }
             .run(global)
     }
 

@@ -1,12 +1,14 @@
+mod recommended;
+
 use anyhow::Result;
 use clap::Args;
-use writebench_model::{Axis, Case};
+use writebench_model::{Axis, Case, Goal};
 use writebench_report::Report;
 use writebench_snippets::{EmitOptions, Language, Unsupported, code};
 
-use crate::arguments::named_values;
+use crate::arguments::{goals, named_values};
 use crate::database;
-use crate::earlier_search::name_without_size;
+use crate::earlier_search::{name_without_size, without_size};
 use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::meant;
@@ -15,8 +17,12 @@ use crate::meant;
 #[derive(Args)]
 #[command(after_help = CODE_EXAMPLES)]
 pub(crate) struct CodeCommand {
-    /// Name of a case, as in a table or in `writebench list cases` [default: the recommendation of the newest search]
+    /// Name of a case, as in a table or in `writebench list cases` [default: the recommendation of the newest run or
+    /// search]
     case: Option<String>,
+    /// Take the newest run's recommendation for this goal, if it has several
+    #[arg(long = "for", value_name = "GOAL", hide_possible_values = true, value_parser = goals(), conflicts_with = "case")]
+    goal: Option<Goal>,
     /// Print code in this language
     #[arg(long = "lang", value_name = "LANGUAGE", value_parser = named_values(Language::ALL, Language::name))]
     language: Language,
@@ -38,7 +44,8 @@ pub(crate) struct CodeCommand {
 }
 
 const CODE_EXAMPLES: &str = "Examples:
-  writebench code --lang rust  the recommendation of the newest search
+  writebench code --lang rust               the recommendation of the newest search
+  writebench code --for stream --lang rust  that of a run of all goals
   writebench code pwrite,prepare=fallocate,threads=2 --lang c --main > writer.c
   writebench code write,sync=fsync --lang python --atomic
   writebench code uring,depth=4,cache=direct,prepare=fallocate-ahead --lang c --stream
@@ -46,7 +53,10 @@ const CODE_EXAMPLES: &str = "Examples:
 
 impl CodeCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        let name = self.case.clone().map_or_else(|| recommended(global), Ok)?;
+        let name = match &self.case {
+            Some(case) => case.clone(),
+            None => recommended::recommended(self.goal, &self.options(), global)?,
+        };
         let case = Case::parse(&name).map_err(|error| match meant::case(&name) {
             Some(meant) => usage!("'{name}' is not a case. Did you mean {meant}?"),
             None => error.into(),
@@ -64,6 +74,12 @@ impl CodeCommand {
         let name = name_without_size(nearest);
         let cost = cost(case, nearest, global)
             .unwrap_or_else(|| format!("for its cost: writebench run --case {case} --case {nearest}"));
+        let (title, options) = (self.language.title(), self.options());
+        usage!("{refusal}. The nearest in {title}: writebench code {name} {options} ({cost})")
+    }
+
+    /// `--lang c --main`
+    fn options(&self) -> String {
         let options = [
             (self.main, " --main"),
             (self.atomic, " --atomic"),
@@ -71,42 +87,23 @@ impl CodeCommand {
             (self.append, " --append"),
         ];
         let frame: String = options.iter().filter_map(|(wanted, option)| wanted.then_some(*option)).collect();
-        let (title, language) = (self.language.title(), self.language.name());
-        usage!("{refusal}. The nearest in {title}: writebench code {name} --lang {language}{frame} ({cost})")
+        format!("--lang {}{frame}", self.language.name())
     }
-}
-
-fn recommended(global: &Global) -> Result<String> {
-    let none = || {
-        usage!(
-            "there is no search with a recommendation. Name a case, or run `writebench advise --for GOAL` first"
-        )
-    };
-    let path = database::path(global.db.as_deref())?;
-    let store = database::open_if_there(&path)?.ok_or_else(none)?;
-    let searches = store.runs()?.into_iter().rev().filter(|run| run.is_search);
-    for search in searches {
-        let report = Report::from_run(Some(search.number), store.run(search.number)?);
-        if let Some(advice) = report.advice {
-            return Ok(advice.recommended);
-        }
-    }
-    Err(none())
 }
 
 /// The speed of the second case relative to the first, in the newest run with both on one target.
 fn cost(case: &Case, nearest: &Case, global: &Global) -> Option<String> {
     let store = database::open_existing(global.db.as_deref()).ok()?;
-    store.runs().ok()?.into_iter().rev().find_map(|summary| {
-        let report = Report::from_run(Some(summary.number), store.run(summary.number).ok()?);
-        let reported = |case: &Case| {
-            let wanted = name_without_size(case);
-            report.cases.iter().filter(move |row| row.record.case.name_without(&[Axis::Size]) == wanted)
-        };
-        let times = reported(case).find_map(|own| {
-            let other = reported(nearest).find(|other| other.record.target == own.record.target)?;
-            Some(own.ratio_to(other)?.estimate)
-        })?;
-        Some(format!("{times:.2} times as fast in the rounds of run {}", summary.number))
-    })
+    let names = [case, nearest].map(name_without_size);
+    let number = store.newest_run_with(&names, |wanted, name| without_size(name) == *wanted).ok()??;
+    let report = Report::from_run(Some(number), store.run(number).ok()?);
+    let reported = |wanted: &str| {
+        let wanted = wanted.to_owned();
+        report.cases.iter().filter(move |row| row.record.case.name_without(&[Axis::Size]) == wanted)
+    };
+    let times = reported(&names[0]).find_map(|own| {
+        let other = reported(&names[1]).find(|other| other.record.target == own.record.target)?;
+        Some(own.ratio_to(other)?.estimate)
+    })?;
+    Some(format!("{times:.2} times as fast in the rounds of run {number}"))
 }

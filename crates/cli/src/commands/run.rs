@@ -57,6 +57,9 @@ pub(crate) struct RunCommand {
     /// Write more than 64 GiB, or a quarter of a disk's free space, without asking
     #[arg(long, short, help_heading = HOW_CAREFUL)]
     pub yes: bool,
+    /// Called by `advise`, which fails without an answer.
+    #[arg(skip)]
+    pub advises: bool,
 }
 
 const RUN_EXAMPLES: &str = "Examples:
@@ -164,7 +167,8 @@ impl RunCommand {
         let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };
         let settings = run.settings.clone();
         let limits_for = if limits { cases } else { Vec::new() };
-        Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)
+        let exit = Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)?;
+        Ok(if exit == Exit::NoAnswer && !self.advises { Exit::Ok } else { exit })
     }
 
     fn selected(&self, copied: Option<&FileCopy>, targets: &[TargetRecord], ranks: u32) -> Result<Selection> {

@@ -112,6 +112,9 @@ impl<'s> Session<'s> {
         let (took, wrote) = (rounded(began.elapsed().as_secs_f64()), Bytes(self.written.bytes()).approximate());
         output.note(&format!("Run {number} took {took} and wrote {wrote}."));
         database::note_next_commands(output, store, number, None);
+        if report.is_of_goals() && report.answers.iter().any(|answer| answer.finding.case.is_some()) {
+            database::note_code(output, store);
+        }
         let is_search = report.run.is_search();
         if end == End::MaxBytes && !is_search && !report.is_brief() && !report.run.has_made_filesystems() {
             output
@@ -274,13 +277,17 @@ fn exit_for(report: &Report, end: End, output: &Output) -> Result<Exit> {
     let samples = || report.cases.iter().flat_map(|case| &case.record.samples);
     match end {
         End::Stopped => Ok(Exit::Interrupted),
-        // A search succeeds if any method works.
-        _ if report.run.is_search() && samples().any(|sample| sample.outcome.is_ok()) => Ok(Exit::Ok),
+        // A search needs one method that works.
+        _ if report.advice.is_some() => Ok(Exit::Ok),
+        _ if report.run.is_search() && samples().any(|sample| sample.outcome.is_ok()) => Ok(Exit::NoAnswer),
         _ if samples().any(|sample| sample.outcome.is_fault()) => Ok(Exit::CasesFailed),
         // The target supports none of the cases.
         _ if samples().next().is_some() && !samples().any(|sample| sample.outcome.is_ok()) => {
             output.note("Nothing was measured: no case has a result.");
             Ok(Exit::CasesFailed)
+        }
+        _ if report.is_of_goals() && report.answers.iter().all(|answer| answer.finding.case.is_none()) => {
+            Ok(Exit::NoAnswer)
         }
         _ => gate::exit_for_run(report, output),
     }

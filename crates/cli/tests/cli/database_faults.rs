@@ -22,7 +22,7 @@ fn no_search() -> Result<()> {
     let program = program()?;
     let code = ["code", "--lang", "c"];
     let none = program.call(&code)?;
-    ensure!(none.code == Some(2) && none.stderr.contains("no search with a recommendation"), "{none:?}");
+    ensure!(none.code == Some(2) && none.stderr.contains("there is no run yet"), "{none:?}");
     let file = program.home().join("writebench/writebench.db");
     std::fs::create_dir_all(file.with_file_name(""))?;
     std::fs::write(&file, "no database, and longer than the header of one; ".repeat(20))?;

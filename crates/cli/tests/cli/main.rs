@@ -26,6 +26,7 @@ mod lasting_faults;
 mod limits;
 mod load;
 mod memory_limits;
+mod newest_answer;
 #[cfg(not(feature = "mpi"))]
 mod no_mpi;
 mod outcomes;
@@ -93,6 +94,7 @@ fn main() -> Result<ExitCode> {
     limits::add(&mut trials);
     load::add(&mut trials);
     memory_limits::add(&mut trials);
+    newest_answer::add(&mut trials);
     #[cfg(not(feature = "mpi"))]
     no_mpi::add(&mut trials);
     process_limits::add(&mut trials);

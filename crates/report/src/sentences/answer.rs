@@ -94,7 +94,7 @@ impl ContractAnswer {
         Self { contract: contract.clone(), finding, sentence, certainty }
     }
 
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         format!("{} {}", self.sentence, self.certainty).trim_end().to_owned()
     }
 }

@@ -110,6 +110,11 @@ impl Report {
         !self.is_arranged && origins.all(|origin| origin.is_search() || origin.suite() == GOALS)
     }
 
+    /// Whether each answer is about a goal.
+    pub fn is_of_goals(&self) -> bool {
+        self.cases.iter().all(|case| case.record.origin.suite() == GOALS)
+    }
+
     /// Not with an answer for each target.
     pub(crate) fn compares_targets(&self) -> bool {
         self.run.is_side_by_side() && !are_for_each_target(&self.run, &self.cases)

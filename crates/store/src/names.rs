@@ -1,0 +1,90 @@
+//! The names of cases in earlier runs, from the newest run on. No sample is read, and no run before the one that is
+//! looked for.
+
+use rusqlite::{Connection, Params, Row};
+use writebench_model::Stage;
+
+use crate::read::is_search;
+use crate::{Store, StoreError};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finalist {
+    pub name: String,
+    pub is_baseline: bool,
+    pub samples: u64,
+}
+
+impl Store {
+    /// The newest run that has all of these cases on one target. `is_meant` compares one of them with a name.
+    pub fn newest_run_with<C>(
+        &self,
+        cases: &[C],
+        is_meant: impl Fn(&C, &str) -> bool,
+    ) -> Result<Option<i64>, StoreError> {
+        // In the order of the primary key, so that rows of older runs are not read.
+        let select = "SELECT run, target, name FROM cases ORDER BY run DESC, position DESC";
+        let mut found: Vec<(i64, i64, usize)> = Vec::new();
+        let has_all = |found: &[(i64, i64, usize)], run, target| {
+            (0..cases.len()).all(|index| found.contains(&(run, target, index)))
+        };
+        self.first("look for cases", select, [], |row| {
+            let (run, target, name) = (row.get(0)?, row.get(1)?, row.get_ref(2)?.as_str()?);
+            found.retain(|(of, ..)| *of == run);
+            for (index, case) in cases.iter().enumerate() {
+                if is_meant(case, name) {
+                    found.push((run, target, index));
+                }
+            }
+            Ok(has_all(&found, run, target).then_some(run))
+        })
+    }
+
+    /// The newest search of this database's owner on a target whose finalists are accepted.
+    pub fn newest_search_on(
+        &self,
+        target: &str,
+        mut accepts: impl FnMut(&[Finalist]) -> bool,
+    ) -> Result<Option<(i64, Vec<Finalist>)>, StoreError> {
+        let select = format!(
+            "SELECT number FROM runs
+             WHERE NOT imported AND EXISTS (SELECT 1 FROM targets WHERE run = number AND name = ?1) AND {}
+             ORDER BY number DESC",
+            is_search()
+        );
+        self.first("look for a search", &select, [target], |row| {
+            let number = row.get(0)?;
+            let finalists = finalists(&self.connection, number)?;
+            Ok(accepts(&finalists).then_some((number, finalists)))
+        })
+    }
+
+    /// The first value of `take`, which gets a row at a time.
+    fn first<T>(
+        &self,
+        doing: &'static str,
+        select: &str,
+        parameters: impl Params,
+        mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<Option<T>>,
+    ) -> Result<Option<T>, StoreError> {
+        let mut statement = self.connection.prepare(select).map_err(self.failed(doing))?;
+        let mut rows = statement.query(parameters).map_err(self.failed(doing))?;
+        while let Some(row) = rows.next().map_err(self.failed(doing))? {
+            if let Some(found) = take(row).map_err(self.failed(doing))? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn finalists(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Finalist>> {
+    let select = "SELECT name, record ->> '$.is_baseline',
+            (SELECT count(*) FROM samples WHERE samples.run = cases.run AND samples.name = cases.name)
+         FROM cases WHERE run = ?1 AND record ->> '$.stage' = ?2 ORDER BY position";
+    let mut statement = connection.prepare(select)?;
+    let rows = statement.query_map((run, Stage::Final.name()), |row| {
+        let samples = row.get::<_, i64>(2)?.unsigned_abs();
+        Ok(Finalist { name: row.get(0)?, is_baseline: row.get::<_, Option<bool>>(1)? == Some(true), samples })
+    })?;
+    rows.collect()
+}
