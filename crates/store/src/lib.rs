@@ -211,6 +211,11 @@ impl Store {
         }
     }
 
+    /// Fails if another program has the database locked, so that nothing could be recorded now.
+    pub fn check_unlocked(&self) -> Result<(), StoreError> {
+        self.connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK").map_err(self.failed("record the run"))
+    }
+
     /// The first column of the only row.
     fn value<T: FromSql>(
         &self,

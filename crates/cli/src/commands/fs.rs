@@ -26,7 +26,7 @@ use crate::session::{
     Cost, MeasuringArguments, ScheduledCases, Session, Target, Workspaces, check_and_claim, largest_block,
     least_free_bytes, most_unasked_bytes, new_run, smallest_cases,
 };
-use crate::signals::{is_stopped, stop_on_signals};
+use crate::signals::{is_stopped, stop, stop_on_signals};
 
 /// Compare filesystems, each made in a new image and removed afterwards
 #[derive(Args)]
@@ -110,6 +110,8 @@ impl FsCommand {
         // Its path may name another file in the private namespace.
         let store = database::open(global.db.as_deref())?;
         stop_on_signals()?;
+        // Otherwise the lock would be noticed when all filesystems are made.
+        store.unless_stopped(stop(), || store.check_unlocked())?;
         let needed = self.needed_paths(store.path(), &targets)?;
         let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
         let mut filesystems = Filesystems::begin(&self.images, measuring.reserve, &needed)?;

@@ -18,6 +18,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a locked database does not delay samples", &tmpfs, locked);
     trials.add("SIGINT ends the wait for a database and shows the results", &tmpfs, locked_to_the_end);
     trials.add("SIGINT under a locked database ends the run before SQLite's timeout", &tmpfs, stopped);
+    trials.add("fs with a locked database makes no filesystem", &[Need::Image("ext4")], fs_locked);
     for (how, change) in [
         ("removed", removed as fn(&Path) -> Result<()>),
         ("replaced", replaced),
@@ -173,5 +174,18 @@ fn gone(change: fn(&Path) -> Result<()>) -> Result<()> {
     ensure!(document["run"]["status"] == "limited", "{}", document["run"]);
     ensure!(document["cases"][0]["samples"].as_array().is_some_and(|samples| samples.len() > 5));
     ensure!(entries(target.path()).is_empty());
+    Ok(())
+}
+
+fn fs_locked() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    program.run(target.path(), &["--case", "write,size=4KiB", "--samples", "1", "--no-limits"], 0)?;
+    let lock = DatabaseLock::on(&database(&program))?;
+    // Longer than any wait for a lock.
+    let words = ["fs", "--on", "tmpfs,ext4", "--case", "write,size=4KiB", "--samples", "1", "--images"];
+    let ended = program.call(&[&words[..], &[text(target.path())?]].concat())?;
+    drop(lock);
+    ensure!(ended.code == Some(1) && ended.stderr.contains("record the run: database is locked"), "{ended:?}");
+    ensure!(ended.stderr.lines().count() == 1, "nothing is planned or made before: {}", ended.stderr);
     Ok(())
 }

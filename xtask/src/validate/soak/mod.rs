@@ -198,7 +198,7 @@ impl Record {
     fn judge(&mut self, call: &Call<'_>, Ended { status, said, peak }: Ended, is_small: bool) {
         let code = status.code();
         let is_usual = code.is_some_and(|code| call.work.codes(is_small).contains(&code));
-        let is_allowed = is_usual || call.injector.allows(call.work, code, status.signal());
+        let is_allowed = is_usual || call.injector.allows(call.work, code, status.signal(), &said);
         if !is_allowed || said.contains("panicked") {
             self.complain(format!("{call}: {status}: {}", said.trim_end()));
         }
@@ -227,9 +227,13 @@ mod tests {
     fn exit_codes_depend_on_the_fault() {
         let injector = |kind| FaultInjector { kind, after: None };
         let nothing = injector(Injection::Nothing);
-        assert!(Work::Run.codes(false) == [0] && !nothing.allows(Work::Run, Some(4), None));
+        assert!(Work::Run.codes(false) == [0] && !nothing.allows(Work::Run, Some(4), None, ""));
         let killed = injector(Injection::Signal(rustix::process::Signal::KILL));
-        assert!(killed.allows(Work::Run, None, Some(9)) && !killed.allows(Work::Run, None, Some(11)));
-        assert!(!killed.allows(Work::Run, Some(101), None), "a panic is never allowed");
+        assert!(killed.allows(Work::Run, None, Some(9), ""));
+        assert!(!killed.allows(Work::Run, None, Some(11), ""));
+        assert!(!killed.allows(Work::Run, Some(101), None, ""), "a panic is never allowed");
+        let (locked, said) = (injector(Injection::Lock), "record the run: database is locked");
+        assert!(locked.allows(Work::Filesystems, Some(1), None, said));
+        assert!(!locked.allows(Work::Filesystems, Some(1), None, "no such file"));
     }
 }
