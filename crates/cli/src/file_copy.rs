@@ -27,6 +27,15 @@ pub(crate) struct CopyArguments {
     to: Option<PathBuf>,
 }
 
+/// What standard input and output are for a suite of copies.
+pub(crate) enum Redirected {
+    /// `<X >Y`
+    Copy(FileCopy),
+    /// `<X` alone, which is no copy.
+    Input(PathBuf),
+    Neither,
+}
+
 /// The user's source, and perhaps a destination.
 pub(crate) struct FileCopy {
     pub source: CopySource,
@@ -94,22 +103,21 @@ impl FileCopy {
 
     /// Standard input and output, if both are regular files: `<X >Y`. An output with content, or in append mode, is
     /// taken for a log.
-    pub(crate) fn redirected(limit: Option<Duration>) -> Result<Option<Self>> {
+    pub(crate) fn redirected(limit: Option<Duration>) -> Result<Redirected> {
         let deadline = Deadline::without_stop(limit);
         // A descriptor may be closed.
         let (stdin, stdout) = (rustix::io::dup(io::stdin().as_fd()), rustix::io::dup(io::stdout().as_fd()));
-        let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else { return Ok(None) };
+        let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else { return Ok(Redirected::Neither) };
         let name = |descriptor: &OwnedFd| PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()));
         let command = processes::target_helper()?;
         let source = writebench_runner::inspect_source(&command, &name(&stdin), deadline);
-        let Ok(source) = source else { return Ok(None) };
+        let Some(source) = source.ok().filter(|source| source.is_regular) else {
+            return Ok(Redirected::Neither);
+        };
         let destination = writebench_runner::inspect_copy_destination(&command, &name(&stdout), deadline)?;
         let Existing::Descriptor { identity, size_bytes, .. } = destination.existing else {
-            return Ok(None);
+            return Ok(Redirected::Input(source.path));
         };
-        if !source.is_regular {
-            return Ok(None);
-        }
         let appends = rustix::fs::fcntl_getfl(&stdout).is_ok_and(|flags| flags.contains(OFlags::APPEND));
         if size_bytes > 0 || appends {
             return Err(usage!(
@@ -120,7 +128,7 @@ impl FileCopy {
         if identity == source.identity {
             return Err(usage!("standard input and output are the same file. Redirect the input (</dev/null)"));
         }
-        Self::new(source, Some(destination), vec![stdin, stdout]).map(Some)
+        Self::new(source, Some(destination), vec![stdin, stdout]).map(Redirected::Copy)
     }
 
     fn new(source: CopySource, to: Option<CopyDestination>, redirections: Vec<OwnedFd>) -> Result<Self> {

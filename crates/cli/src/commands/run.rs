@@ -11,9 +11,10 @@ use writebench_store::Store;
 use crate::arguments::{HOW_CAREFUL, WHAT};
 use crate::database;
 use crate::exit::{Exit, usage};
-use crate::file_copy::{CopyArguments, FileCopy};
+use crate::file_copy::{CopyArguments, FileCopy, Redirected};
 use crate::gate::GateArguments;
 use crate::global::Global;
+use crate::output::Output;
 use crate::programs::ProgramArguments;
 use crate::selection::{self, SAMPLES, Selection, SelectionArguments};
 use crate::session::{
@@ -94,9 +95,9 @@ impl RunCommand {
                 "--destroy {device}: a device belongs to one node. Start writebench without mpirun or srun"
             ));
         }
-        let copied = self.find_copy()?;
-        let exports = measuring.exports.find(FileCopy::protected(copied.as_ref(), db)?)?;
         let output = &global.output;
+        let copied = self.find_copy(output)?;
+        let exports = measuring.exports.find(FileCopy::protected(copied.as_ref(), db)?)?;
         if copied.as_ref().is_some_and(FileCopy::takes_stdout) {
             output.print_results_on_stderr();
         }
@@ -200,20 +201,32 @@ impl RunCommand {
     }
 
     /// The user's source, by name or as `<X >Y`.
-    fn find_copy(&self) -> Result<Option<FileCopy>> {
+    fn find_copy(&self, output: &Output) -> Result<Option<FileCopy>> {
         let limit = self.measuring.timeout;
         let named = self.copying.find(limit)?;
-        if named.is_some() || !self.selection.copies_only() || self.measuring.dry_run {
+        if named.is_some() || !self.selection.copies_only() {
             return Ok(named);
         }
-        let copied = FileCopy::redirected(limit)?;
-        ensure!(
-            copied.is_none() || self.target.is_empty(),
-            usage!(
-                "with <X >Y the target is the directory of Y. Leave out TARGET, or redirect the input (</dev/null)"
-            )
-        );
-        Ok(copied)
+        match FileCopy::redirected(limit)? {
+            Redirected::Copy(copied) => {
+                ensure!(
+                    self.target.is_empty(),
+                    usage!(
+                        "with <X >Y the target is the directory of Y. Leave out TARGET, or redirect the input (</dev/null)"
+                    )
+                );
+                Ok(Some(copied))
+            }
+            Redirected::Input(path) => {
+                let path = path.display();
+                output.note(&format!(
+                    "Standard input is {path}, but standard output is no file, so nothing is copied. To measure with that \
+                     file: --from {path}"
+                ));
+                Ok(None)
+            }
+            Redirected::Neither => Ok(None),
+        }
     }
 
     fn find_targets(&self, copied: Option<&FileCopy>) -> Result<Vec<Target>> {

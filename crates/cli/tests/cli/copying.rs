@@ -19,6 +19,8 @@ pub(crate) fn add(trials: &mut Trials) {
     let ext4 = [Need::Filesystem(Kind::Ext4)];
     trials.add("an output with content, or in append mode, is not overwritten by a copy", &ext4, logs);
     trials.add("one redirection alone does not start a copy", &ext4, one_redirection);
+    trials.add("a redirected copy is planned with the size of its file", &ext4, planned);
+    trials.add("a redirected input without a file for the copy is named", &ext4, piped);
     trials.add("unsuitable sources are refused in one line", &ext4, refused);
     trials.add("a copy does not replace a database or its side files", &ext4, of_database);
     trials.add("a shrinking source fails its cases, and spares the copy", &ext4, shorter);
@@ -75,6 +77,29 @@ fn redirect(program: &Program, from: Option<&Path>, to: File) -> Result<Output> 
         command.stdin(File::open(from)?);
     }
     Ok(command.stdout(to).stderr(std::process::Stdio::piped()).output()?)
+}
+
+fn planned() -> Result<()> {
+    let (program, directory) = (program()?, directory_on(Kind::Ext4));
+    let from = source(directory.path())?;
+    let mut command = program.command(&["run", "--suite", "copy", "--dry-run"]);
+    let output = command.stdin(File::open(from)?).stdout(File::create(directory.path().join("Y"))?).output()?;
+    let plan = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success() && plan.contains(&format!("splice,size={LENGTH}")), "{plan}");
+    ensure!(plan.contains("Nothing was written") && !plan.contains("256 MiB"), "{plan}");
+    ensure!(std::fs::read(directory.path().join("Y"))?.is_empty(), "the plan is no copy");
+    Ok(())
+}
+
+fn piped() -> Result<()> {
+    let (program, directory) = (program()?, directory_on(Kind::Ext4));
+    let from = source(directory.path())?;
+    let words = ["run", directory.path().to_str().context("UTF-8")?, "--suite", "copy", "--dry-run"];
+    let output = program.command(&words).stdin(File::open(&from)?).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let wanted = format!("Standard input is {}, but standard output is no file", from.display());
+    ensure!(output.status.success() && said.contains(&wanted), "{said}");
+    Ok(())
 }
 
 fn redirected(kind: Kind) -> Result<()> {
