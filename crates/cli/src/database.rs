@@ -48,7 +48,9 @@ fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> any
         ),
         None => {
             let why = Failure::io_message(error);
-            anyhow!("database: cannot make {directory}: {why}. Name another database with --db")
+            anyhow!(
+                "database: cannot make {directory}: {why}. Name another database, such as --db ./writebench.db"
+            )
         }
     }
 }

@@ -124,9 +124,10 @@ impl ComparisonExportArguments {
     /// Fails if a comparison has no such format.
     pub(crate) fn find(&self, protected: ProtectedPaths) -> Result<Vec<Export>> {
         let names = names(|format| format.compare.is_some());
+        let first = names.split(',').next().unwrap_or_default();
         ensure!(
             self.export.iter().all(|argument| argument.format.compare.is_some()),
-            usage!("{OPTION}: a comparison can be written as {names} only. Give {names}=FILE")
+            usage!("{OPTION}: a comparison can be written as {names} only. Give {first}=FILE, for example")
         );
         ExportArguments { export: self.export.clone(), force: false }.find(protected)
     }

@@ -29,6 +29,7 @@ mod usage_errors;
 
 use std::cell::RefCell;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
@@ -79,6 +80,15 @@ const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused 
     5 slower than --fail-if-slower allows, 6 advise without an answer, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless you write kB, MB or GB. \
     Rates are in decimal GB/s.";
 
+/// For a call without words.
+const FIRST_COMMANDS: &str = "\
+writebench finds the fastest way to write or copy a file on your disk, and proves it.
+  writebench run .                  the fastest method for each goal, in this directory, in under a minute
+  writebench advise . --for stream  a search of all methods for one goal (`writebench list goals`)
+  writebench code --lang c          the recommendation as code
+  writebench --help                 all commands
+";
+
 fn main() -> ExitCode {
     ExitCode::from(end(stack::ensure_enough().and_then(|()| with_enough_stack())) as u8)
 }
@@ -91,6 +101,10 @@ fn with_enough_stack() -> Result<Exit> {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     if let Some((_, serve)) = HIDDEN.iter().find(|(name, _)| words.first().is_some_and(|word| word == name)) {
         return serve(&mut words.into_iter().skip(1));
+    }
+    if words.is_empty() {
+        return output::printed(write!(std::io::stderr(), "{FIRST_COMMANDS}"), "standard error")
+            .map(|()| Exit::Usage);
     }
     let launched = LaunchedRank::from_variables(|name| std::env::var(name).ok());
     let arguments = match Arguments::try_parse() {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use writebench_model::{Axis, Case, Method};
+use writebench_model::{Axes, Axis, Case, Method};
 use writebench_report::formats::{FORMATS, Format, Render};
 
 /// Lower-case words with their meaning: a name, an option, or an axis with its value. A word can have several meanings.
@@ -46,16 +46,50 @@ pub(crate) fn meant(word: &str, fits: impl Fn(&str) -> bool) -> Option<&'static 
 /// The case that a name in other words means: `bs=4k` → `write,chunk=4k`.
 pub(crate) fn case(name: &str) -> Option<String> {
     let part = |part: &str| {
-        let (word, value) = part.split_once('=').unwrap_or((part, ""));
+        let (word, value) = part.split_once('=').map_or((part, None), |(word, value)| (word, Some(value)));
         match meant(word, is_of_case) {
-            Some(axis) if Axis::from_name(axis).is_some() => format!("{axis}={value}"),
-            Some(ours) => ours.to_owned(),
-            None => part.to_owned(),
+            Some(ours) => with_value(ours, value),
+            None => Some(part.to_owned()),
         }
     };
-    let ours = name.split(',').map(part).collect::<Vec<_>>().join(",");
+    let ours = name.split(',').map(part).collect::<Option<Vec<_>>>()?.join(",");
     let with_method = ["", "write,", "uring,"].map(|method| format!("{method}{ours}"));
     with_method.into_iter().find(|case| *case != name && Case::parse(case).is_ok())
+}
+
+/// Our word with the meaning of another program's value, mostly of fio: `direct=0` → `cache=buffered`. None if there is
+/// no word for it.
+pub(crate) fn with_value(ours: &str, value: Option<&str>) -> Option<String> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else { return Some(ours.to_owned()) };
+    let (is_yes, is_no) =
+        (["1", "yes", "on", "true"].contains(&value), ["0", "no", "off", "false", "none"].contains(&value));
+    match ours {
+        "cache=direct" if is_no => Some("cache=buffered".to_owned()),
+        // A number of writes.
+        "sync=fsync" | "sync=fdatasync" if value.parse::<u32>().is_ok_and(|every| every > 0) => {
+            Some(format!("{ours}/{value}"))
+        }
+        "sync=fsync" | "sync=fdatasync" | "sync=o-dsync" | "sync=o-sync" if is_no => {
+            Some("sync=none".to_owned())
+        }
+        "prepare=fallocate" => {
+            let prepare = match value {
+                "native" => "fallocate",
+                "posix" => "posix-fallocate",
+                "keep" => "fallocate-keep-size",
+                "truncate" => "set-len",
+                _ if is_yes => "fallocate",
+                _ if is_no => "create",
+                _ => return None,
+            };
+            Some(format!("prepare={prepare}"))
+        }
+        _ if ours.contains('=') => is_yes.then(|| ours.to_owned()),
+        axis => {
+            let axis = Axis::from_name(axis)?;
+            Axes::canonical(axis, value).is_ok().then(|| format!("{axis}={value}"))
+        }
+    }
 }
 
 /// The counterpart of another program's option, if the command `has` it.
@@ -70,12 +104,15 @@ pub(crate) fn option(word: &str, value: Option<&str>, has: &dyn Fn(&str) -> bool
         return Some(export_to(format));
     }
     let ours = Axis::from_name(name).map(Axis::name).or_else(|| meant(name, is_of_case))?;
-    match Method::from_name(ours) {
-        Some(_) => has("case").then(|| format!("--case {ours}")),
-        None if !has("set") => None,
-        None if ours.contains('=') => Some(format!("--set {ours}")),
-        None => Some(format!("--set {ours}={}", value.unwrap_or("VALUE"))),
+    if Method::from_name(ours).is_some() {
+        return has("case").then(|| format!("--case {ours}"));
     }
+    let is_axis = Axis::from_name(ours).is_some();
+    let set = match value {
+        None if is_axis => format!("{ours}=VALUE"),
+        value => with_value(ours, value)?,
+    };
+    has("set").then(|| format!("--set {set}"))
 }
 
 /// The value is a format or a file.
@@ -115,6 +152,11 @@ mod tests {
             ("direct=1", "write,cache=direct"),
             ("bs=4k", "write,chunk=4k"),
             ("fsync", "write,sync=fsync"),
+            ("write,fsync=1", "write,sync=fsync/1"),
+            ("fsync=32", "write,sync=fsync/32"),
+            ("write,direct=0", "write,cache=buffered"),
+            ("write,fallocate=none", "write,prepare=create"),
+            ("write,fallocate=keep", "write,prepare=fallocate-keep-size"),
             ("pwrite,bs=4k,O_DIRECT", "pwrite,chunk=4k,cache=direct"),
             ("iodepth=8", "uring,depth=8"),
         ] {
@@ -122,6 +164,8 @@ mod tests {
         }
         assert_eq!(case("wirte"), None);
         assert_eq!(case("write,bs=nonsense"), None);
+        assert_eq!(case("write,direct=maybe"), None);
+        assert_eq!(case("write,fallocate=some"), None);
     }
 
     #[test]
@@ -130,6 +174,9 @@ mod tests {
             ("--threads", Some("8"), "--set threads=8"),
             ("--bs", None, "--set chunk=VALUE"),
             ("--direct", None, "--set cache=direct"),
+            ("--direct", Some("1"), "--set cache=direct"),
+            ("--direct", Some("0"), "--set cache=buffered"),
+            ("--fsync", Some("4"), "--set sync=fsync/4"),
             ("--output", Some("json"), "--export json=-"),
             ("-o", Some("x"), "--export json=x"),
             ("-o", Some("x.csv"), "--export csv=x.csv"),
@@ -140,5 +187,6 @@ mod tests {
             assert_eq!(option(theirs, value, &|_| true).as_deref(), Some(ours));
         }
         assert_eq!(option("--threads", Some("8"), &|_| false), None);
+        assert_eq!(option("--threads", Some("auto"), &|_| true), None);
     }
 }

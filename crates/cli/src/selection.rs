@@ -308,6 +308,14 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
         (Axis::Origin, cold.then(|| Origin::Cold.to_string()).into_iter().collect()),
         (Axis::Data, selection.data.iter().map(ToString::to_string).collect()),
     ];
+    for (option, sizes) in [("--size", &selection.size), ("--record", &selection.record)] {
+        sizes.windows(2).find_map(|pair| decimal_comma(pair[0], pair[1])).map_or(
+            Ok(()),
+            |(comma, point)| {
+                Err(usage!("{option} {comma} is a list of two sizes. For one, write a point: {option} {point}"))
+            },
+        )?;
+    }
     let mut overrides = selection.set.clone();
     overrides.extend(of_options.into_iter().filter(|(_, values): &(_, Vec<String>)| !values.is_empty()));
     let mut axes = HashSet::new();
@@ -317,6 +325,14 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
         }
         None => Ok(overrides),
     }
+}
+
+/// `1,5GiB` with `1.5GiB`, if that is a size as well, which is more likely meant than a byte.
+fn decimal_comma(before: Bytes, after: Bytes) -> Option<(String, String)> {
+    let after = after.to_string();
+    let is_one =
+        before.0 < 1024 && after.ends_with('B') && format!("{before}.{after}").parse::<Bytes>().is_ok();
+    is_one.then(|| (format!("{before},{after}"), format!("{before}.{after}")))
 }
 
 /// The values for copies, whose default size is that of the given file.
@@ -382,9 +398,14 @@ pub(crate) fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
     let axis = Axis::from_name(axis).ok_or_else(|| {
         let names: Vec<&str> = Axis::ALL.iter().map(|axis| axis.name()).collect();
         let meant = meant::meant(axis, |ours| ours.split('=').next().is_some_and(|axis| names.contains(&axis)));
-        match meant {
-            Some(meant) => format!("unknown axis '{axis}', which is '{meant}' here"),
-            None => format!(
+        let with_value =
+            meant.filter(|ours| ours.contains('=')).and_then(|ours| meant::with_value(ours, Some(values)));
+        match (meant, with_value) {
+            (_, Some(ours)) => format!("unknown axis '{axis}': '{text}' is '{ours}' here"),
+            (Some(meant), None) if !meant.contains('=') => {
+                format!("unknown axis '{axis}', which is '{meant}' here")
+            }
+            _ => format!(
                 "unknown axis '{axis}': expected one of {}{}",
                 names.join(", "),
                 did_you_mean(axis, &names)

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use writebench_model::{Axis, built_in_suites, is_slip};
 use writebench_report::quoted;
 
 use crate::meant::{self, meant};
@@ -12,7 +13,7 @@ use crate::meant::{self, meant};
 /// The parser's error in one line: what is wrong, what would fit, and whose help to read.
 pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsString]) -> String {
     let path = named_commands(interface, words);
-    let cause = cause(error);
+    let cause = negative(error, words).unwrap_or_else(|| cause(error));
     let meant = suggestion(error, &path, words).or_else(|| similar(error));
     let meant = meant.map_or(String::new(), |meant| format!(" Did you mean {meant}?"));
     let names: Vec<&str> = path.iter().map(|command| command.get_name()).collect();
@@ -37,15 +38,47 @@ fn cause(error: &clap::Error) -> String {
             let text = text.strip_prefix("error: ").unwrap_or(&text);
             let ends = ["\n  tip: ", "\n\nUsage: ", "\n\nFor more information"];
             let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
-            text[..end].trim_end().to_owned()
+            in_words(text[..end].trim_end())
         }
     }
 }
 
+/// Without the words of Rust's parsers.
+fn in_words(text: &str) -> String {
+    [
+        ("invalid digit found in string", "expected a whole number"),
+        ("cannot parse integer from empty string", "expected a whole number"),
+        ("number too large to fit in target type", "the number is too large"),
+        ("number too small to fit in target type", "the number is too small"),
+        ("number would be zero for non-zero type", "expected at least 1"),
+    ]
+    .iter()
+    .fold(text.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
+}
+
+/// The parser takes `-5s` after an option for another option.
+fn negative(error: &clap::Error, words: &[OsString]) -> Option<String> {
+    let argument = texts(error, ContextKind::InvalidArg).first().copied()?;
+    let digit = argument.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    digit.filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
+    let pair = words.windows(2).find(|pair| pair[0].starts_with("--") && pair[1].starts_with(argument))?;
+    Some(format!("invalid value '{}' for '{}': it cannot be negative", pair[1], pair[0]))
+}
+
 /// Names that resemble the given one.
 fn similar(error: &clap::Error) -> Option<String> {
-    let kinds = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
-    let names = kinds.map(|kind| texts(error, kind)).into_iter().find(|names| !names.is_empty())?;
+    let kinds = [
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+        (ContextKind::InvalidValue, ContextKind::SuggestedValue),
+    ];
+    let alike = |(given, suggested)| {
+        let word = texts(error, given).first().copied().unwrap_or_default().trim_start_matches('-');
+        let is_slip = |name: &&str| is_slip(word, name.trim_start_matches('-'));
+        texts(error, suggested).into_iter().filter(is_slip).collect::<Vec<&str>>()
+    };
+    let names = kinds.map(alike).into_iter().find(|names| !names.is_empty())?;
     Some(format!("'{}'", names.join("' or '")))
 }
 
@@ -66,12 +99,16 @@ fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Opt
         ErrorKind::UnknownArgument => {
             let option = text(ContextKind::InvalidArg)?;
             meant::option(option, value_of(option, words), &|long| argument(long).is_some())
+                .or_else(|| of_another_command(option, path, words))
         }
         ErrorKind::InvalidValue => {
             let option = text(ContextKind::InvalidArg)?.split(' ').next()?;
             let (value, valid) = (text(ContextKind::InvalidValue)?, texts(error, ContextKind::ValidValue));
             if value == "all" && option == "--suite" {
                 return Some(format!("{option} {}", valid.join(",")));
+            }
+            if value.contains(',') {
+                return several(argument(option.strip_prefix("--")?)?, value);
             }
             let ours = meant(value, |ours| valid.contains(&ours))?;
             Some(if option.starts_with('-') { format!("{option} {ours}") } else { format!("'{ours}'") })
@@ -84,6 +121,11 @@ fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Opt
             let line = || format!("`writebench {} {missing} {}`", given.join(" "), values.join("|"));
             (!values.is_empty()).then(line)
         }
+        ErrorKind::InvalidSubcommand if command.get_name() == "list" => {
+            let word = text(ContextKind::InvalidSubcommand)?;
+            let is_suite = built_in_suites().iter().any(|suite| suite.name == word);
+            is_suite.then(|| format!("`writebench list cases {word}`"))
+        }
         ErrorKind::InvalidSubcommand if path.len() == 1 => {
             let word = text(ContextKind::InvalidSubcommand)?;
             if let Some(ours) = meant(word, |ours| command.find_subcommand(ours).is_some()) {
@@ -94,6 +136,32 @@ fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Opt
         }
         _ => None,
     }
+}
+
+/// `--for wal --for copy` for `--for wal,copy`.
+fn several(option: &clap::Arg, value: &str) -> Option<String> {
+    let (known, long) = (option.get_possible_values(), option.get_long()?);
+    let is_known = |part: &str| known.iter().any(|name| name.matches(part, false));
+    let is_repeated = matches!(option.get_action(), clap::ArgAction::Append);
+    (is_repeated && value.split(',').all(is_known))
+        .then(|| value.split(',').map(|part| format!("--{long} {part}")).collect::<Vec<_>>().join(" "))
+}
+
+/// The same words for the command that has the option: `writebench advise /data --for stream`.
+fn of_another_command(option: &str, path: &[&Command], words: &[OsString]) -> Option<String> {
+    let [program, command] = path else { return None };
+    let long = option.strip_prefix("--").filter(|long| Axis::from_name(long).is_none())?;
+    let has = |other: &&Command| other.get_arguments().any(|argument| argument.get_long() == Some(long));
+    // An export of a run, or the language of code, is no other question.
+    let asks = ["run", "advise"].contains(&command.get_name());
+    let other =
+        program.get_subcommands().find(|other| ["run", "advise"].contains(&other.get_name()) && has(other));
+    let other = other.filter(|_| asks)?;
+    let line = words.iter().map(|word| match word {
+        word if word == command.get_name() => other.get_name().to_owned(),
+        word => quoted(&word.to_string_lossy()),
+    });
+    Some(format!("`writebench {}`", line.collect::<Vec<_>>().join(" ")))
 }
 
 /// The value of an option unknown to clap.

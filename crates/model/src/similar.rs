@@ -1,8 +1,5 @@
 //! Suggestions for misspelt words.
 
-/// The least Jaro similarity, from 0 to 1. clap suggests options and their values by the same measure.
-const LEAST: f64 = 0.7;
-
 /// An error about an unknown word, with the known ones.
 pub(crate) fn unknown<'n>(kind: &str, word: &str, has: &str, names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<&str> = names.collect();
@@ -11,10 +8,37 @@ pub(crate) fn unknown<'n>(kind: &str, word: &str, has: &str, names: impl Iterato
 
 /// The end of an error about an unknown word: `. Did you mean 'size'?`, or nothing.
 pub fn did_you_mean<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> String {
-    let likeness = |name: N| (strsim::jaro(word, name.as_ref()), name);
-    let alike = names.into_iter().map(likeness).filter(|(likeness, _)| *likeness > LEAST);
-    let most = alike.max_by(|(one, _), (other, _)| one.total_cmp(other));
-    most.map_or(String::new(), |(_, name)| format!(". Did you mean '{}'?", name.as_ref()))
+    let slips = |name: N| slips(word, name.as_ref()).map(|slips| (slips, name));
+    let mut alike: Vec<(usize, N)> = names.into_iter().filter_map(slips).collect();
+    alike.sort_by_key(|(slips, _)| *slips);
+    match alike.as_slice() {
+        // As near to two names, it is neither.
+        [(least, _), (next, _), ..] if least == next => String::new(),
+        [(_, name), ..] => format!(". Did you mean '{}'?", name.as_ref()),
+        [] => String::new(),
+    }
+}
+
+/// Whether the word is the name with slips of the hand, and not another word: `ext5` and `zfs` mean something else than
+/// `ext2` and `xfs`.
+pub fn is_slip(word: &str, name: &str) -> bool {
+    slips(word, name).is_some()
+}
+
+/// Letters that are missing, added, exchanged or wrong.
+fn slips(word: &str, name: &str) -> Option<usize> {
+    /// In a word this short, one other letter is another word.
+    const SHORT: usize = 4;
+    let (word, name) = (word.to_lowercase(), name.to_lowercase());
+    let length = word.chars().count();
+    let slips = strsim::osa_distance(&word, &name);
+    let sorted = |text: &str| {
+        let mut letters: Vec<char> = text.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let has_other_letter = length == name.chars().count() && sorted(&word) != sorted(&name);
+    (slips <= length.div_ceil(4) && !(length <= SHORT && has_other_letter)).then_some(slips)
 }
 
 #[cfg(test)]
@@ -28,5 +52,31 @@ mod tests {
         assert_eq!(did_you_mean("pwirte", names), ". Did you mean 'pwrite'?");
         assert_eq!(did_you_mean("splice", names), "");
         assert_eq!(did_you_mean("", names), "");
+        assert_eq!(did_you_mean("writs", ["write", "writr"]), "", "as near to both");
+    }
+
+    #[test]
+    fn another_word_is_no_slip() {
+        for (word, name) in [
+            ("etx4", "ext4"),
+            ("Xfs", "xfs"),
+            ("jsn", "json"),
+            ("streem", "stream"),
+            ("reprot", "report"),
+            ("fallocat", "fallocate"),
+        ] {
+            assert!(is_slip(word, name), "{word}");
+        }
+        for (word, name) in [
+            ("zfs", "xfs"),
+            ("ext5", "ext2"),
+            ("for", "force"),
+            ("suite", "quiet"),
+            ("write", "suites"),
+            ("wal,copy", "durable-copy"),
+            ("", "size"),
+        ] {
+            assert!(!is_slip(word, name), "{word}");
+        }
     }
 }

@@ -263,9 +263,12 @@ impl Store {
 /// Advice that SQLite's message lacks.
 fn remedy(error: &rusqlite::Error) -> &'static str {
     match (error.sqlite_error_code(), error) {
-        (Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt), _) => {
-            ". It is damaged, or not a database: move it away, or name another with --db (`sqlite3 FILE .recover` may \
-             still read it)"
+        (Some(ErrorCode::NotADatabase), _) => {
+            ". Name another with --db. If it was one of writebench, it is damaged: move it away (`sqlite3 FILE .recover` \
+             may still read it)"
+        }
+        (Some(ErrorCode::DatabaseCorrupt), _) => {
+            ". It is damaged: move it away, or name another with --db (`sqlite3 FILE .recover` may still read it)"
         }
         // SQLite does not name the errno, such as EFBIG.
         (Some(ErrorCode::SystemIoFailure), _) => {

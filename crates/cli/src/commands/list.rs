@@ -1,5 +1,5 @@
 use anyhow::Result;
-use writebench_model::{Axes, Axis, Case, Method, Prepare, Suite, built_in_suites, suite_named};
+use writebench_model::{Axes, Axis, Case, Goal, Method, Prepare, Space, Suite, built_in_suites, suite_named};
 use writebench_stats::distinct;
 
 use crate::arguments::suite_names;
@@ -8,7 +8,7 @@ use crate::global::Global;
 use crate::selection::USUAL_BLOCK_BYTES;
 use clap::{Args, Subcommand};
 
-/// List suites, methods, axes, or the cases of a suite
+/// List suites, goals, methods, axes, or the cases of a suite
 #[derive(Args)]
 pub(crate) struct ListCommand {
     #[command(subcommand)]
@@ -19,6 +19,8 @@ pub(crate) struct ListCommand {
 enum ListTopic {
     /// List the suites, which are groups of cases
     Suites,
+    /// List the goals for `writebench advise --for`, with everyday words for them
+    Goals,
     /// List the methods, which are APIs to write or copy
     Methods,
     /// List the axes, which are properties of a case
@@ -35,13 +37,14 @@ impl ListCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let text = match &self.what {
             None | Some(ListTopic::Suites) => suites()?,
+            Some(ListTopic::Goals) => goals()?,
             Some(ListTopic::Methods) => methods(),
             Some(ListTopic::Axes) => axes(),
             Some(ListTopic::Cases { suite }) => cases(suite)?,
         };
         let exit = global.output.results(&text)?;
         if self.what.is_none() {
-            global.output.note("More: writebench list methods, axes, cases SUITE");
+            global.output.note("More: writebench list goals, methods, axes, cases SUITE");
         }
         Ok(exit)
     }
@@ -52,6 +55,18 @@ fn suites() -> Result<String> {
     for suite in built_in_suites() {
         let cases = cases_of(suite)?.len();
         text += &format!("{:<10}{cases:>4} cases  {}\n", suite.name, suite.summary);
+    }
+    Ok(text)
+}
+
+fn goals() -> Result<String> {
+    let mut text = String::new();
+    for &goal in Goal::ALL {
+        let title = Space::for_goal(goal, &[])?.title;
+        text += &format!("{:<20}{title}\n", goal.name());
+        if !goal.aliases().is_empty() {
+            text += &format!("{:<20}also: {}\n", "", goal.aliases().join(", "));
+        }
     }
     Ok(text)
 }

@@ -27,7 +27,11 @@ fn no_search() -> Result<()> {
     std::fs::create_dir_all(file.with_file_name(""))?;
     std::fs::write(&file, "no database, and longer than the header of one; ".repeat(20))?;
     let damaged = program.call(&code)?;
-    ensure!(damaged.code == Some(1) && damaged.stderr.contains("It is damaged"), "{damaged:?}");
+    ensure!(
+        damaged.code == Some(1)
+            && damaged.stderr.contains("file is not a database. Name another with --db. If"),
+        "{damaged:?}"
+    );
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o666))?;
     let others = program.call(&code)?;
     ensure!(others.code == Some(3) && others.stderr.contains("chmod go-w"), "{others:?}");

@@ -23,6 +23,20 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--runs=3"], 2, &["'--runs'", "Did you mean --samples 3?"]),
     (&["--repeat", "3"], 2, &["Did you mean --samples 3?"]),
     (&["--threads", "8"], 2, &["Did you mean --set threads=8?", "See writebench run --help"]),
+    (&["--threads", "auto"], 2, &["unexpected argument '--threads' found. See writebench run --help"]),
+    (&["--direct=0"], 2, &["Did you mean --set cache=buffered?"]),
+    (&["--fsync", "4"], 2, &["Did you mean --set sync=fsync/4?"]),
+    (&["--set", "direct=0"], 2, &["'direct=0' is 'cache=buffered' here"]),
+    (&["--set", "fsync=1"], 2, &["'fsync=1' is 'sync=fsync/1' here"]),
+    (&["--case", "write,fsync=1"], 2, &["Did you mean --case write,sync=fsync/1?"]),
+    (&["--case", "write,direct=0"], 2, &["Did you mean --case write,cache=buffered?"]),
+    (&["--case", "write,fallocate=none"], 2, &["Did you mean --case write,prepare=create?"]),
+    (&["--case", "write,fallocate=some"], 2, &["unknown axis 'fallocate': write has"]),
+    (&["--samples", "abc"], 2, &["'abc' for '--samples <N>': expected a whole number"]),
+    (&["--budget", "-5s"], 2, &["invalid value '-5s' for '--budget': it cannot be negative"]),
+    (&["--size", "1,5GiB"], 2, &["--size 1,5GiB is a list of two sizes", "--size 1.5GiB"]),
+    (&["--suite", "durable", "--record", "512,5k"], 2, &["--record 512,5KiB is a list"]),
+    (&["--seed", "9007199254740993"], 2, &["9007199254740993 is not in 0..=9007199254740991"]),
     (&["--output", "json"], 2, &["Did you mean --export json=-?"]),
     (&["-o", "x"], 2, &["Did you mean --export json=x?"]),
     (&["--suite", "all"], 2, &["Did you mean --suite create,mmap,"]),
@@ -103,12 +117,20 @@ pub(crate) fn add(trials: &mut Trials) {
         let name = format!("refused with exit code {code}: {}", arguments.join(" "));
         trials.add(name, &[Need::Filesystem(Kind::Tmpfs)], move || refused(arguments, *code, texts));
     }
-    trials.add("a call without arguments shows the help", &[], || {
+    trials.add("a call without arguments shows the first commands", &[], || {
         let ended = program()?.call(&[])?;
-        ensure!(ended.code == Some(2) && ended.stderr.contains("Commands:"), "{ended:?}");
+        ensure!(ended.code == Some(2) && ended.stderr.contains("  writebench run . "), "{ended:?}");
+        ensure!(ended.stderr.lines().count() == 5 && ended.stdout.is_empty(), "{ended:?}");
         Ok(())
     });
     trials.add("a wrong command gets the right one", &[], no_command);
+    trials.add("another word gets no suggestion", &[Need::Root], another_word);
+    trials.add("a comparison names the formats that it has", &[], || {
+        let ended = program()?.call(&["compare", "1", "2", "--export", "html=x"])?;
+        let line = "can be written as json, markdown, junit only. Give json=FILE, for example";
+        ensure!(ended.code == Some(2) && ended.stderr.contains(line), "{ended:?}");
+        Ok(())
+    });
     trials.add("a mistyped filesystem gets the right one", &[Need::Root], no_kind);
     trials.add("help reports a full standard output", &[], || {
         let command =
@@ -177,6 +199,14 @@ fn no_command() -> Result<()> {
         (&["code", "write"], "Did you mean `writebench code write --lang c|cpp|".to_owned()),
         (&["code", "bs=4k", "--lang", "c"], "Did you mean write,chunk=4k?".to_owned()),
         (&["man", "compar"], "Did you mean 'compare'?".to_owned()),
+        (
+            &["run", "/data", "--for", "stream"],
+            "Did you mean `writebench advise /data --for stream`?".to_owned(),
+        ),
+        (&["advise", "--suite", "write"], "Did you mean `writebench run --suite write`?".to_owned()),
+        (&["advise", "--for", "wal,copy"], "Did you mean --for wal --for copy?".to_owned()),
+        (&["list", "write"], "Did you mean `writebench list cases write`?".to_owned()),
+        (&["advise", "--threads", "auto"], "'auto' for '--threads <N>': expected a whole number".to_owned()),
         // This command has neither samples nor exports.
         (&["completions", "--json"], "unexpected argument '--json'".to_owned()),
     ] {
@@ -186,6 +216,20 @@ fn no_command() -> Result<()> {
     }
     let ended = program.call(&["completions", "--json"])?;
     ensure!(!ended.stderr.contains("--export"), "{ended:?}");
+    Ok(())
+}
+
+fn another_word() -> Result<()> {
+    for words in [
+        &["fs", "--on", "zfs"][..],
+        &["fs", "--on", "ext5"],
+        &["run", "--far"],
+        &["advise", "--for", "copies,wal"],
+        &["list", "cases-of"],
+    ] {
+        let ended = program()?.call(&[&["--quiet"], words].concat())?;
+        ensure!(ended.code.is_some_and(|code| code > 0) && !ended.stderr.contains("Did you mean"), "{ended:?}");
+    }
     Ok(())
 }
 
@@ -261,7 +305,7 @@ fn broken_database() -> Result<()> {
     let ended =
         program.call(&["run", text(target.path())?, "--case", "write,size=1MiB", "--db", text(&database)?])?;
     ensure!(ended.code == Some(1) && ended.stderr.contains("broken.db"), "{ended:?}");
-    ensure!(ended.stderr.contains("move it away, or name another with --db"), "{ended:?}");
+    ensure!(ended.stderr.contains("file is not a database. Name another with --db"), "{ended:?}");
     one_line(&ended.stderr)?;
     ensure!(entries(target.path()).is_empty());
     Ok(())
