@@ -16,30 +16,48 @@ pub(crate) struct Needs {
     pub(crate) parts: Vec<[String; 4]>,
 }
 
-/// A failed installation is not an error.
+/// A failed installation is not an error, but the last line names what is still missing.
 pub(crate) fn run() -> Result<()> {
     let Needs { packages, parts } = missing(is_met)?;
-    if parts.is_empty() && packages.is_empty() {
-        println!("setup: all tools of the tests are installed");
-        return Ok(());
-    }
     for [name, size, ..] in &parts {
         println!("setup: will install {name}, {size}");
     }
     for [package, proof, purpose] in &packages {
         println!("setup: missing {package} ({proof}), for {purpose}");
     }
+    let packages: Vec<_> = packages.iter().map(|[package, ..]| package.as_str()).collect();
+    if !packages.is_empty() {
+        install(packages);
+    }
+    // Python came with the packages, maybe.
+    install_parts(&parts, is_met("python3"))?;
+    println!(
+        "setup: {}",
+        lacking(is_met)?.unwrap_or_else(|| "all tools of the tests are installed".to_owned())
+    );
+    Ok(())
+}
+
+/// `not installed: scipy, ruff. …`
+pub(crate) fn lacking(is_met: impl Fn(&str) -> bool) -> Result<Option<String>> {
+    let Needs { packages, parts } = missing(is_met)?;
+    let packages = packages.into_iter().map(|[package, ..]| package);
+    let names: Vec<String> = packages.chain(parts.into_iter().map(|[name, ..]| name)).collect();
+    Ok((!names.is_empty()).then(|| format!("not installed: {}. Their tests are skipped", names.join(", "))))
+}
+
+fn install_parts(parts: &[[String; 4]], has_python: bool) -> Result<()> {
     let python = target_directory()?.join("python").display().to_string();
     let pip = format!(
         "test -x '{python}/bin/python3' || python3 -m venv '{python}' && \
          '{python}/bin/python3' -m pip install --quiet --no-compile --retries 1"
     );
-    for [name, .., run] in &parts {
-        attempt(Command::new("sh").args(["-c", &run.replace("{pip}", &pip)]), name);
-    }
-    let packages: Vec<_> = packages.iter().map(|[package, ..]| package.as_str()).collect();
-    if !packages.is_empty() {
-        install(packages);
+    for [name, .., run] in parts {
+        if run.contains("{pip}") && !has_python {
+            println!("setup: {name} needs python3, which is missing. Continuing without {name}");
+        } else {
+            attempt(Command::new("sh").args(["-c", &run.replace("{pip}", &pip)]), name);
+        }
     }
     Ok(())
 }
@@ -93,6 +111,16 @@ mod tests {
             "apt-get install -y --no-install-recommends xfsprogs libc6-dev"
         );
         assert!(parts.is_empty());
+    }
+
+    #[test]
+    fn what_could_not_be_installed_is_named() {
+        let lacks = |missing: &'static [&'static str]| lacking(|proof| !missing.contains(&proof)).unwrap();
+        assert_eq!(lacks(&[]), None);
+        assert_eq!(
+            lacks(&["mkfs.xfs", "python:scipy"]).unwrap(),
+            "not installed: xfsprogs, scipy. Their tests are skipped"
+        );
     }
 
     #[test]

@@ -10,6 +10,8 @@ use clap::Args;
 use self::counts::Counts;
 use self::step::{Ending, Record, Step, declared};
 use crate::command::target_directory;
+use crate::need::is_met;
+use crate::setup;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -33,6 +35,11 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         return Ok(true);
     }
     let records = run_all(&steps);
+    if let (true, Some(lacking)) =
+        (records.iter().any(|record| record.step == "setup"), setup::lacking(is_met)?)
+    {
+        println!("== setup: {lacking}");
+    }
     let mut counts = Counts::default();
     records.iter().for_each(|record| counts.add(record.counts));
     println!("{counts}");
@@ -130,7 +137,6 @@ mod tests {
     use super::step::tests::step;
     use super::*;
     use crate::command::output;
-    use crate::setup;
 
     fn after(step: Step, names: &[&str]) -> Step {
         Step { after: names.iter().map(|&name| name.to_owned()).collect(), ..step }
