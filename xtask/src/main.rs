@@ -3,6 +3,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "these are tools of the command line")]
 
 mod command;
+#[cfg(test)]
+mod contributing;
 mod dist;
 mod docs;
 mod export;
