@@ -1,7 +1,7 @@
 //! Cases have one canonical form if they make the same calls: checked against the calls, counted here one by one.
 
 use proptest::prelude::*;
-use writebench_model::{Axes, Axis, Case, Descriptor, Drop, FileLayout, Files, Goal, Prepare, Space, Stride};
+use writebench_model::{Axes, Axis, Case, Descriptor, Drop, Files, Goal, Prepare, Space, Stride};
 
 /// What one thread does with its file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -135,7 +135,8 @@ impl StallTracker {
             None
         };
         let is_absent = !self.absent.is_zero();
-        let absence = is_absent.then(|| format!("{} for {}", DisturbedBy::Absent.words(), seconds(self.absent)));
+        let absence =
+            is_absent.then(|| format!("{} for {}", DisturbedBy::Absent.words(), seconds(self.absent)));
         match (stall, absence) {
             (Some(stall), Some(absence)) => Some(format!("{stall}, and {absence}")),
             (stall, absence) => stall.or(absence),

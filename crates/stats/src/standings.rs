@@ -130,9 +130,9 @@ impl Standings {
         while most - least > 1e-5 {
             let middle = f64::midpoint(least, most);
             if self.probability_within(way, middle) < crate::CONFIDENCE {
-                least = middle
+                least = middle;
             } else {
-                most = middle
+                most = middle;
             }
         }
         Some(most.exp())

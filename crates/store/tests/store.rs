@@ -462,12 +462,12 @@ fn searched(store: &mut Store, id: &str, target: &str, baseline: &str) -> i64 {
     };
     let cases = vec![case(baseline, true), case("pwrite,size=8MiB,threads=2", false)];
     let (id, targets) = (id.to_owned(), vec![example_target(target)]);
-    let number = store.begin_run(&RunRecord { id, targets, cases, ..example_run() }).unwrap();
+    let number = store.begin_run(&RunRecord { id, targets, cases, ..example_run() }).expect("a run begins");
     for round in 0..6 {
         for name in [baseline, "pwrite,size=8MiB,threads=2"] {
             let sample = Sample { round, ..samples()[0].clone() };
             let event = RunEvent::Sample { target: 0, case: recorded(name), sample: sample.into() };
-            store.record(number, &event).unwrap();
+            store.record(number, &event).expect("an event is recorded");
         }
     }
     number

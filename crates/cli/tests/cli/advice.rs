@@ -244,8 +244,7 @@ fn records() -> Result<()> {
     }
     let first = document["conclusions"][0].as_str().context("a conclusion")?;
     // On a busy machine the budget ends before an answer.
-    let is_missing =
-        document["advice"].is_null() && first.contains("The search ended too early for advice: ");
+    let is_missing = document["advice"].is_null() && first.contains("The search ended too early for advice: ");
     ensure!(first.contains("records/s") || is_missing, "{}", document["conclusions"]);
     Ok(())
 }
