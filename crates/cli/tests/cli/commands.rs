@@ -95,7 +95,9 @@ fn charts_are_files() -> Result<()> {
     std::fs::write(&earlier, marked.replace(">tmpfs<", ">of an earlier run<"))?;
     ensure!(program.call(&["show", "--export", &export])?.code == Some(0));
     ensure!(std::fs::read_to_string(&earlier)? == marked, "replaced");
-    ensure!(std::fs::read_dir(&charts)?.count() == names.len() + 1, "and the phases");
+    ensure!(std::fs::read_dir(&charts)?.count() == names.len() + 2, "and the phases, and the index");
+    let index = std::fs::read_to_string(charts.join("charts.html"))?;
+    ensure!(names.iter().all(|name| index.contains(&format!("src=\"{name}\""))), "{index}");
     let single = ["--case", "write,size=1MiB", "--samples", "1", "--export", &export];
     program.run(target.path(), &single, 0)?;
     ensure!(charts.join("case-phases.svg").exists(), "a single case has phases");

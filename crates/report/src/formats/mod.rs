@@ -83,7 +83,7 @@ pub static FORMATS: &[Format] = &[
         ..text("junit", junit::render)
     },
     Format { summary: Some("a page"), ..text("html", |report| html::render(std::slice::from_ref(report))) },
-    directory("svg", "charts", RenderDirectory { each: "chart", always: &[], files: svg::files }),
+    directory("svg", "charts", RenderDirectory { each: "chart", always: &[svg::INDEX], files: svg::files }),
     directory(
         "fio",
         "a job for fio for each case",

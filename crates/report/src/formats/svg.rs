@@ -6,6 +6,7 @@
 mod bars;
 mod element;
 mod heat_map;
+mod index;
 mod legend;
 mod plot;
 mod words;
@@ -29,11 +30,19 @@ const MOST_BARS: usize = 60;
 /// More lines are a tangle.
 const MOST_LINES: usize = 12;
 
+/// All charts on one page: with several targets, those of each question are side by side.
+pub(super) const INDEX: &str = "charts.html";
+
+fn file_name(named: &NamedChart) -> String {
+    format!("{}.svg", named.file_stem)
+}
+
 /// Replaces files of other runs with the same names.
 pub(super) fn files(report: &Report, directory: &Path) -> Files {
     let charts = charts::charts(std::slice::from_ref(report));
-    let file = |named: &NamedChart| (format!("{}.svg", named.file_stem), render(&named.chart));
-    let files: Vec<_> = charts.iter().map(file).collect();
+    let file = |named: &NamedChart| (file_name(named), render(&named.chart));
+    let mut files: Vec<_> = charts.iter().map(file).collect();
+    files.extend((!charts.is_empty()).then(|| (INDEX.to_owned(), index::render(report, &charts))));
     let none = || format!("No chart for {}: no case has a result for its whole work.", directory.display());
     let note = files.is_empty().then(none);
     Files { files, note }

@@ -356,3 +356,17 @@ fn a_long_name_of_a_bar_has_two_lines_and_is_not_cut() {
     let place = words.iter().position(|word| word.starts_with("pwrite,chunk")).expect("the name");
     assert_eq!(format!("{}{}", words[place], words[place + 1].trim_end()), long, "{words:?}");
 }
+
+#[test]
+fn an_index_has_the_charts_of_all_targets_side_by_side() {
+    let charts = charts_of(&study(&[HOSTILE, "ext4"], &[1, 64]));
+    let report = crate::Report::from_run(None, writebench_testkit::example_run());
+    let index = super::index::render(&report, &charts);
+    assert!(crate::formats::has_mark(index.as_bytes()), "later exports replace it");
+    for named in &charts {
+        assert_eq!(index.matches(&format!("src=\"{}.svg\"", named.file_stem)).count(), 1, "{index}");
+    }
+    let phases: Vec<&str> = index.split("<h2>").filter(|part| part.contains("phases")).collect();
+    assert!(phases.len() == 1 && phases[0].matches("<img").count() == 2, "of both targets: {index}");
+    assert!(!index.contains("<script"), "{index}");
+}
