@@ -15,7 +15,6 @@ use crate::sync::SyncCall;
 use crate::value::{
     Cache, DataMemory, Directory, FileLayout, Files, Naming, Origin, Prepare, Source, SyncFiles,
 };
-use crate::value_card::Phrase;
 
 /// One fully specified experiment. [`Case::new`] refuses invalid combinations.
 ///
@@ -172,48 +171,9 @@ impl Case {
         simpler
     }
 
-    /// A programmer's description: `fallocate(2), then write(2) in 64 KiB chunks, then fsync(2)`. It leaves
-    /// out defaults and the file's size.
-    pub fn words(&self) -> String {
-        let (mut first, mut call) = (String::new(), self.method().card().words);
-        let (mut how, mut beside, mut last) = (String::new(), String::new(), String::new());
-        // A new file takes the name, so nothing is overwritten in place.
-        let is_said = |axis: &Axis| *axis != Axis::Prepare || self.axes.naming == Naming::Direct;
-        for axis in self.chosen_axes().filter(is_said) {
-            match self.axes.card(axis).words {
-                Phrase::Silent => {}
-                Phrase::First(before) => first += &format!("{before}, then "),
-                Phrase::Instead(other) => call = other,
-                Phrase::How(more) if how.contains(" with ") => {
-                    how += &format!(" {}", more.replacen("with", "and", 1));
-                }
-                Phrase::How(manner) => how += &format!(" {manner}"),
-                Phrase::Beside(circumstance) => beside += &format!(", {circumstance}"),
-                Phrase::Last(after) => last += &format!(", then {after}"),
-            }
-        }
-        format!("{first}{call}{how}{beside}{last}")
-    }
-
     pub fn is_part_of(&self, other: &Self) -> bool {
         self.method == other.method
             && self.chosen_axes().all(|axis| self.axes.get(axis) == other.axes.get(axis))
-    }
-
-    /// Choices that only this case makes: `fallocate(2) first, 2 threads`.
-    pub fn words_beyond(&self, other: &Self) -> String {
-        let is_new =
-            |axis: &Axis| !other.method.has_axis(*axis) || self.axes.get(*axis) != other.axes.get(*axis);
-        let words = |axis| match self.axes.card(axis).words {
-            Phrase::Silent => None,
-            Phrase::First(before) => Some(format!("{before} first")),
-            Phrase::Instead(call) => Some(call.to_owned()),
-            Phrase::How(words) | Phrase::Beside(words) => Some(words.into_owned()),
-            Phrase::Last(after) => Some(format!("then {after}")),
-        };
-        let method = (self.method != other.method).then(|| self.method.card().words.to_owned());
-        let values = self.chosen_axes().filter(is_new).filter_map(words);
-        method.into_iter().chain(values).collect::<Vec<_>>().join(", ")
     }
 
     pub fn file_count(&self) -> u32 {

@@ -32,6 +32,7 @@ mod sync;
 mod target;
 mod value;
 mod value_card;
+mod words;
 
 pub use axis::{ArrivalRate, Axes, Axis, WriteBehind};
 pub use bounded::at_most;

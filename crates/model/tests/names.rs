@@ -313,7 +313,28 @@ fn the_words_of_a_case_are_a_programmers() {
         ),
         (
             "write-files,size=1MiB,naming=rename,sync-files=syncfs,prepare=overwrite",
-            "open(2), write(2), close(2) under a temporary name, rename(2), then one syncfs(2)",
+            "open(2), write(2), close(2) under a temporary name, then one syncfs(2), rename(2) of each file, \
+             fsync(2) of the directory",
+        ),
+        (
+            "write-files,size=1MiB,chunk=4KiB,threads=2,directory=per-thread,naming=rename,sync-files=each",
+            "open(2), write(2), fsync(2), close(2) in 4 KiB chunks under a temporary name, rename(2), 2 threads, \
+             a directory each, then fsync(2) of each directory",
+        ),
+        (
+            "write-files,size=1MiB,naming=tmpfile,sync-files=writeback",
+            "open(2), write(2), sync_file_range(2), linkat(2), close(2) in an O_TMPFILE, then fsync(2) of each file, \
+             rename(2) of each file, fsync(2) of the directory",
+        ),
+        (
+            "write-files,file-size=whole,naming=exchange,sync-files=batch,prepare=overwrite",
+            "open(2), write(2), close(2) under a temporary name, then fsync(2), RENAME_EXCHANGE and unlink(2), \
+             fsync(2) of the directory",
+        ),
+        (
+            "uring-files,size=1MiB,depth=4,naming=rename,sync-files=each",
+            "linked io_uring(7) open, write, fsync, close under a temporary name, rename, 4 in flight, then fsync(2) \
+             of the directory",
         ),
         ("allocate", "posix_fallocate(3)"),
         ("allocate,call=ftruncate", "ftruncate(2)"),

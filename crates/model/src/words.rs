@@ -1,0 +1,137 @@
+//! A case as a programmer would describe it.
+
+use crate::axis::Axis;
+use crate::case::Case;
+use crate::file_set::FileSize;
+use crate::method::Method;
+use crate::value::{Directory, Naming, Opening, SyncFiles};
+use crate::value_card::Phrase;
+
+/// Pieces of a sentence by their place in it.
+#[derive(Default)]
+struct Sentence {
+    first: String,
+    /// In place of the method's own call.
+    instead: Option<&'static str>,
+    how: String,
+    beside: String,
+    last: String,
+}
+
+impl Sentence {
+    fn add(&mut self, phrase: Phrase) {
+        match phrase {
+            Phrase::Silent => {}
+            Phrase::First(before) => self.first += &format!("{before}, then "),
+            Phrase::Instead(other) => self.instead = Some(other),
+            Phrase::How(more) if self.how.contains(" with ") => {
+                self.how += &format!(" {}", more.replacen("with", "and", 1));
+            }
+            Phrase::How(manner) => self.how += &format!(" {manner}"),
+            Phrase::Beside(circumstance) => self.beside += &format!(", {circumstance}"),
+            Phrase::Last(after) => self.last += &format!(", then {after}"),
+        }
+    }
+}
+
+impl Case {
+    /// A programmer's description: `fallocate(2), then write(2) in 64 KiB chunks, then fsync(2)`. It leaves
+    /// out defaults and the file's size. The calls of a set are in their order.
+    pub fn words(&self) -> String {
+        let mut sentence = Sentence::default();
+        for axis in self.chosen_axes().filter(|axis| self.has_phrase(*axis)) {
+            sentence.add(self.axes().card(axis).words);
+        }
+        let Sentence { first, instead, how, beside, last } = sentence;
+        if !self.method().writes_set() {
+            let call = instead.unwrap_or(self.method().card().words);
+            return format!("{first}{call}{how}{beside}{last}");
+        }
+        let manner = match self.axes().naming {
+            Naming::Direct => "",
+            Naming::Rename | Naming::Exchange | Naming::ExchangeBackground => " under a temporary name",
+            Naming::Tmpfile => " in an O_TMPFILE",
+        };
+        let written = self.calls_of_file().join(", ");
+        let named = self.calls_of_name().iter().map(|call| format!(", {call}")).collect::<String>();
+        let named = if self.axes().sync_files.is_afterwards() { String::new() } else { named };
+        let afterwards = self.calls_afterwards().join(", ");
+        let afterwards = if afterwards.is_empty() { afterwards } else { format!(", then {afterwards}") };
+        format!("{first}{written}{how}{manner}{named}{beside}{afterwards}")
+    }
+
+    /// A set's own calls contain the words of its names and syncs.
+    fn has_phrase(&self, axis: Axis) -> bool {
+        match axis {
+            // A new file takes the name, so nothing is overwritten in place.
+            Axis::Prepare => self.axes().naming == Naming::Direct,
+            Axis::Naming | Axis::SyncFiles => !self.method().writes_set(),
+            _ => true,
+        }
+    }
+
+    /// Until a file of a set is closed.
+    fn calls_of_file(&self) -> Vec<String> {
+        let sync = match self.axes().sync_files {
+            SyncFiles::Each => Some("fsync(2)"),
+            SyncFiles::Writeback => Some("sync_file_range(2)"),
+            SyncFiles::None | SyncFiles::Batch | SyncFiles::Syncfs => None,
+        };
+        let link = (self.axes().naming == Naming::Tmpfile).then_some("linkat(2)");
+        let calls = ["open(2)", "write(2)"].into_iter().chain(sync).chain(link).chain(["close(2)"]);
+        if self.method() != Method::UringFiles {
+            return calls.map(str::to_owned).collect();
+        }
+        let mut operations: Vec<String> = calls.map(|call| call.replace("(2)", "")).collect();
+        operations[0].insert_str(0, "linked io_uring(7) ");
+        operations
+    }
+
+    /// Which give a closed file its final name.
+    fn calls_of_name(&self) -> &'static [&'static str] {
+        let is_afterwards = self.axes().sync_files.is_afterwards();
+        match self.axes().naming {
+            Naming::Direct => &[],
+            // linkat(2) gives a new file its final name, unless the data must be durable first.
+            Naming::Tmpfile if self.axes().prepare.opening() == Opening::New && !is_afterwards => &[],
+            Naming::Rename if self.method() == Method::UringFiles && !is_afterwards => &["rename"],
+            Naming::Rename | Naming::Tmpfile => &["rename(2)"],
+            Naming::Exchange => &["RENAME_EXCHANGE", "unlink(2)"],
+            Naming::ExchangeBackground => &["RENAME_EXCHANGE", "unlink(2) by a second thread"],
+        }
+    }
+
+    /// When all files are written: their syncs, their names, and the sync of these.
+    fn calls_afterwards(&self) -> Vec<String> {
+        let of_each = if self.axes().file_size == FileSize::Whole { "" } else { " of each file" };
+        let sync = match self.axes().sync_files {
+            SyncFiles::None => return Vec::new(),
+            SyncFiles::Each => None,
+            SyncFiles::Batch | SyncFiles::Writeback => Some(format!("fsync(2){of_each}")),
+            SyncFiles::Syncfs => Some("one syncfs(2)".to_owned()),
+        };
+        let is_named_here = self.axes().sync_files.is_afterwards() && self.axes().naming != Naming::Direct;
+        let names = is_named_here.then(|| format!("{}{of_each}", self.calls_of_name().join(" and ")));
+        let directory = match self.axes().directory {
+            Directory::One => "fsync(2) of the directory",
+            Directory::PerThread | Directory::FanOut => "fsync(2) of each directory",
+        };
+        sync.into_iter().chain(names).chain([directory.to_owned()]).collect()
+    }
+
+    /// Choices that only this case makes: `fallocate(2) first, 2 threads`.
+    pub fn words_beyond(&self, other: &Self) -> String {
+        let is_new =
+            |axis: &Axis| !other.method().has_axis(*axis) || self.axes().get(*axis) != other.axes().get(*axis);
+        let words = |axis| match self.axes().card(axis).words {
+            Phrase::Silent => None,
+            Phrase::First(before) => Some(format!("{before} first")),
+            Phrase::Instead(call) => Some(call.to_owned()),
+            Phrase::How(words) | Phrase::Beside(words) => Some(words.into_owned()),
+            Phrase::Last(after) => Some(format!("then {after}")),
+        };
+        let method = (self.method() != other.method()).then(|| self.method().card().words.to_owned());
+        let values = self.chosen_axes().filter(is_new).filter_map(words);
+        method.into_iter().chain(values).collect::<Vec<_>>().join(", ")
+    }
+}
