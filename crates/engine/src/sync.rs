@@ -1,8 +1,17 @@
 use std::os::fd::BorrowedFd;
 
+use rustix::io::Errno;
 use writebench_model::SyncCall;
 
-use crate::call::{CallError, Result};
+use crate::call::{Call, CallError, Result};
+
+/// Some filesystems in user space or on a network refuse it.
+const OF_DIRECTORY: Call = Call {
+    name: "fsync of the directory",
+    lacks: &[Errno::INVAL, Errno::BADF],
+    advice: &[(Errno::INVAL, CANNOT), (Errno::BADF, CANNOT)],
+};
+const CANNOT: &str = "the directory cannot be synced here";
 
 /// A failure is final: the kernel may have marked the pages clean and dropped the data, so a retry would only
 /// hide the loss (Rebello et al., *Can Applications Recover from fsync Failures?*, USENIX ATC 2020).
@@ -14,4 +23,29 @@ pub(crate) fn sync(file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         SyncCall::None | SyncCall::Msync | SyncCall::ODsync | SyncCall::OSync | SyncCall::RwfDsync => Ok(()),
     };
     result.map_err(|error| CallError::from_direct_io(call.name(), &error))
+}
+
+/// Makes names in it durable.
+pub(crate) fn sync_directory(directory: BorrowedFd<'_>) -> Result<()> {
+    direct_io::fsync(directory).map_err(|error| CallError::from_direct_io(OF_DIRECTORY, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use writebench_model::Phase;
+
+    use super::*;
+
+    #[test]
+    fn a_directory_that_cannot_be_synced_is_not_supported() {
+        // The kernel has the same error for a pipe.
+        let (reader, _writer) = rustix::pipe::pipe().unwrap();
+        let error = sync_directory(reader.as_fd()).unwrap_err();
+        let outcome = error.outcome(Phase::Sync, None);
+        let reason = outcome.reason().unwrap();
+        assert!(matches!(outcome, writebench_model::Outcome::Unsupported(_)), "{reason}");
+        assert!(reason.contains("fsync of the directory") && reason.contains(CANNOT), "{reason}");
+    }
 }

@@ -150,13 +150,13 @@ impl<W: FilesWriter> IoThread for SetThread<'_, W> {
             return Ok(());
         }
         for (directory, opened) in self.files.directories.iter().zip(&self.files.open) {
-            let synced = sync::sync(opened.as_fd(), SyncCall::Fsync);
+            let synced = sync::sync_directory(opened.as_fd());
             synced.map_err(|error| error.with_path(directory.name.as_deref().unwrap_or(".")))?;
         }
         if axes.directory == Directory::One || !is_first {
             return Ok(());
         }
-        sync::sync(set, SyncCall::Fsync)
+        sync::sync_directory(set)
     }
 
     fn detach(&mut self) -> Result<()> {
