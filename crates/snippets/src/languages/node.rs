@@ -73,6 +73,15 @@ impl CaseView<'_> {
         [self.access_flags(), self.sync_flag().into_iter().collect()].concat().join(" | ")
     }
 
+    /// The exported one.
+    pub(crate) fn function_node(&self) -> &'static str {
+        match (self.copies(), self.options.is_stream) {
+            (true, _) => "copyFile",
+            (false, true) => "writeStream",
+            (false, false) => "writeFile",
+        }
+    }
+
     pub(crate) fn throws_node(&self) -> &'static str {
         if self.options.is_stream {
             "Throws the errors of node:fs, and those of the producer."

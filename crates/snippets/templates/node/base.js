@@ -13,10 +13,12 @@
  * The producer, next(buffer), puts the next bytes of the data into a Uint8Array and returns their number, or 0 at
  * the data's end.
 {%- else if !case.copies() %}
- * The data is a Buffer, or another Uint8Array.
+ * The data is a Buffer, another typed array or a DataView. All bytes of its memory are written.
 {%- endif %}
  *
- * Node.js 18 or later, on Linux{% if case.options.is_program %}: node FILE.js SOURCE TARGET{% else %}.{% endif %}
+ * Node.js 18 or later, on Linux{% if case.options.is_program %}: node FILE.cjs SOURCE TARGET{% else %}.{% endif %}
+ * As a module: const { {{ case.function_node() }} } = require('./FILE.cjs'), or in an ES module
+ * import { {{ case.function_node() }} } from './FILE.cjs'.
 {%- if case.is_direct() %}
  * The package @writebench/direct-io, for aligned memory, is in the repository of writebench: bindings/node.
 {%- endif %}
@@ -125,9 +127,13 @@ function fillWithZeros(fd, size) {
 
 /** A sync of the directory makes the file's name durable. */
 function syncDirectory(path) {
-  const fd = fs.openSync(dirname(path), O_RDONLY | O_DIRECTORY);
+  const directory = dirname(path);
+  const fd = fs.openSync(directory, O_RDONLY | O_DIRECTORY);
   try {
     fs.fsyncSync(fd);
+  } catch (error) {
+    if (error.code === 'EINVAL' || error.code === 'EBADF') error.message += ': the directory cannot be synced here';
+    throw Object.assign(error, { path: directory });
   } finally {
     fs.closeSync(fd);
   }
@@ -155,9 +161,18 @@ function writeStream(path, next{% if case.expects() %}, expected{% endif %}) {
 }
 {%- else -%}
 function writeFile(path, data) {
+  const bytes = bytesOf(data);
 {%- include "node/run.js" %}
 }
+
+/** Elements may have more than one byte. */
+function bytesOf(data) {
+  if (!ArrayBuffer.isView(data)) throw new TypeError('The data is not a Buffer, typed array or DataView');
+  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+}
 {%- endif %}
+
+module.exports = { {{ case.function_node() }} };
 {%- if case.options.is_program %}
 {%- if !case.copies() && !case.options.is_stream %}
 
@@ -214,5 +229,5 @@ function main() {
   }
 }
 
-process.exitCode = main();
+if (require.main === module) process.exitCode = main();
 {%- endif %}

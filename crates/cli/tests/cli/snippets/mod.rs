@@ -7,6 +7,7 @@ mod faults;
 mod grid;
 mod lacking;
 mod logs;
+mod modules;
 mod style;
 mod texts;
 mod unaligned;
@@ -22,6 +23,7 @@ pub(crate) fn add(trials: &mut Trials) {
     faults::add(trials);
     lacking::add(trials);
     logs::add(trials);
+    modules::add(trials);
     style::add(trials);
     unaligned::add(trials);
 }
