@@ -53,10 +53,18 @@ impl FileSize {
             Self::Each(bytes) => bytes,
             Self::Whole => u64::MAX,
             Self::Between { least, most } => {
-                // The van der Corput sequence in base 2: any number of files has sizes from the whole range, and each
-                // machine the same.
-                let fraction = f64::from(index.reverse_bits()) / (f64::from(u32::MAX) + 1.0);
-                let size = least as f64 * (most as f64 / least as f64).powf(fraction);
+                // The van der Corput sequence in base 2, as an exponent: any number of files has sizes from the whole
+                // range. IEEE 754 rounds square roots and products exactly, and pow(3) not, so every machine has the
+                // same sizes, and printed programs in all languages too.
+                let (mut size, mut factor) = (least as f64, most as f64 / least as f64);
+                let mut rest = index;
+                while rest > 0 {
+                    factor = factor.sqrt();
+                    if rest & 1 == 1 {
+                        size *= factor;
+                    }
+                    rest >>= 1;
+                }
                 (size as u64).clamp(least, most)
             }
         }

@@ -39,7 +39,7 @@ impl CaseView<'_> {
 
     pub(crate) fn about(&self) -> Vec<String> {
         let does = match (self.copies(), self.axes().prepare) {
-            _ if self.options.is_append => "Appends records to a new file",
+            _ if self.options.is_append => "Appends records to a log",
             (false, Prepare::Create) if self.writes_set() => "Writes new files",
             _ if self.writes_set() => "Writes existing files",
             (true, Prepare::Truncate | Prepare::Overwrite) => "Copies a file over an existing one",
@@ -48,10 +48,9 @@ impl CaseView<'_> {
             (false, Prepare::Overwrite) => "Overwrites an existing file from its beginning",
             (false, _) => "Writes a new file",
         };
-        let mut text = format!("{does}: {}.", self.case.words());
-        if self.options.is_atomic && !self.writes_set() {
-            text += " Until it is complete, it has another name. Then it replaces an old file, with its mode. It also gets \
-                     the old owner and group if permitted.";
+        let mut text = format!("{does}: {}.", self.own_words());
+        for sentence in [self.about_name(), self.about_old_file(), self.about_syncs()].into_iter().flatten() {
+            text += &format!(" {sentence}");
         }
         // The function makes memory for a stream.
         if !self.options.is_stream
@@ -62,13 +61,79 @@ impl CaseView<'_> {
         wrapped(&text, COLUMNS)
     }
 
+    /// Without values that the caller decides.
+    fn own_words(&self) -> String {
+        let usual = Axes::defaults(self.axes().prepare);
+        let is_callers = |axis: &Axis| {
+            matches!(axis, Axis::Rate | Axis::Source | Axis::Origin | Axis::Directory)
+                && self.axes().card(*axis).code == InCode::LeftToCaller
+        };
+        let callers = self.case.chosen_axes().filter(is_callers);
+        let own =
+            callers.fold(self.case.clone(), |case, axis| case.with(axis, &usual.get(axis)).unwrap_or(case));
+        own.words()
+    }
+
+    /// Under which a file is written, and until when.
+    fn about_name(&self) -> Option<String> {
+        let name = match (self.is(Method::WriteFiles), self.options.is_atomic, self.is_durable()) {
+            (true, ..) if self.has_other_name() => {
+                "The other name is NAME.PID.TIME.tmp. A crash can leave it behind: remove such files at your next start."
+            }
+            (false, true, true) => {
+                "It has another name, PATH.PID.TIME.tmp, until it is complete and durable. Then rename(2) gives it its \
+                 name, and fsync(2) of the directory comes last. A crash can leave the other name behind: remove such \
+                 files at your next start."
+            }
+            (false, true, false) => {
+                "It has another name, PATH.PID.TIME.tmp, until it is complete. Then rename(2) gives it its name. A crash \
+                 can leave the other name behind: remove such files at your next start."
+            }
+            _ => return None,
+        };
+        Some(name.to_owned())
+    }
+
+    /// What replaces it, and what is lost.
+    fn about_old_file(&self) -> Option<String> {
+        let old = if self.writes_set() { "its old file" } else { "an old file" };
+        let without_sync = if self.is_durable() {
+            ""
+        } else {
+            " Without a sync, a power loss can lose both the old and the new content."
+        };
+        self.options.is_atomic.then(|| {
+            format!(
+                "A file gets the mode of {old}, and its owner and group if permitted, but not its ACL, extended \
+                 attributes and set-user-ID bit. A symbolic link is replaced itself, and other hard links keep the old \
+                 content.{without_sync}"
+            )
+        })
+    }
+
+    fn about_syncs(&self) -> Option<String> {
+        let mut sentences = Vec::new();
+        if self.syncs_directory() && !self.options.is_append {
+            let last = if self.is(Method::WriteFiles) || self.options.is_atomic {
+                ""
+            } else {
+                "Last comes fsync(2) of the directory. "
+            };
+            sentences.push(format!("{last}If you have made the directory, sync its parent too."));
+        }
+        if self.syncs_filesystem() {
+            sentences.push("Before Linux 5.8, syncfs(2) reports no error of the write-back.".to_owned());
+        }
+        (!sentences.is_empty()).then(|| sentences.join(" "))
+    }
+
     /// The report of errors, and the file's state after one.
     pub(crate) fn errors(&self, report: &str) -> Vec<String> {
         let state = match (self.options.is_atomic, self.is_durable()) {
             _ if self.options.is_append => {
                 "After an error, the log takes no more records, because its data may be lost although a second sync \
-                 succeeds. After a crash, zeros or a part of a record may be at the end: store each record with its \
-                 length and a checksum."
+                 succeeds. Open it again then, and after a crash: each record is stored with its length and a checksum, and \
+                 the log is cut after the last whole one."
             }
             _ if self.is(Method::WriteFiles) && (self.writes_set() || !self.options.is_atomic) => {
                 self.set_after_error()
@@ -304,6 +369,11 @@ impl CaseView<'_> {
 
     pub(crate) fn is_durable(&self) -> bool {
         self.axes().sync.call != SyncCall::None || self.axes().sync_files != SyncFiles::None
+    }
+
+    /// For a name of a new file. A set's function always does.
+    pub(crate) fn syncs_directory(&self) -> bool {
+        self.is_durable() && (self.creates_name() || self.is(Method::WriteFiles))
     }
 
     pub(crate) fn sync_name(&self) -> &'static str {

@@ -9,12 +9,25 @@ impl CaseView<'_> {
         self.case.method().writes_set() && self.axes().file_size != FileSize::Whole
     }
 
-    /// For a program that splits its source.
-    pub(crate) fn file_size(&self) -> String {
+    // The sizes of a program that splits its source.
+
+    pub(crate) fn file_size(&self) -> Option<String> {
         match self.axes().file_size {
-            FileSize::Each(bytes) | FileSize::Between { least: bytes, .. } => number(bytes),
-            FileSize::Whole => String::new(),
+            FileSize::Each(bytes) => Some(number(bytes)),
+            FileSize::Between { .. } | FileSize::Whole => None,
         }
+    }
+
+    /// The least and the most.
+    pub(crate) fn file_sizes(&self) -> Option<(u64, u64)> {
+        match self.axes().file_size {
+            FileSize::Between { least, most } => Some((least, most)),
+            FileSize::Each(_) | FileSize::Whole => None,
+        }
+    }
+
+    pub(crate) fn computes_sizes(&self) -> bool {
+        self.options.is_program && self.writes_set() && self.file_sizes().is_some()
     }
 
     pub(crate) fn set_after_error(&self) -> &'static str {

@@ -42,7 +42,7 @@ pub fn compiled(text: &str, language: Language, directory: &Path, purpose: Purpo
         Purpose::Measurement => ("-O2", "opt-level=1"),
     };
     let gcc = |compiler: &str, name: &str, options: &[&str]| {
-        native(compiler, name, &[&[optimized], STRICT, options].concat(), &["-luring"])
+        native(compiler, name, &[&[optimized], STRICT, options].concat(), &["-luring", "-lm"])
     };
     let words = match language {
         Language::C => gcc("cc", "p.c", &["-std=gnu11"])?,

@@ -26,7 +26,9 @@ pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
 const HEADERS: &[(&str, &[&str])] = &[
     ("errno.h", &["errno"]),
     ("limits.h", &["INT_MAX", "NAME_MAX"]),
-    ("stdint.h", &["SIZE_MAX", "UINT64_MAX", "int64_t", "uintptr_t"]),
+    ("math.h", &["sqrt"]),
+    ("stddef.h", &["offsetof"]),
+    ("stdint.h", &["SIZE_MAX", "UINT64_MAX", "int64_t", "uint32_t", "uintptr_t"]),
     ("stdio.h", &["FILE", "asprintf", "fprintf", "rename", "renameat", "snprintf"]),
     ("stdlib.h", &["calloc", "free", "getenv", "posix_memalign"]),
     ("string.h", &["memcpy", "strdup", "strerror"]),
@@ -50,12 +52,24 @@ impl CaseView<'_> {
         self.sync_flag().map(|flag| format!(" | {flag}")).unwrap_or_default()
     }
 
-    /// The report of errors, and the function that writes a set.
-    pub(crate) fn write_files_c(&self) -> (&'static str, &'static str) {
-        match self.writes_set() {
-            true => ("Returns 0, or -1 with the failure.", "int write_files"),
-            false => ("Returns 0, or -1 with errno.", "static int write_files"),
+    /// The report of errors.
+    pub(crate) fn reports_c(&self) -> &'static str {
+        match (self.writes_set(), self.syncs_directory()) {
+            (true, true) => {
+                "Returns 0, -1 with the failure, or -2 with it if only the directory could not be synced."
+            }
+            (true, false) => "Returns 0, or -1 with the failure.",
+            (false, true) => {
+                "Returns 0, -1 with errno, or -2 with errno if only the directory could not be synced: EINVAL or EBADF \
+                 if its filesystem never can."
+            }
+            (false, false) => "Returns 0, or -1 with errno.",
         }
+    }
+
+    /// The function that writes a set.
+    pub(crate) fn write_files_c(&self) -> &'static str {
+        if self.writes_set() { "int write_files" } else { "static int write_files" }
     }
 
     pub(crate) fn flags_c(&self) -> &'static str {

@@ -25,6 +25,7 @@ const HEADERS: &[(&str, &[&str])] = &[
     ("cerrno", &["errno"]),
     ("chrono", &["std::chrono"]),
     ("climits", &["INT_MAX", "NAME_MAX"]),
+    ("cmath", &["std::sqrt"]),
     ("condition_variable", &["std::condition_variable"]),
     ("cstddef", &["std::size_t"]),
     ("cstdint", &["SIZE_MAX", "UINT64_MAX", "std::uint64_t", "std::uintptr_t"]),

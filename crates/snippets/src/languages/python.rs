@@ -26,6 +26,7 @@ const MODULES: &[&str] = &[
     "errno",
     "fcntl",
     "itertools",
+    "math",
     "mmap",
     "os",
     "struct",

@@ -1,4 +1,4 @@
-{%- let (reports, compiler, file) = ("Returns 0, or -1 with errno.", "cc", "FILE.c") -%}
+{%- let (reports, compiler, file) = (case.reports_c(), "cc", "FILE.c") -%}
 {% include "c_family/header.c" %}
 
 #define _GNU_SOURCE

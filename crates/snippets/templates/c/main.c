@@ -33,8 +33,23 @@ static int64_t now_ns(void)
 }
 
 {%- if case.writes_set() %}
+{%- if let Some(size) = case.file_size() %}
 
-static const size_t FILE_SIZE = (size_t){{ case.file_size() }};
+static const size_t FILE_SIZE = (size_t){{ size }};
+{%- else if let Some((least, most)) = case.file_sizes() %}
+
+// The case's sizes of the files: evenly spread over the logarithm.
+static size_t size_of_file(size_t number)
+{
+    double size = {{ least }}, factor = {{ most }} / size;
+    for (; number > 0; number >>= 1) {
+        factor = sqrt(factor);
+        if (number % 2 == 1)
+            size *= factor;
+    }
+    return (size_t)size;
+}
+{%- endif %}
 {%- endif %}
 
 int main(int argc, char **argv)
@@ -59,13 +74,19 @@ int main(int argc, char **argv)
     }
 {%- endif %}
 {%- if case.writes_set() %}
+{%- if case.file_size().is_some() %}
     const size_t count = (size + FILE_SIZE - 1) / FILE_SIZE;
+{%- else %}
+    size_t count = 0;
+    for (size_t at = 0; at < size; count++)
+        at += size_of_file(count);
+{%- endif %}
     struct file_data *files = calloc(count + 1, sizeof *files);
     char (*names)[32] = calloc(count + 1, sizeof *names);
-    for (size_t i = 0; i < count; i++) {
-        const size_t at = i * FILE_SIZE;
+    for (size_t i = 0, at = 0; i < count; at += files[i++].size) {
+        const size_t most = {% if case.file_size().is_some() %}FILE_SIZE{% else %}size_of_file(i){% endif %};
         snprintf(names[i], sizeof names[i], "writebench%07zu", i);
-        files[i] = (struct file_data){names[i], data + at, size - at < FILE_SIZE ? size - at : FILE_SIZE};
+        files[i] = (struct file_data){names[i], data + at, size - at < most ? size - at : most};
     }
     struct failure failure = {0};
 {%- endif %}
@@ -76,10 +97,18 @@ int main(int argc, char **argv)
         return 1;
     }
 {%- else %}
-    if ({% if case.copies() %}copy_file(argv[1], argv[2])
+    const int result = {% if case.copies() %}copy_file(argv[1], argv[2])
 {%- else if case.options.is_append %}append_source(argv[2], source{% if case.expects() %}, (size_t)status.st_size{% endif %})
 {%- else if case.options.is_stream %}write_stream(argv[2], read_source, &source{% if case.expects() %}, (size_t)status.st_size{% endif %})
-{%- else %}write_file(argv[2], data, size){% endif %} != 0) {
+{%- else %}write_file(argv[2], data, size){% endif %};
+{%- if case.syncs_directory() %}
+    if (result == -2) {
+        const char *call = errno == EINVAL || errno == EBADF ? "fsync: the directory cannot be synced here" : "fsync of the directory";
+        fprintf(stderr, "%s: %s: %s\n", dirname(argv[2]), call, strerror(errno));
+        return 1;
+    }
+{%- endif %}
+    if (result != 0) {
         perror(argv[2]);
         return 1;
     }

@@ -1,4 +1,4 @@
-{%- let (reports, writes_set) = case.write_files_c() -%}
+{%- let (reports, writes_set) = (case.reports_c(), case.write_files_c()) -%}
 {%- let (compiler, file) = ("cc", "FILE.c") -%}
 {% include "c_family/header.c" %}
 

@@ -198,8 +198,11 @@ static int in_parts(int dir, const struct file_data *files, size_t count{{ case.
 {%- endif %}
 {%- if case.is_durable() %}
     // Names are durable with their directory.
-    if (result == 0 && fsync(dir) != 0)
-        result = failed(failure, "fsync", path);
+    if (result == 0 && fsync(dir) != 0) {
+        const int is_unable = errno == EINVAL || errno == EBADF;
+        failed(failure, is_unable ? "fsync: the directory cannot be synced here" : "fsync of the directory", path);
+        result = -2;
+    }
 {%- endif %}
     close(dir);
     return result;

@@ -12,4 +12,4 @@
 {%- if !case.reserves_blocks() %}: reserve
 // its blocks with fallocate(2) where that matters{% endif %}.
 {%- endif %}
-// To compile it: {{ compiler }} -O2{% if case.threads() > 1 || case.has_writers() || case.is(Method::Pipeline) %} -pthread{% endif %} {{ file }}{% if case.is_uring() %} -luring{% endif %}
+// To compile it: {{ compiler }} -O2{% if case.threads() > 1 || case.has_writers() || case.is(Method::Pipeline) %} -pthread{% endif %} {{ file }}{% if case.is_uring() %} -luring{% endif %}{% if case.computes_sizes() && *compiler == "cc" %} -lm{% endif %}

@@ -136,8 +136,11 @@ void sync_directory(const char *path)
 {
     const auto parent = std::filesystem::path{path}.parent_path();
     const Descriptor directory{parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY};
-    if (::fsync(directory.get()) != 0)
-        fail("fsync");
+    if (::fsync(directory.get()) != 0) {
+        const int error = errno;
+        const auto why = error == EINVAL || error == EBADF ? ": the directory cannot be synced here" : "";
+        fail(("fsync " + (parent.empty() ? "." : parent.string()) + why).c_str(), error);
+    }
 }
 {%- endif %}
 

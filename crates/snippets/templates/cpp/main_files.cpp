@@ -1,5 +1,20 @@
 
 
+{%- if let Some((least, most)) = case.file_sizes() %}
+
+// The case's sizes of the files: evenly spread over the logarithm.
+static std::size_t size_of_file(std::size_t number)
+{
+    double size = {{ least }}, factor = {{ most }} / size;
+    for (; number > 0; number >>= 1) {
+        factor = std::sqrt(factor);
+        if (number % 2 == 1)
+            size *= factor;
+    }
+    return static_cast<std::size_t>(size);
+}
+{%- endif %}
+
 int main(int argc, char **argv)
 {
     if (argc != 3) {
@@ -13,15 +28,17 @@ int main(int argc, char **argv)
         return 1;
     }
 {%- if case.writes_set() %}
-    constexpr std::size_t file_size = {{ case.size_cpp(case.file_size()) }};
-    std::vector<std::string> names;
-    for (std::size_t at = 0; at < data.size(); at += file_size) {
+{%- if let Some(size) = case.file_size() %}
+    constexpr std::size_t file_size = {{ case.size_cpp(size) }};
+{%- endif %}
+    std::deque<std::string> names; // which stay where they are
+    std::vector<file_data> files;
+    for (std::size_t at = 0; at < data.size(); at += files.back().size) {
         const std::string number = std::to_string(names.size());
         names.push_back("writebench" + std::string(7 - std::min<std::size_t>(number.size(), 7), '0') + number);
+        const std::size_t size = std::min({% if case.file_size().is_some() %}file_size{% else %}size_of_file(files.size()){% endif %}, data.size() - at);
+        files.push_back({names.back().c_str(), data.data() + at, size});
     }
-    std::vector<file_data> files;
-    for (std::size_t at = 0; at < data.size(); at += file_size)
-        files.push_back({names[files.size()].c_str(), data.data() + at, std::min(file_size, data.size() - at)});
 {%- endif %}
     try {
         const auto start = std::chrono::steady_clock::now();

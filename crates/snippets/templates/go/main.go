@@ -34,6 +34,23 @@ func contentOf(path string) ([]byte, error) {
 }
 {%- endif %}
 
+{%- if case.writes_set() %}
+{%- if let Some((least, most)) = case.file_sizes() %}
+
+// sizeOfFile has the case's sizes of the files: evenly spread over the logarithm.
+func sizeOfFile(number int) int {
+	size, factor := {{ least }}.0, {{ most }}.0/{{ least }}
+	for ; number > 0; number >>= 1 {
+		factor = math.Sqrt(factor)
+		if number%2 == 1 {
+			size *= factor
+		}
+	}
+	return int(size)
+}
+{%- endif %}
+{%- endif %}
+
 func run(source, target string) error {
 {%- if case.options.is_stream %}
 	input, err := os.Open(source)
@@ -54,10 +71,14 @@ func run(source, target string) error {
 	}
 {%- endif %}
 {%- if case.writes_set() %}
-	const fileSize = {{ case.file_size() }}
+{%- if let Some(size) = case.file_size() %}
+	const fileSize = {{ size }}
+{%- endif %}
 	var files []FileData
-	for part := range slices.Chunk(data, fileSize) {
-		files = append(files, FileData{fmt.Sprintf("writebench%07d", len(files)), part})
+	for rest := data; len(rest) > 0; {
+		size := min(len(rest), {% if case.file_size().is_some() %}fileSize{% else %}sizeOfFile(len(files)){% endif %})
+		files = append(files, FileData{fmt.Sprintf("writebench%07d", len(files)), rest[:size]})
+		rest = rest[size:]
 	}
 {%- endif %}
 	start := time.Now()

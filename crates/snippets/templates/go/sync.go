@@ -28,6 +28,10 @@ func syncDirectory(path string) error {
 		return err
 	}
 	defer directory.Close()
-	return directory.Sync()
+	err = directory.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EBADF) {
+		return fmt.Errorf("%w: the directory cannot be synced here", err)
+	}
+	return err
 }
 {%- endif %}

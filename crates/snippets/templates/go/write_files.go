@@ -66,7 +66,11 @@ func WriteFiles(path string, files []FileData) error {
 {%- if case.is_durable() %}
 	// Names are durable with their directory.
 	if err == nil {
-		if err := syscall.Fsync(directory); err != nil {
+		switch err := syscall.Fsync(directory); err {
+		case nil:
+		case syscall.EINVAL, syscall.EBADF:
+			return &os.PathError{Op: "fsync: the directory cannot be synced here:", Path: path, Err: err}
+		default:
 			return &os.PathError{Op: "fsync", Path: path, Err: err}
 		}
 	}

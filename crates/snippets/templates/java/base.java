@@ -154,8 +154,15 @@ final class {% include "java/class_name.java" %} {
 
     /** A sync of the directory makes the file's name durable. */
     private static void syncDirectory(Path path) throws IOException {
-        try (FileChannel directory = FileChannel.open(path.toAbsolutePath().getParent())) {
+        Path parent = path.toAbsolutePath().getParent();
+        try (FileChannel directory = FileChannel.open(parent)) {
             directory.force(true);
+        } catch (FileSystemException error) {
+            throw error;
+        } catch (IOException error) {
+            boolean isUnable = List.of("Invalid argument", "Bad file descriptor").contains(error.getMessage());
+            String reason = "fsync: " + error.getMessage() + (isUnable ? ": the directory cannot be synced here" : "");
+            throw (IOException) new FileSystemException(parent.toString(), null, reason).initCause(error);
         }
     }
 {%- endif %}

@@ -207,9 +207,15 @@ def huge_pages(size):
 
 def sync_directory(path):
     """A sync of the directory makes the file's name durable."""
-    fd = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY)
+    directory = os.path.dirname(path) or "."
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(fd)
+    except OSError as error:
+        words = f"fsync: {error.strerror}"
+        if error.errno in (errno.EINVAL, errno.EBADF):
+            words += ": the directory cannot be synced here"
+        raise OSError(error.errno, words, directory) from error
     finally:
         os.close(fd)
 {%- endif %}

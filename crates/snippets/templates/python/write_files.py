@@ -24,7 +24,9 @@ CHUNK = {{ chunk }}
 THREADS = {{ case.threads() }}
 {%- endif %}
 {%- if case.options.is_program && case.writes_set() %}
-FILE_SIZE = {{ case.file_size() }}
+{%- if let Some(size) = case.file_size() %}
+FILE_SIZE = {{ size }}
+{%- endif %}
 {%- endif %}
 
 
@@ -139,7 +141,12 @@ def write_files(path, files):
 {%- endif %}
 {%- if case.is_durable() %}
         # Names are durable with their directory.
-        call(os.fsync, path, directory)
+        try:
+            call(os.fsync, path, directory)
+        except OSError as error:
+            if error.errno in (errno.EINVAL, errno.EBADF):
+                error.strerror += ": the directory cannot be synced here"
+            raise
 {%- endif %}
     finally:
         os.close(directory)
@@ -152,6 +159,20 @@ def write_file(path, data):
 {%- endif %}
 {%- if case.options.is_program %}
 
+{%- if let Some((least, most)) = case.file_sizes() %}
+
+
+def size_of_file(number):
+    """The case's sizes of the files: evenly spread over the logarithm."""
+    size, factor = {{ least }}.0, {{ most }} / {{ least }}
+    while number > 0:
+        factor = math.sqrt(factor)
+        if number % 2 == 1:
+            size *= factor
+        number //= 2
+    return int(size)
+{%- endif %}
+
 
 def main():
     if len(sys.argv) != 3:
@@ -162,11 +183,12 @@ def main():
         with open(source, "rb") as file:
             data = memoryview(file.read())
 {%- if case.writes_set() %}
-        starts = range(0, len(data), FILE_SIZE)
-        files = [
-            (f"writebench{i:07}", data[at : at + FILE_SIZE])
-            for i, at in enumerate(starts)
-        ]
+        files = []
+        at = 0
+        while at < len(data):
+            part = data[at : at + {% if case.file_size().is_some() %}FILE_SIZE{% else %}size_of_file(len(files)){% endif %}]
+            files.append((f"writebench{len(files):07}", part))
+            at += len(part)
 {%- endif %}
         start = time.monotonic_ns()
 {%- if case.writes_set() %}

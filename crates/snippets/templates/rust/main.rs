@@ -23,11 +23,21 @@ fn main() -> ExitCode {
     };
 {%- endif %}
 {%- if case.writes_set() %}
-    const FILE_SIZE: usize = {{ case.file_size() }};
-    let names: Vec<_> = (0..data.len().div_ceil(FILE_SIZE))
+{%- if let Some(size) = case.file_size() %}
+    const FILE_SIZE: usize = {{ size }};
+    let contents: Vec<_> = data.chunks(FILE_SIZE).collect();
+{%- else %}
+    let mut contents = Vec::new();
+    let mut rest = data;
+    while !rest.is_empty() {
+        let (content, others) = rest.split_at(rest.len().min(size_of_file(contents.len())));
+        contents.push(content);
+        rest = others;
+    }
+{%- endif %}
+    let names: Vec<_> = (0..contents.len())
         .map(|number| PathBuf::from(format!("writebench{number:07}")))
         .collect();
-    let contents = data.chunks(FILE_SIZE);
     let files: Vec<_> = names.iter().map(PathBuf::as_path).zip(contents).collect();
 {%- endif %}
     let start = Instant::now();
@@ -52,6 +62,24 @@ fn main() -> ExitCode {
     }
     ExitCode::SUCCESS
 }
+{%- if case.writes_set() %}
+{%- if let Some((least, most)) = case.file_sizes() %}
+
+/// The case's sizes of the files: evenly spread over the logarithm.
+fn size_of_file(number: usize) -> usize {
+    let (mut size, mut factor) = ({{ least }}.0_f64, {{ most }}.0_f64 / {{ least }}.0);
+    let mut rest = number;
+    while rest > 0 {
+        factor = factor.sqrt();
+        if rest % 2 == 1 {
+            size *= factor;
+        }
+        rest /= 2;
+    }
+    size as usize
+}
+{%- endif %}
+{%- endif %}
 {%- if case.options.is_stream && case.expects() %}
 
 /// A file and its size.

@@ -62,7 +62,12 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 {%- endif %}
 {%- if case.is_durable() %}
     // Names are durable with their directory.
-    rustix::fs::fsync(&directory).map_err(failed("fsync", path))?;
+    rustix::fs::fsync(&directory).map_err(|error| match error {
+        Errno::INVAL | Errno::BADF => {
+            failed("fsync: the directory cannot be synced here:", path)(error)
+        }
+        _ => failed("fsync", path)(error),
+    })?;
 {%- endif %}
     Ok(())
 }

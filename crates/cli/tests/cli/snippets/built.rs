@@ -52,13 +52,16 @@ pub(crate) fn remove_programs() {
 
 /// The files at a target. A program splits its source into the files of a set.
 pub(super) fn files_at<'c>(target: &Path, case: &Case, content: &'c [u8]) -> Vec<(PathBuf, &'c [u8])> {
-    match case.axes().file_size {
-        FileSize::Each(bytes) if case.method().writes_set() => {
-            let files = content.chunks(usize::try_from(bytes).expect("a small file")).enumerate();
-            files.map(|(number, content)| (target.join(format!("writebench{number:07}")), content)).collect()
-        }
-        _ => vec![(target.to_owned(), content)],
+    let size = case.axes().file_size;
+    if !case.method().writes_set() || size == FileSize::Whole {
+        return vec![(target.to_owned(), content)];
     }
+    let mut rest = content;
+    let files = size.files(content.len() as u64).enumerate().map(|(number, range)| {
+        let content = rest.split_off(..usize::try_from(range.length).expect("a part of the content"));
+        (target.join(format!("writebench{number:07}")), content.expect("a part of the content"))
+    });
+    files.collect()
 }
 
 /// Or the refusal.

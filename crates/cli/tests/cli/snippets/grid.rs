@@ -84,6 +84,8 @@ pub(super) const SETS: &[&str] = &[
     "write-files,file-size=whole,naming=tmpfile,sync-files=batch",
     "write-files,file-size=whole,naming=rename,prepare=overwrite,sync-files=syncfs",
     "write-files,file-size=8KiB",
+    "write-files,file-size=1KiB..64KiB",
+    "write-files,file-size=7..100000,chunk=whole,threads=2,naming=rename,sync-files=each",
     "write-files,file-size=1MiB,chunk=64KiB,threads=3,sync-files=writeback",
     "write-files,file-size=5000,chunk=4KiB,prepare=truncate,sync-files=each",
     "write-files,file-size=8KiB,chunk=whole,naming=rename,sync-files=each",

@@ -3,6 +3,7 @@
 mod built;
 mod calls;
 mod content;
+mod directories;
 mod faults;
 mod grid;
 mod lacking;
@@ -20,6 +21,7 @@ pub(crate) fn add(trials: &mut Trials) {
     texts::add(trials);
     calls::add(trials);
     content::add(trials);
+    directories::add(trials);
     faults::add(trials);
     lacking::add(trials);
     logs::add(trials);

@@ -27,9 +27,9 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("snippets: --atomic explains an error of the last sync", &[], || {
         for &language in Language::ALL {
             let durable = text("write,sync=fsync", language, &["--atomic"])?.map_err(anyhow::Error::msg)?;
-            ensure!(durable.contains("power loss"), "{durable}");
+            ensure!(durable.contains("a power loss may bring the old one back"), "{durable}");
             let cached = text("write", language, &["--atomic"])?.map_err(anyhow::Error::msg)?;
-            ensure!(!cached.contains("power loss"), "{cached}");
+            ensure!(!cached.contains("bring the old one back"), "{cached}");
         }
         Ok(())
     });
