@@ -159,6 +159,9 @@ fn takes_chunks(case: &Case, language: Language) -> Result<(), Obstacle> {
     Err((format!("{}: {why}", case.method()), nearest.map(Box::new)))
 }
 
+/// The length and the checksum of a record, in the templates `append`.
+const LOG_HEAD_BYTES: u64 = 8;
+
 /// The template of a log, which has records and one end.
 fn takes_records(case: &Case, language: Language) -> Result<Template, Obstacle> {
     let axes = case.axes();
@@ -167,6 +170,9 @@ fn takes_records(case: &Case, language: Language) -> Result<Template, Obstacle> 
             let value = match axes {
                 Axes { threads: 2.., .. } => (Axis::Threads, "all threads append at the log's end", "1"),
                 Axes { chunk_size_bytes: Axes::WHOLE, .. } => (Axis::Chunk, "a log has records", "4KiB"),
+                Axes { chunk_size_bytes: ..=LOG_HEAD_BYTES, .. } => {
+                    (Axis::Chunk, "a record has a head of 8 bytes in its call", "4KiB")
+                }
                 Axes { prepare: Prepare::Truncate, .. } => (Axis::Prepare, "a log is a new file", "create"),
                 Axes { prepare: Prepare::Overwrite, .. } => (Axis::Prepare, "a log is a new file", "zero-fill"),
                 Axes { cache: Cache::Direct, .. } => {

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
@@ -18,6 +18,12 @@ impl Image {
 
     pub fn on(device: LoopDevice, kind: &str) -> Result<Self> {
         Ok(Self { mounted: device.format_and_mount(device.path(), kind)?, device })
+    }
+
+    /// With the filesystem that is in the file.
+    pub fn over(file: &Path) -> Result<Self> {
+        let device = LoopDevice::over(file, &[])?;
+        Ok(Self { mounted: device.mount()?, device })
     }
 
     #[must_use]

@@ -77,6 +77,10 @@ impl LoopDevice {
         Mounted::new(&[node.to_str().context("UTF-8")?])
     }
 
+    pub fn mount(&self) -> Result<Mounted> {
+        Mounted::new(&[self.path.to_str().context("UTF-8")?])
+    }
+
     /// From 1 MiB to the end. The device must have sectors of 512 bytes and be larger than 1 MiB.
     pub fn partition(&self) -> Result<PathBuf> {
         const FIRST_SECTOR: u32 = 2048;

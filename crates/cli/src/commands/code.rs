@@ -37,7 +37,7 @@ pub(crate) struct CodeCommand {
     /// while others are written
     #[arg(long)]
     stream: bool,
-    /// Append records to an open file: a log with functions that open it, append a record durably and close it, for any
+    /// Append records to a log: functions that open it, also after a crash, append a record durably and close it, for any
     /// number of threads
     #[arg(long, conflicts_with_all = ["atomic", "stream"])]
     append: bool,

@@ -11,6 +11,7 @@ const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     ("linux/fs.h", &["FICLONERANGE", "FS_NOCOW_FL"]),
     ("pthread.h", &["pthread_create", "pthread_mutex_lock"]),
     ("semaphore.h", &["sem_init"]),
+    ("sys/file.h", &["flock"]),
     ("sys/ioctl.h", &["ioctl"]),
     ("sys/mman.h", &["madvise", "mmap", "munmap"]),
     ("sys/sendfile.h", &["sendfile"]),

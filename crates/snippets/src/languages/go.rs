@@ -22,7 +22,7 @@ fn unsupported(_: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     is_nontemporal.then_some((Axis::Store, "the stores of `copy` are chosen by the runtime", "plain"))
 }
 
-const PACKAGES: &str = "errors fmt io math os path/filepath runtime slices strconv sync syscall time unsafe";
+const PACKAGES: &str = "bufio bytes encoding/binary errors fmt hash/crc32 io math os path/filepath runtime slices strconv sync syscall time unsafe";
 
 /// Go refuses an unused import. Raw calls limit the systems.
 fn with_imports(text: String) -> String {
@@ -70,8 +70,11 @@ impl CaseView<'_> {
     fn calls_fdatasync_go(&self) -> bool {
         // The end of a buffer is written without the flag, that of a stream with it.
         let is_apart = self.is_direct() && self.is_rwf_dsync() && !self.options.is_stream;
-        let cuts = self.reserves_ahead() || self.options.is_append && self.expects();
-        self.is_fdatasync() || is_apart || cuts && self.is_durable() && !self.syncs_at_end()
+        let cuts = self.reserves_ahead();
+        self.is_fdatasync()
+            || self.options.is_append
+            || is_apart
+            || cuts && self.is_durable() && !self.syncs_at_end()
     }
 
     fn sync_go(&self) -> &'static str {

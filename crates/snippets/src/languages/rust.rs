@@ -26,7 +26,19 @@ const STD_NAMES: &[(&str, &[&str])] = &[
     ("std", &["env"]),
     ("std::ffi", &["c_void"]),
     ("std::fs", &["self", "File", "OpenOptions"]),
-    ("std::io", &["self", "IoSlice", "Read=.read_exact(", "Seek=.seek(", "SeekFrom", "Write=.write_all("]),
+    (
+        "std::io",
+        &[
+            "self",
+            "BufRead",
+            "BufReader",
+            "IoSlice",
+            "Read=.read_exact(",
+            "Seek=.seek(",
+            "SeekFrom",
+            "Write=.write_all(",
+        ],
+    ),
     ("std::num", &["NonZeroU64"]),
     (
         "std::os::fd",
@@ -49,7 +61,7 @@ const STD_NAMES: &[(&str, &[&str])] = &[
     ("std::time", &["Instant", "SystemTime"]),
 ];
 const RUSTIX_NAMES: &[(&str, &[&str])] = &[
-    ("rustix::fs", &["AtFlags", "CWD", "Mode", "OFlags", "RenameFlags", "Stat"]),
+    ("rustix::fs", &["AtFlags", "CWD", "FlockOperation", "Mode", "OFlags", "RenameFlags", "Stat"]),
     ("rustix::io", &["Errno", "ReadWriteFlags", "retry_on_intr"]),
     ("rustix::mm", &["Advice", "MapFlags", "MsyncFlags", "ProtFlags"]),
     ("rustix::pipe", &["PipeFlags", "SpliceFlags"]),
@@ -136,14 +148,18 @@ impl CaseView<'_> {
                 _ => format!("open_direct(\n        {path},\n        {options},\n    )"),
             };
         }
-        let flags = match self.open_flags_rust(false) {
-            flags if flags == "0" => String::new(),
-            flags => format!(".custom_flags({flags})"),
-        };
+        let flags = self.custom_flags_rust();
         let calls = format!("{access}{how}{flags}.open({path})");
         match format!("OpenOptions::new(){calls}") {
             line if line.len() < CHAIN_COLUMNS => line,
             line => line.replace(").", ")\n        ."),
+        }
+    }
+
+    fn custom_flags_rust(&self) -> String {
+        match self.open_flags_rust(false) {
+            flags if flags == "0" => String::new(),
+            flags => format!(".custom_flags({flags})"),
         }
     }
 

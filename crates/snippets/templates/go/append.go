@@ -16,15 +16,32 @@ package {% if case.options.is_program %}main{% else %}fileio{% endif %}
 IMPORTS
 {%- if case.options.is_program %}
 
-const chunkSize = {{ case.chunk().unwrap_or_default() }} // bytes of a record
+const chunkSize = {{ case.chunk().unwrap_or_default() }} // bytes of a call
 {%- endif %}
+
+// Before each record are its length and a check, both little-endian. No length is 0, so prepared zeros are no record.
+const headSize = 8
+
+// The log begins with a page of its own: this, a salt and their check. Another log's records, which a disk may have
+// kept in the same blocks, then have other checks.
+const (
+	what     = "wb-log1\x00"
+	pageSize = 4096
+)
+
+// It is a checksum of storage: iSCSI, ext4 and btrfs have it, and processors have an instruction for it.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Log is a file of records.
 type Log struct {
 	file  *os.File
 	mutex sync.Mutex
-	end   int64 // of all records
-	err   error // the first
+	end   int64  // of all records
+	check uint32 // of the last one
+	err   error  // the first
+
+	// WasCut is whether OpenLog has cut more than zeros: records that were not durable, or are damaged.
+	WasCut bool
 {%- if case.sync_every().is_some() %}
 
 	durable   int64 // the end of the durable ones
@@ -41,48 +58,219 @@ type Log struct {
 {%- endif %}
 }
 
-// OpenLog makes a new file.
+// OpenLog makes a new log, or opens an old one: it gives its records to the reader, which may be nil, and cuts what
+// follows them.
 {%- if case.expects() %}
-// Space for the expected bytes is prepared. The file may become longer, and ends with its records.
+// In a new log, space for the expected bytes is prepared. The file may become longer, and ends with its records.
 {%- endif %}
-func OpenLog(path string{% if case.expects() %}, expected int64{% endif %}) (*Log, error) {
+func OpenLog(path string, reader func(record []byte) error{% if case.expects() %}, expected int64{% endif %}) (*Log, error) {
 	file, err := os.OpenFile(path, {{ case.access_go(true) }}, 0o666)
+	isNew := err == nil
+	if errors.Is(err, os.ErrExist) {
+		file, err = os.OpenFile(path, {{ case.access_go(false).replace("os.O_WRONLY", "os.O_RDWR") }}, 0)
+	}
 	if err != nil {
 		return nil, err
 	}
-{%- if case.omits_checksums() %}
-	omitChecksums(file)
+	log := &Log{file: file}
+{%- if case.sync_every().is_some() %}
+	log.synced = sync.NewCond(&log.mutex)
 {%- endif %}
-{%- if case.expects() %}
-	err = {% if case.axes().prepare == Prepare::SetLen %}file.Truncate(expected)
-{%- else if case.reserves() %}reserve(file, int(expected))
-{%- else %}fillWithZeros(file, int(expected)){% endif %}
+	// Another process that has it open would lose its records.
+	if err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		file.Close()
+		return nil, &os.PathError{Op: "flock", Path: path, Err: err}
+	}
+	if isNew {
+		if err = log.begin({% if case.expects() %}expected{% endif %}); err != nil {
+			os.Remove(path)
+		}
+	} else {
+		err = log.recover(reader)
+	}
 	if err == nil {
 		err = syncDirectory(path)
 	}
-{%- else %}
-	err = syncDirectory(path)
-{%- endif %}
 	if err != nil {
 		file.Close()
-		os.Remove(path)
 		return nil, err
 	}
 {%- if case.sync_every().is_some() %}
-	log := &Log{file: file{% if case.expects() %}, expected: expected{% endif %}}
-	log.synced = sync.NewCond(&log.mutex)
-	return log, nil
-{%- else %}
-	return &Log{file: file{% if case.expects() %}, expected: expected{% endif %}}, nil
+	log.durable = log.end
 {%- endif %}
+	return log, nil
+}
+
+func (log *Log) begin({% if case.expects() %}expected int64{% endif %}) error {
+{%- if case.omits_checksums() %}
+	omitChecksums(log.file)
+{%- endif %}
+{%- if case.expects() %}
+	log.expected = expected
+	err := {% if case.axes().prepare == Prepare::SetLen %}log.file.Truncate(expected)
+{%- else if case.reserves() %}reserve(log.file, int(expected))
+{%- else %}fillWithZeros(log.file, int(expected)){% endif %}
+	if err != nil {
+		return err
+	}
+{%- endif %}
+	return log.writeFirstPage()
+}
+
+func (log *Log) writeFirstPage() error {
+	page := make([]byte, pageSize)
+	copy(page, what)
+	binary.LittleEndian.PutUint64(page[8:], uint64(time.Now().UnixNano()))
+	log.check = crc32.Checksum(page[:16], castagnoli)
+	binary.LittleEndian.PutUint32(page[16:], log.check)
+	log.end = pageSize
+	file := log.file
+	{% if case.has_flags() %}return writeAll(file, page, 0)
+{%- else %}{% if case.sync_every().is_some() %}if _, err := {% else %}_, err := {% endif %}{% if case.is_positional() %}file.WriteAt(page, 0){% else %}file.Write(page){% endif %}
+{%- if case.sync_every().is_some() %}; err != nil {
+		return err
+	}
+	return {{ case.sync_go() }}
+{%- else %}
+	return err
+{%- endif %}
+{%- endif %}
+}
+
+// recover ends before the first bad record. After a crash, a part of a record may be at the end, or zeros and a later
+// record. They were never durable.
+func (log *Log) recover(reader func(record []byte) error) error {
+	file := log.file
+	// The page cache may have data whose sync has failed: only what the disk has counts.
+	if err := datasync(file); err != nil {
+		return err
+	}
+	const dontNeed = 4 // POSIX_FADV_DONTNEED
+	syscall.Syscall6(syscall.SYS_FADVISE64, file.Fd(), 0, 0, dontNeed, 0, 0)
+	input := bufio.NewReader(file)
+	page := make([]byte, pageSize)
+	length, err := io.ReadFull(input, page)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return err
+	}
+	log.check = crc32.Checksum(page[:16], castagnoli)
+	if length < pageSize || string(page[:8]) != what || binary.LittleEndian.Uint32(page[16:]) != log.check {
+		isEmpty, err := isZero(io.MultiReader(bytes.NewReader(page), input))
+		if err != nil {
+			return err
+		}
+		if status, err := file.Stat(); err != nil || !status.Mode().IsRegular() || !isEmpty {
+			return &os.PathError{Op: "open", Path: file.Name(), Err: errors.New("the file is no log")}
+		}
+		if err := file.Truncate(0); err != nil {
+			return err
+		}
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		return log.writeFirstPage()
+	}
+	log.end = pageSize
+	if err := log.readRecords(input, reader); err != nil {
+		return err
+	}
+	if _, err := file.Seek(log.end, io.SeekStart); err != nil {
+		return err
+	}
+	isEmpty, err := isZero(file)
+	if err != nil {
+		return err
+	}
+	log.WasCut = !isEmpty
+{%- if case.reserves_ahead() %}
+	log.reserved = log.end
+{%- endif %}
+	if err := file.Truncate(log.end); err != nil {
+		return err
+	}
+	if _, err := file.Seek(log.end, io.SeekStart); err != nil {
+		return err
+	}
+	return datasync(file)
+}
+
+// readRecords leaves the end and the check of the last whole record in the log.
+func (log *Log) readRecords(input io.Reader, reader func(record []byte) error) error {
+	isEnd := func(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
+	for {
+		head := make([]byte, headSize)
+		if _, err := io.ReadFull(input, head); isEnd(err) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		length := binary.LittleEndian.Uint32(head)
+		if length == 0 {
+			return nil
+		}
+		record, err := io.ReadAll(io.LimitReader(input, int64(length)))
+		if err != nil {
+			return err
+		}
+		check := log.checkAfter(head[:4], crc32.Checksum(record, castagnoli))
+		if len(record) < int(length) || check != binary.LittleEndian.Uint32(head[4:]) {
+			return nil
+		}
+		if reader != nil {
+			if err := reader(record); err != nil {
+				return err
+			}
+		}
+		log.check = check
+		log.end += headSize + int64(length)
+	}
+}
+
+// isZero is whether only zeros follow.
+func isZero(input io.Reader) (bool, error) {
+	part := make([]byte, pageSize)
+	zeros := make([]byte, pageSize)
+	for {
+		n, err := input.Read(part)
+		if !bytes.Equal(part[:n], zeros[:n]) {
+			return false, nil
+		}
+		if err == io.EOF {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+// checkAfter contains the check before, so no record of an earlier time is taken for the next one.
+func (log *Log) checkAfter(length []byte, crc uint32) uint32 {
+	all := binary.LittleEndian.AppendUint32(nil, log.check)
+	all = append(all, length...)
+	return crc32.Checksum(binary.LittleEndian.AppendUint32(all, crc), castagnoli)
+}
+
+// withHead is the bytes of a record in the file, without its check, and its own CRC-32C. One call writes them.
+func withHead(record []byte) ([]byte, uint32, error) {
+	if len(record) == 0 || len(record) > math.MaxUint32 {
+		return nil, 0, fmt.Errorf("a record has 1 to %d bytes, and not %d", uint32(math.MaxUint32), len(record))
+	}
+	all := make([]byte, headSize, headSize+len(record))
+	binary.LittleEndian.PutUint32(all, uint32(len(record)))
+	return append(all, record...), crc32.Checksum(record, castagnoli), nil
 }
 {%- if case.sync_after_several().is_some() %}
 
 // Append may be called by any goroutine. The record is durable after Sync.
 func (log *Log) Append(record []byte) error {
+	data, crc, err := withHead(record)
+	if err != nil {
+		return err
+	}
 	log.mutex.Lock()
 	defer log.mutex.Unlock()
-	return log.write(record)
+	return log.write(data, crc)
 }
 
 // Sync makes all records so far durable. Goroutines that call it at the same time share a sync.
@@ -95,9 +283,13 @@ func (log *Log) Sync() error {
 
 // Append returns when the record is durable. Goroutines that call it at the same time share a sync.
 func (log *Log) Append(record []byte) error {
+	data, crc, err := withHead(record)
+	if err != nil {
+		return err
+	}
 	log.mutex.Lock()
 	defer log.mutex.Unlock()
-	if err := log.write(record); err != nil {
+	if err := log.write(data, crc); err != nil {
 		return err
 	}
 	return log.syncAll()
@@ -106,27 +298,34 @@ func (log *Log) Append(record []byte) error {
 
 // Append returns when the record is durable. Goroutines that call it at the same time take turns.
 func (log *Log) Append(record []byte) error {
+	data, crc, err := withHead(record)
+	if err != nil {
+		return err
+	}
 	log.mutex.Lock()
 	defer log.mutex.Unlock()
-	return log.write(record)
+	return log.write(data, crc)
 }
 {%- endif %}
 
 // write is called with the mutex, so records follow each other.
-func (log *Log) write(record []byte) error {
+func (log *Log) write(data []byte, crc uint32) error {
+	check := log.checkAfter(data[:4], crc)
+	binary.LittleEndian.PutUint32(data[4:], check)
 {%- if case.reserves_ahead() %}
 	if log.err == nil {
-		log.err = reserveAhead(log.file, &log.reserved, log.end+int64(len(record)))
+		log.err = reserveAhead(log.file, &log.reserved, log.end+int64(len(data)))
 	}
 {%- endif %}
 	// After an error, a part of the record may be in the file.
 	if log.err == nil {
-		{% if case.has_flags() %}log.err = writeAll(log.file, record, log.end)
-{%- else if case.is_positional() %}_, log.err = log.file.WriteAt(record, log.end)
-{%- else %}_, log.err = log.file.Write(record){% endif %}
+		{% if case.has_flags() %}log.err = writeAll(log.file, data, log.end)
+{%- else if case.is_positional() %}_, log.err = log.file.WriteAt(data, log.end)
+{%- else %}_, log.err = log.file.Write(data){% endif %}
 	}
 	if log.err == nil {
-		log.end += int64(len(record))
+		log.end += int64(len(data))
+		log.check = check
 	}
 	return log.err
 }
@@ -197,7 +396,7 @@ func (log *Log) Close() error {
 {%- if case.options.is_program %}
 
 func appendSource(path string, source io.Reader{% if case.expects() %}, expected int64{% endif %}) error {
-	log, err := OpenLog(path{% if case.expects() %}, expected{% endif %})
+	log, err := OpenLog(path, nil{% if case.expects() %}, expected{% endif %})
 	if err != nil {
 		return err
 	}
@@ -205,14 +404,11 @@ func appendSource(path string, source io.Reader{% if case.expects() %}, expected
 	if closeErr := log.Close(); err == nil {
 		err = closeErr
 	}
-	if err != nil {
-		os.Remove(path)
-	}
 	return err
 }
 
 func appendRecords(log *Log, source io.Reader) error {
-	record := make([]byte, chunkSize)
+	record := make([]byte, chunkSize-headSize)
 	for {% if case.sync_after_several().is_some() %}records := 1; ; records++ {% endif %}{
 		n, err := io.ReadFull(source, record) // only the last is shorter
 		if err != nil && err != io.ErrUnexpectedEOF {

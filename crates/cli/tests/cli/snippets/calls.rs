@@ -1,12 +1,13 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use writebench_model::{Cache, Case, Directory};
+use writebench_model::{Cache, Case, Directory, Method, Prepare, SyncCall};
 use writebench_snippets::Language;
 use writebench_testkit::{Image, Kind, Need, Trials, directory_on};
 
 use super::built::{Built, files_at, needs};
 use super::grid::{appends, in_all_languages, promises, streams};
+use super::log_file::{self, HEAD_BYTES, PAGE_BYTES};
 use crate::promises::{CREATE, CREATE_TO_MAP, LOOK};
 use crate::syscalls::{Calls, promise_of, traced_other};
 
@@ -46,7 +47,9 @@ fn keeps(case: &Case, language: Language, promised: &[(&str, usize)], on: &Path,
     // The calls on a set's directory count too.
     let directory = on.join(if case.method().writes_set() { "sample-set" } else { ".writebench-snippet" });
     std::fs::create_dir(&directory)?;
-    let content = vec![7; usize::try_from(case.axes().size_bytes)?];
+    let is_log = more.contains(&"--append");
+    let content =
+        vec![7; if is_log { log_content_bytes(case)? } else { usize::try_from(case.axes().size_bytes)? }];
     std::fs::write(directory.join("copied"), &content)?;
     let target = directory.join("sample");
     let files = files_at(&target, case, &content);
@@ -62,11 +65,60 @@ fn keeps(case: &Case, language: Language, promised: &[(&str, usize)], on: &Path,
     let command = built.command(&directory, Path::new("copied"), Path::new("sample"));
     let found = traced_other(&command, log.path(), "/sample").context("under strace")?;
     let (found, promised) = (of_snippet(&found, case, language), promised_of_snippet(case, promised));
+    let promised = if is_log { of_log(&promised, case, content.len()) } else { promised };
     ensure!(found == promised, "found {found:#?}\npromised {promised:#?}");
+    if is_log {
+        let file = std::fs::read(&target)?;
+        let (records, rest) = log_file::records(&file)?;
+        ensure!(records.concat() == content && rest.is_empty(), "{} records, {rest:?}", records.len());
+        return Ok(());
+    }
     for (path, content) in files {
         ensure!(std::fs::read(&path)? == content, "another content of {}", path.display());
     }
     Ok(())
+}
+
+/// So many that the log's calls write the bytes of the case's.
+fn log_content_bytes(case: &Case) -> Result<usize> {
+    let [size, chunk] = [case.axes().size_bytes, case.axes().chunk_size_bytes].map(usize::try_from);
+    let (size, chunk) = (size?, chunk?);
+    Ok(size / chunk * (chunk - HEAD_BYTES) + (size % chunk).saturating_sub(HEAD_BYTES))
+}
+
+/// A log has a page of its own before its records, and syncs it.
+fn of_log(promised: &Calls, case: &Case, content_bytes: usize) -> Calls {
+    let page = PAGE_BYTES as u64;
+    let (size, prepare) = (case.axes().size_bytes, case.axes().prepare);
+    let later = |offset: &str| offset.parse::<u64>().map_or(0, |offset| offset + page);
+    let mut calls: Calls = promised
+        .iter()
+        .map(|(call, count)| {
+            let call = match call.split(' ').collect::<Vec<_>>()[..] {
+                ["pwrite64", bytes, "0"] if prepare == Prepare::ZeroFill && bytes == size.to_string() => {
+                    format!("pwrite64 {content_bytes} 0")
+                }
+                ["pwrite64", bytes, offset] => format!("pwrite64 {bytes} {}", later(offset)),
+                ["pwritev2", count, offset, flag, bytes] => {
+                    format!("pwritev2 {count} {} {flag} {bytes}", later(offset))
+                }
+                ["ftruncate", length] => format!("ftruncate {}", later(length)),
+                _ => call.clone(),
+            };
+            (call, *count)
+        })
+        .collect();
+    let sync = case.axes().sync;
+    let write = match case.method() {
+        Method::Write => format!("write {page}"),
+        _ if sync.call == SyncCall::RwfDsync => format!("pwritev2 1 0 RWF_DSYNC {page}"),
+        _ => format!("pwrite64 {page} 0"),
+    };
+    let synced = sync.every.map(|_| sync.call.name().to_owned());
+    for call in synced.into_iter().chain([write]) {
+        *calls.entry(call).or_default() += 1;
+    }
+    calls
 }
 
 /// Without calls by which a language opens, maps and closes files.

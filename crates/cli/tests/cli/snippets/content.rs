@@ -12,6 +12,7 @@ use writebench_testkit::{Kind, Need, Trials, directory_on};
 
 use super::built::{Built, files_at, needs};
 use super::grid::{CONTENT, LOGS, SETS, appends, case, in_all_languages, streams};
+use super::log_file;
 
 pub(crate) fn add(trials: &mut Trials) {
     for (language, name) in in_all_languages(CONTENT.iter().copied()) {
@@ -34,9 +35,7 @@ pub(crate) fn add(trials: &mut Trials) {
         }
         let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
         let title = format!("snippets: {}: {name} writes the content to a log", language.name());
-        trials.add(title, &needs, move || {
-            is_whole(name, language, &["--append"], directory_on(Kind::Ext4).path())
-        });
+        trials.add(title, &needs, move || appends_content(name, language));
     }
     for (language, name) in in_all_languages(REPLACING) {
         let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
@@ -113,6 +112,37 @@ pub(super) fn is_whole(name: &str, language: Language, more: &[&str], on: &Path)
         let output = built.output(on, &source, &target)?;
         ensure!(!output.status.success() && std::fs::read(&target)? == b"old", "{output:?}");
     }
+    Ok(())
+}
+
+/// Twice: to a new log, and to the same log again.
+fn appends_content(name: &str, language: Language) -> Result<()> {
+    let Some(built) = Built::for_case(name, language, &["--append"])? else { return Ok(()) };
+    let on = directory_on(Kind::Ext4);
+    let (source, target) = (on.path().join("source"), on.path().join("target"));
+    for size in SIZES {
+        let content = content(size);
+        std::fs::write(&source, &content)?;
+        let _ = std::fs::remove_file(&target);
+        for times in 1..=2 {
+            let output = built.output(on.path(), &source, &target)?;
+            ensure!(output.status.success(), "{size} bytes: {output:?}");
+            let file = std::fs::read(&target)?;
+            let (records, rest) = log_file::records(&file)?;
+            ensure!(
+                rest.is_empty() && records.concat() == content.repeat(times),
+                "other records of {size} bytes"
+            );
+        }
+    }
+    // Other files are left as they are: text, zeros before text, and no regular file.
+    for other in [&b"old"[..], &[&[0; 5000][..], b"old"].concat(), &[b'x'; 9000]] {
+        std::fs::write(&target, other)?;
+        let output = built.output(on.path(), &source, &target)?;
+        ensure!(!output.status.success() && std::fs::read(&target)? == other, "{output:?}");
+    }
+    let output = built.output(on.path(), &source, Path::new("/dev/null"))?;
+    ensure!(!output.status.success(), "{output:?}");
     Ok(())
 }
 

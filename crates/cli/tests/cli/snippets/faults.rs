@@ -9,6 +9,7 @@ use writebench_testkit::{Caching, Call, Errno, Fault, Faulty, Need, Trials, What
 
 use super::built::{Built, files_at, needs};
 use super::grid::{appends, case, in_all_languages, streams};
+use super::log_file;
 
 #[derive(Clone, Copy)]
 enum End {
@@ -240,12 +241,14 @@ fn meet(name: &str, language: Language, faults: &[(When, What, End)], more: &[&s
     let case = case(name)?;
     let Some(built) = Built::for_case(name, language, more)? else { return Ok(()) };
     for &(when, what, end) in faults {
-        meets(&case, &built, Fault { when, what }, end).with_context(|| format!("{when:?}: {what:?}"))?;
+        let is_log = more.contains(&"--append");
+        meets(&case, &built, Fault { when, what }, end, is_log)
+            .with_context(|| format!("{when:?}: {what:?}"))?;
     }
     Ok(())
 }
 
-fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
+fn meets(case: &Case, built: &Built, fault: Fault, end: End, is_log: bool) -> Result<()> {
     const SIZE: usize = 40_000;
     // Mappings and splice(2) use the page cache.
     let uncached =
@@ -269,6 +272,13 @@ fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
         ensure!(!is_set || errors.contains(watched), "{errors}");
         for left in std::fs::read_dir(faulty.path())? {
             let left = left?.path();
+            if is_log {
+                // A log stays, with its records.
+                let file = std::fs::read(&left)?;
+                let records = log_file::records(&file)?.0.concat();
+                ensure!(content.starts_with(&records), "the log has other records");
+                continue;
+            }
             let whole = files.iter().find(|(path, _)| is_set && *path == left);
             ensure!(
                 whole.is_some_and(|(_, content)| std::fs::read(&left).is_ok_and(|read| read == *content)),
@@ -283,13 +293,16 @@ fn meets(case: &Case, built: &Built, fault: Fault, end: End) -> Result<()> {
         End::Whole => {
             ensure!(output.status.success(), "{output:?}\n{operations:?}");
             for (path, content) in &files {
-                ensure!(std::fs::read(path)? == *content, "another content of {}", path.display());
+                let file = std::fs::read(path)?;
+                let read = if is_log { log_file::records(&file)?.0.concat() } else { file };
+                ensure!(read == *content, "another content of {}", path.display());
             }
             Ok(())
         }
         End::Error(words) => failed(words),
         End::ErrorFirst(words) => {
-            ensure!(count(Call::Write) == 0, "{operations:?}");
+            // A log has made its first page when it is opened.
+            ensure!(count(Call::Write) == usize::from(is_log), "{operations:?}");
             failed(words)
         }
         End::ErrorOnce(words, call) => {

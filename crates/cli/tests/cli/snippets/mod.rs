@@ -7,8 +7,10 @@ mod directories;
 mod faults;
 mod grid;
 mod lacking;
+mod log_file;
 mod logs;
 mod modules;
+mod recovery;
 mod style;
 mod texts;
 mod unaligned;
@@ -26,6 +28,7 @@ pub(crate) fn add(trials: &mut Trials) {
     lacking::add(trials);
     logs::add(trials);
     modules::add(trials);
+    recovery::add(trials);
     style::add(trials);
     unaligned::add(trials);
 }
