@@ -115,7 +115,24 @@ impl ProgramArguments {
 
 fn split(option: &str, command: &str) -> Result<Vec<String>> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
-    words.ok_or_else(|| usage!("{option} '{command}' cannot be split into words. Is a quote open?"))
+    let words =
+        words.ok_or_else(|| usage!("{option} '{command}' cannot be split into words. Is a quote open?"))?;
+    if let Some(word) = for_shell(command, &words) {
+        return Err(usage!(
+            "{option} '{command}' has '{word}', which only a shell understands, and there is no shell. Start one: \
+             sh -c '… \"$1\" … \"$2\"' - {SOURCE} {FILE}. If your program takes it as a word, quote it"
+        ));
+    }
+    Ok(words)
+}
+
+/// A word by which a shell would join commands or open files. In quotes, it is the program's.
+fn for_shell<'c>(command: &'c str, words: &[String]) -> Option<&'c str> {
+    const JOINING: [&str; 5] = ["|", "||", "&", "&&", ";"];
+    const OPENING: [&str; 6] = ["<", ">", "1>", "2>", "&>", "|&"];
+    let is_for_shell =
+        |word: &&str| JOINING.contains(word) || OPENING.iter().any(|opening| word.starts_with(opening));
+    command.split_whitespace().filter(is_for_shell).find(|word| words.iter().any(|other| other == word))
 }
 
 /// The parts of `NAME=COMMAND`. No shell runs, so a variable cannot be meant.
@@ -130,6 +147,28 @@ fn split_name(command: &str) -> (Option<&str>, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_for_a_shell_is_found_unless_it_is_quoted() {
+        for (command, found) in [
+            ("cat {source} > {file}", Some(">")),
+            ("cat {source} >{file}", Some(">{file}")),
+            ("cat {source} 2>/dev/null", Some("2>/dev/null")),
+            ("cat < {source}", Some("<")),
+            ("cat {source} | tee {file}", Some("|")),
+            ("true && ./new {file}", Some("&&")),
+            ("sh -c 'cat \"$1\" > \"$2\"' - {source} {file}", None),
+            ("./new '>' {file}", None),
+            ("./new \\> {file}", None),
+            ("./new --size=a>b {file}", None),
+        ] {
+            assert_eq!(for_shell(command, &split_words(command)), found, "{command}");
+        }
+    }
+
+    fn split_words(command: &str) -> Vec<String> {
+        shlex::split(command).unwrap()
+    }
 
     #[test]
     fn a_name_is_one_word_before_an_equals_sign() {

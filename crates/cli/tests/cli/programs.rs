@@ -236,6 +236,8 @@ fn refused() -> Result<()> {
         (&["--bytes", "1MiB"], "--command"),
         (&["--setup", "sync"], "--command"),
         (&["--command", "cp {source} {file}", "--cleanup", "'"], "--cleanup ''' cannot be split"),
+        (&["--command", "cat {source} > {file}"], "has '>', which only a shell understands"),
+        (&["--command", "cp {source} {file}", "--setup", "true && true"], "has '&&', which only a shell"),
     ] {
         let ended = program.call(&[&["run"], words].concat())?;
         ensure!(ended.code == Some(2) && ended.stderr.contains(why), "{words:?}: {}", ended.stderr);
