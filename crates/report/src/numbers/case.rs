@@ -10,7 +10,7 @@ use writebench_stats::{Interval, Verdict, counts_disturbed, grouped};
 
 use crate::numbers::estimate::Estimate;
 use crate::numbers::reached::Reached;
-use crate::numbers::rounds::Modelled;
+use crate::numbers::rounds::{Judged, Modelled};
 
 #[derive(Debug, Clone)]
 pub struct CaseReport {
@@ -47,7 +47,8 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     };
     let mut cases: Vec<CaseReport> = records.into_iter().map(case).collect();
     count_disturbed(&mut cases, run.settings.objective);
-    let modelled = Modelled::for_cases(&cases.iter().collect::<Vec<_>>(), run.settings.objective);
+    let modelled =
+        Modelled::for_cases(&cases.iter().map(CaseReport::judged).collect::<Vec<_>>(), run.settings.objective);
     for (case, modelled) in cases.iter_mut().zip(modelled) {
         let limits = case.place.map_or(&[][..], |place| &run.targets[place].limits);
         case.model(modelled, limits);
@@ -127,9 +128,13 @@ impl CaseReport {
     #[cfg(test)]
     pub(crate) fn from_record(record: CaseRecord) -> Self {
         let mut case = Self::new(record, Objective::Time);
-        let modelled = Modelled::for_cases(&[&case], Objective::Time).pop().flatten();
+        let modelled = Modelled::for_cases(&[case.judged()], Objective::Time).pop().flatten();
         case.model(modelled, &[]);
         case
+    }
+
+    pub(crate) fn judged(&self) -> Judged<'_> {
+        Judged { record: &self.record, counts_disturbed: self.counts_disturbed }
     }
 
     /// The model determines all values of the total time.

@@ -22,7 +22,7 @@ pub(crate) fn gated<'c>(run: &RunRecord, cases: &'c [CaseReport]) -> Vec<Gated> 
     let of_targets = grouped(different.iter().copied(), |case| &case.record.target);
     let gate = Gate { limit: f64::from(limit_ppm) / 1e6, cases: different.len() - of_targets.len() };
     let judge = |(baseline, case): (&CaseReport, &CaseReport)| {
-        let of = |case: &CaseReport| times(case, Objective::Time);
+        let of = |case: &CaseReport| times(&case.judged(), Objective::Time);
         let (interval, verdict) = gate.judge(&of(baseline), &of(case));
         let quotient = baseline.time_ns() / case.time_ns();
         // The verdict is that of the interval, which stays as it is.

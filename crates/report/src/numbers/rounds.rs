@@ -6,8 +6,6 @@ use std::sync::Arc;
 use writebench_model::{CaseRecord, Objective, Sample};
 use writebench_stats::{CONFIDENCE, Interval, Rounds, as_f64, grouped};
 
-use crate::numbers::case::CaseReport;
-
 #[derive(Debug, Clone)]
 pub(crate) struct Modelled {
     rounds: Arc<Rounds>,
@@ -16,17 +14,17 @@ pub(crate) struct Modelled {
 
 impl Modelled {
     /// A model for each contract on each target. None without a sample that counts.
-    pub(crate) fn for_cases(cases: &[&CaseReport], objective: Objective) -> Vec<Option<Self>> {
+    pub(crate) fn for_cases(cases: &[Judged<'_>], objective: Objective) -> Vec<Option<Self>> {
         let mut modelled = vec![None; cases.len()];
         for (_, group) in
             grouped(0..cases.len(), |&index| (&cases[index].record.contract, &cases[index].record.target))
         {
             // A case in several tables counts once.
-            let bits = |case: &CaseReport| -> Vec<(u32, u64)> {
+            let bits = |case: &Judged<'_>| -> Vec<(u32, u64)> {
                 times(case, objective).into_iter().map(|(round, time)| (round, time.to_bits())).collect()
             };
-            let rows = grouped(group, |&case| (cases[case].record.case.name(), bits(cases[case])));
-            let tables: Vec<_> = rows.iter().map(|(_, same)| times(cases[same[0]], objective)).collect();
+            let rows = grouped(group, |&case| (cases[case].record.case.name(), bits(&cases[case])));
+            let tables: Vec<_> = rows.iter().map(|(_, same)| times(&cases[same[0]], objective)).collect();
             let rounds = Arc::new(Rounds::fit(&tables));
             for (index, (_, same)) in rows.into_iter().enumerate() {
                 for case in same {
@@ -49,11 +47,19 @@ impl Modelled {
     }
 }
 
+/// A case, and whether its disturbed samples count.
+#[derive(Clone, Copy)]
+pub(crate) struct Judged<'c> {
+    pub(crate) record: &'c CaseRecord,
+    pub(crate) counts_disturbed: bool,
+}
+
 /// The samples that decide, by round. See [`Sample::judged_ns`].
-pub(crate) fn times(case: &CaseReport, objective: Objective) -> Vec<(u32, f64)> {
-    let contract = &case.record.contract;
-    let judged =
-        |sample: &Sample| Some((sample.round, sample.judged_ns(contract, objective, case.counts_disturbed)?));
+pub(crate) fn times(case: &Judged<'_>, objective: Objective) -> Vec<(u32, f64)> {
+    let judged = |sample: &Sample| {
+        let judged_ns = sample.judged_ns(&case.record.contract, objective, case.counts_disturbed)?;
+        Some((sample.round, judged_ns))
+    };
     case.record.samples.iter().filter_map(judged).collect()
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn decide<'c>(
     is_baseline: impl Fn(&CaseReport) -> bool,
 ) -> Option<Decision<'c>> {
     let able: Vec<&CaseReport> = cases.iter().copied().filter(|case| !case.is_out()).collect();
-    let tables: Vec<_> = able.iter().map(|case| times(case, settings.objective)).collect();
+    let tables: Vec<_> = able.iter().map(|case| times(&case.judged(), settings.objective)).collect();
     let tried = tables.iter().filter(|times| !times.is_empty()).count();
     let standings = Standings::of(&tables);
     let is_allowed =
