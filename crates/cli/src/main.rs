@@ -1,6 +1,7 @@
 //! `writebench` finds the fastest way to write or copy a file on a disk, and proves it.
 
 mod arguments;
+mod caution;
 mod closed_output;
 mod commands;
 mod consent;

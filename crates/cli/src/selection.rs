@@ -6,10 +6,10 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use writebench_model::{
     Assignment, Axes, Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Constraint, Data, GOALS, Goal,
-    Layout, Method, Origin, Overrides, SelectedCase, Space, Suite, TargetRecord, combinations, did_you_mean,
-    suite_named,
+    Layout, Method, Origin, Overrides, SelectedCase, Space, Suite, TargetRecord, combinations, counted,
+    did_you_mean, suite_named,
 };
-use writebench_stats::distinct;
+use writebench_stats::{distinct, grouped};
 
 use crate::arguments::{WHAT, suite_names};
 use crate::constraints::constrain;
@@ -78,9 +78,9 @@ impl SelectionArguments {
         (is_one && !is_named && self.case.is_empty()).then_some(size)
     }
 
-    /// Leaves out the durable goals if no target survives power loss.
+    /// Leaves out the durable goals if nothing is durable on any target.
     pub(crate) fn for_targets(&self, targets: &[TargetRecord]) -> Self {
-        let keeps_data = targets.iter().any(TargetRecord::keeps_data);
+        let keeps_data = targets.iter().any(|target| target.loses_data().is_none());
         let mut selection = self.clone();
         selection.with_and_without_checksums = targets.iter().all(TargetRecord::has_checksums);
         if selection.goals.is_empty() {
@@ -154,6 +154,25 @@ fn same_calls(case: &Case, rows: &[SelectedCase]) -> Option<String> {
     let is_other_name = |row: &&SelectedCase| row.case != *case && row.case.is_same_work(case);
     let other = &rows.iter().find(is_other_name)?.case;
     Some(format!("{case} makes the same calls as {other}. A difference between them is noise."))
+}
+
+/// Leaves out cases of goals that are durable on none of the targets, unless they are a goal's reference or nothing is
+/// durable there. A note has each reason.
+pub(crate) fn leave_out_undurable(selected: &mut Selection, targets: &[TargetRecord]) {
+    let able: Vec<&TargetRecord> = targets.iter().filter(|target| target.loses_data().is_none()).collect();
+    let mut sections = HashSet::new();
+    let mut reasons: Vec<String> = Vec::new();
+    selected.rows.retain(|row| {
+        let is_first = sections.insert(row.origin.section().to_owned());
+        let whys: Vec<String> = able.iter().filter_map(|target| target.why_not_durable(&row.case)).collect();
+        let is_kept = row.origin.suite() != GOALS || is_first || whys.is_empty() || whys.len() < able.len();
+        reasons.extend(whys.into_iter().next().filter(|_| !is_kept));
+        is_kept
+    });
+    for (why, left_out) in grouped(reasons, Clone::clone) {
+        let cases = counted(left_out.len() as u64, "durable case");
+        selected.notes.push(format!("Left out {cases}: {why}."));
+    }
 }
 
 /// The size of the large files. Other goals have a fixed share of it, because a small record or file takes longer.

@@ -2,6 +2,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounded::list;
+use crate::value::named_values;
+
 /// Facts about the machine and the target at the start of a run. An unknown fact is `None`, never a guess.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
@@ -10,6 +13,9 @@ pub struct Environment {
     pub memory: Memory,
     pub filesystem: Filesystem,
     pub device: Option<Device>,
+    /// From the top down. Older documents lack the field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
+    pub below: Vec<LayerBelow>,
     /// Kernel settings that influence writes, by path without the first slash.
     pub tunables: BTreeMap<String, String>,
 }
@@ -93,10 +99,24 @@ impl Filesystem {
         ];
         KINDS.contains(&self.kind.as_str())
     }
+}
 
-    pub fn is_in_memory(&self) -> bool {
-        matches!(self.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs")
+named_values! {
+    LayerRole {
+        /// Of an overlay.
+        UpperDirectory = "upper directory",
+        /// Behind a loop device.
+        Image = "image",
     }
+}
+
+/// A filesystem that holds the data of the one above.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayerBelow {
+    pub role: LayerRole,
+    pub kind: String,
+    pub mount_options: String,
+    pub device: Option<Device>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,6 +129,9 @@ pub struct Device {
     pub rotational: Option<bool>,
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
+    /// The same as the driver knows it, where the kernel's view above can be overridden.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_write_cache: Option<String>,
     pub scheduler: Option<String>,
     pub logical_sector_bytes: Option<u64>,
     /// The device's own unit of writing.

@@ -19,12 +19,6 @@ pub struct TargetRecord {
 }
 
 impl TargetRecord {
-    /// Whether data there can outlive a power loss. Memory cannot, nor can a filesystem in memory.
-    pub fn keeps_data(&self) -> bool {
-        let is_made_in_memory = self.made_filesystem.as_ref().is_some_and(|making| making.images.is_empty());
-        !is_made_in_memory && !self.environment.filesystem.is_in_memory()
-    }
-
     /// Whether files there have checksums of their data, unless they have `FS_NOCOW_FL`.
     pub fn has_checksums(&self) -> bool {
         let filesystem = &self.environment.filesystem;

@@ -23,11 +23,15 @@ pub(crate) struct BlockDevice {
 
 /// None unless one device counts all writes of the target.
 pub(crate) fn below(root: &Path, target: &Target<'_>, mount: Option<&Mount>) -> Option<BlockDevice> {
-    if let Some(number) = target.node {
-        return BlockDevice::find(root, number);
+    match target.node {
+        Some(number) => BlockDevice::find(root, number),
+        None => of_filesystem(root, target.filesystem, mount),
     }
-    if !target.filesystem.is_anonymous() {
-        return BlockDevice::find(root, target.filesystem);
+}
+
+pub(crate) fn of_filesystem(root: &Path, number: DeviceNumber, mount: Option<&Mount>) -> Option<BlockDevice> {
+    if !number.is_anonymous() {
+        return BlockDevice::find(root, number);
     }
     let mount = mount?;
     let device = BlockDevice::find(root, source_number(&mount.source)?)?;
@@ -81,6 +85,10 @@ impl BlockDevice {
         kernel_file::name(&self.disk)
     }
 
+    pub(crate) fn whole_disk(&self, root: &Path) -> Option<Self> {
+        Self::find(root, self.disk_number()?)
+    }
+
     /// It names the writeback limits.
     pub(crate) fn disk_number(&self) -> Option<DeviceNumber> {
         kernel_file::value(&self.disk.join("dev"))
@@ -95,10 +103,21 @@ impl BlockDevice {
             size_bytes: self.size_bytes().ok(),
             rotational: kernel_file::value::<u8>(&queue.join("rotational")).map(|flag| flag != 0),
             write_cache: kernel_file::text(&queue.join("write_cache")),
+            own_write_cache: self.own_write_cache(),
             scheduler: kernel_file::choice(&queue.join("scheduler")),
             logical_sector_bytes: self.logical_sector_bytes().ok(),
             physical_sector_bytes: kernel_file::value(&queue.join("physical_block_size")),
         }
+    }
+
+    /// As virtio_blk and sd read it from the device. `queue/write_cache` can be overwritten, and then the kernel sends no
+    /// flush to a device with a cache (Documentation/ABI/stable/sysfs-block).
+    fn own_write_cache(&self) -> Option<String> {
+        let of_scsi = || {
+            let disks = kernel_file::entries(&self.disk.join("device/scsi_disk")).ok()?;
+            kernel_file::text(&disks.first()?.join("cache_type"))
+        };
+        kernel_file::text(&self.disk.join("cache_type")).or_else(of_scsi)
     }
 
     /// The hardware's model, or the basis of a virtual device.
@@ -159,6 +178,7 @@ mod tests {
                 ("sda/size", "4096"),
                 ("sda/dev", "8:0"),
                 ("sda/device/model", "Samsung SSD 870 "),
+                ("sda/device/scsi_disk/0:0:0:0/cache_type", "write through"),
                 ("sda/queue/rotational", "0"),
                 ("sda/queue/write_cache", "write back"),
                 ("sda/queue/scheduler", "[mq-deadline] none"),
@@ -173,6 +193,7 @@ mod tests {
             size_bytes: Some(1 << 20),
             rotational: Some(false),
             write_cache: Some("write back".to_owned()),
+            own_write_cache: Some("write through".to_owned()),
             scheduler: Some("mq-deadline".to_owned()),
             logical_sector_bytes: Some(512),
             physical_sector_bytes: Some(4096),

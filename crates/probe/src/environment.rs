@@ -6,7 +6,7 @@ use crate::device::BlockDevice;
 use crate::error::ProbeError;
 use crate::kernel_file::ROOT;
 use crate::target::Target;
-use crate::{cpu, device, filesystem, memory, mount, system, tunables};
+use crate::{cpu, device, filesystem, layers, memory, mount, system, tunables};
 
 /// A target that is a block device is itself the [`writebench_model::Device`], on a filesystem of the kind
 /// `block device`.
@@ -31,6 +31,7 @@ pub fn environment(target: &Path) -> Result<Environment, ProbeError> {
         cpu: cpu::facts(root, &mounts),
         memory: memory::facts(root, &mounts),
         filesystem,
+        below: layers::below(root, mount, device.as_ref(), &mounts),
         tunables: tunables::for_target(root, target.node.unwrap_or(target.filesystem), device.as_ref()),
         device: device.map(|device| device.facts()),
     })

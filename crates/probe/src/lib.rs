@@ -17,6 +17,7 @@ mod filesystem;
 mod hypervisor;
 mod interconnect;
 mod kernel_file;
+mod layers;
 mod memory;
 mod mount;
 mod mountinfo;

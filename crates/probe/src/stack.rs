@@ -121,7 +121,7 @@ fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool
 
 /// `loop/backing_file` may be stale or from another mount namespace, so the kernel reports the file's numbers.
 /// A device detached during the call has no file.
-fn loop_backing(root: &Path, device: &BlockDevice) -> Result<Option<LoopBacking>, ProbeError> {
+pub(crate) fn loop_backing(root: &Path, device: &BlockDevice) -> Result<Option<LoopBacking>, ProbeError> {
     let name = device.name();
     let path = root.join("dev").join(&name);
     let unknown = |call, error: io::Error| ProbeError::UnknownLoop {

@@ -12,6 +12,8 @@ pub(crate) struct CaseView<'c> {
     pub(crate) case: &'c Case,
     pub(crate) named: &'c Case,
     pub(crate) options: EmitOptions,
+    /// At the end of the first paragraph.
+    pub(crate) caution: Option<&'c str>,
 }
 
 /// Of a comment.
@@ -57,6 +59,9 @@ impl CaseView<'_> {
             && let Some(needs) = needs(self.case, self.block())
         {
             text += &format!(" {needs}");
+        }
+        if let Some(caution) = self.caution {
+            text += &format!(" {caution}");
         }
         wrapped(&text, COLUMNS)
     }

@@ -38,13 +38,33 @@ pub struct EmitOptions {
 /// # Errors
 /// The language does not support the case, or the options do not fit it.
 pub fn code(case: &Case, language: Language, options: EmitOptions) -> Result<String, Unsupported> {
+    code_with_caution(case, language, options, None)
+}
+
+/// The code of a case, with a sentence that its user must know in the comment at its top.
+///
+/// # Errors
+/// As [`code`].
+pub fn code_with_caution(
+    case: &Case,
+    language: Language,
+    options: EmitOptions,
+    caution: Option<&str>,
+) -> Result<String, Unsupported> {
     let template = unsupported::supported(case, language, options)?;
     let (calls, options) = one_file::printed(case, options);
     let options = EmitOptions { is_stream: options.is_stream || options.is_append, ..options };
-    let view = CaseView { case: &calls, named: case, options };
+    let caution = caution.map(in_comment);
+    let view = CaseView { case: &calls, named: case, options, caution: caution.as_deref() };
     // Only a formatter can fail.
     let text = template(&view).expect("a template renders into memory");
     Ok((language.backend().complete)(languages::tidied(&text)))
+}
+
+/// A name from elsewhere must not end the comment.
+fn in_comment(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " ,.:;()=_-/".contains(c);
+    text.chars().map(|c| if is_plain(c) { c } else { '?' }).collect()
 }
 
 /// Whether the language has code for the method.

@@ -9,8 +9,7 @@ use anyhow::{Result, ensure};
 use clap::{Args, ValueHint, value_parser};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Case, Durability, FileSize, Goal, Objective, Origin, Overrides, Reserve, Settings, Space,
-    TargetRecord,
+    Axis, Bytes, Case, FileSize, Goal, Objective, Origin, Overrides, Reserve, Settings, Space, TargetRecord,
 };
 use writebench_report::{counted, quoted};
 use writebench_runner::{Hardware, Race};
@@ -240,11 +239,10 @@ impl AdviseCommand {
         if self.data_from != ANYWHERE && space.baseline.method().copies() {
             return Err(usage!("--data-from does not apply to a copy, whose data is in a file. Leave it out"));
         }
-        if space.baseline.contract().durability == Durability::Durable && !target.keeps_data() {
-            let (path, kind) = (&target.path, &target.environment.filesystem.kind);
+        if let Some(why) = target.why_not_durable(&space.baseline) {
+            let path = &target.path;
             return Err(usage!(
-                "{path} is on {kind}, which does not survive power loss. Give a directory on a disk, or search --for \
-                 stream"
+                "{path} makes nothing durable: {why}. Give a directory on a disk, or search --for stream"
             ));
         }
         let asked_for = self.size.is_some() || copied.is_some();

@@ -4,9 +4,10 @@ use anyhow::Result;
 use clap::Args;
 use writebench_model::{Axis, Case, Goal};
 use writebench_report::Report;
-use writebench_snippets::{EmitOptions, Language, Unsupported, code};
+use writebench_snippets::{EmitOptions, Language, Unsupported, code_with_caution};
 
 use crate::arguments::{goals, named_values};
+use crate::caution;
 use crate::database;
 use crate::earlier_search::{name_without_size, without_size};
 use crate::exit::{Exit, usage};
@@ -63,8 +64,9 @@ impl CodeCommand {
         })?;
         let (is_program, is_append) = (self.main, self.append);
         let frame = EmitOptions { is_program, is_append, is_atomic: self.atomic, is_stream: self.stream };
-        let text =
-            code(&case, self.language, frame).map_err(|refusal| self.refused(&case, &refusal, global))?;
+        let caution = caution::for_code(&case, global);
+        let text = code_with_caution(&case, self.language, frame, caution.as_deref())
+            .map_err(|refusal| self.refused(&case, &refusal, global))?;
         global.output.results(&text)
     }
 

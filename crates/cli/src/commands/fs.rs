@@ -178,7 +178,9 @@ impl FsCommand {
         let any = targets.len() > there_before;
         ensure!(any, "none of the filesystems could be made: {}", reasons(&made.missing));
         let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
-        let selected = self.rows(largest_block(&records))?;
+        let mut selected = self.rows(largest_block(&records))?;
+        selection::leave_out_undurable(&mut selected, &records);
+        selected.notes.iter().for_each(|note| output.note(note));
         let measuring = &self.measuring;
         let settings = measuring.settings(self.budget(targets.len()), selected.samples);
         let mut run = new_run(global, measuring.label.clone(), settings, &selected.rows, records);

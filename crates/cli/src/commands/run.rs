@@ -6,6 +6,7 @@ use clap::{Args, ValueHint};
 use writebench_model::{
     Bytes, Environment, RunEvent, RunRecord, RunStatus, Settings, TargetRecord, path_from_text, path_text,
 };
+use writebench_stats::distinct;
 use writebench_store::Store;
 
 use crate::arguments::{HOW_CAREFUL, WHAT};
@@ -104,7 +105,8 @@ impl RunCommand {
         let targets = self.find_targets(copied.as_ref())?;
         let answers_goals = self.selection.is_empty() && self.programs.is_empty() && copied.is_none();
         let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
-        let keeps_data = records.iter().any(TargetRecord::keeps_data);
+        let losses: Vec<String> = records.iter().filter_map(TargetRecord::loses_data).collect();
+        let loses_data = losses.len() == records.len();
         let mut selected = self.selected(copied.as_ref(), &records, ranks)?;
         selected.notes.iter().for_each(|note| output.note(note));
         let mut settings = measuring.settings(answers_goals.then_some(GOALS_BUDGET), selected.samples);
@@ -161,8 +163,9 @@ impl RunCommand {
         let line = cost.line()?;
         let mut store = database::open(db)?;
         let number = store.begin_run(&run)?;
-        if answers_goals && !keeps_data {
-            output.note("Left out the durable goals: data in memory does not survive a loss of power.");
+        if answers_goals && loses_data {
+            let why = distinct(losses.iter(), |why| *why).into_iter().cloned().collect::<Vec<_>>().join("; ");
+            output.note(&format!("Left out the durable goals, because nothing is durable here: {why}."));
         }
         output.note(&line);
         let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };
@@ -179,6 +182,7 @@ impl RunCommand {
             true => Selection { rows: Vec::new(), notes: Vec::new(), samples: SAMPLES },
             false => selection::rows(selection, self.cold, copied, largest_block(targets), &self.ranks(ranks))?,
         };
+        selection::leave_out_undurable(&mut selected, targets);
         if !programs.is_empty() {
             // Rows with command lines have labels, so the rows of cases need one.
             for row in &mut selected.rows {

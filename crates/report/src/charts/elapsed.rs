@@ -14,7 +14,7 @@ pub(super) fn ranked(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let chart = |(contract, on): (Contract, OfTarget<'_>)| {
         // A filesystem in memory keeps nothing durable, so its cases have no rank.
         let drawn =
-            by_time(&on.rows).into_iter().filter(|row| !row.case.breaks_its_promise).collect::<Vec<_>>();
+            by_time(&on.rows).into_iter().filter(|row| row.case.not_durable.is_none()).collect::<Vec<_>>();
         if drawn.len() < 2 {
             return None;
         }

@@ -72,7 +72,8 @@ pub(super) fn causes(rows: &[ChartCase<'_>]) -> Vec<String> {
 
 /// Their times are those of syncs to memory.
 fn not_durable(rows: &[ChartCase<'_>]) -> Vec<String> {
-    let broken: Vec<ChartCase<'_>> = rows.iter().filter(|row| row.case.breaks_its_promise).copied().collect();
+    let broken: Vec<ChartCase<'_>> =
+        rows.iter().filter(|row| row.case.not_durable.is_some()).copied().collect();
     let sentence = |(target, of_target): (&str, Vec<ChartCase<'_>>)| {
         let place = place(target, rows);
         format!("Not durable{place}, where memory loses its data in a power loss: {}", listed(&of_target))

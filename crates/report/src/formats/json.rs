@@ -41,6 +41,8 @@ struct Case<'r> {
     record: &'r CaseRecord,
     outcome: &'r str,
     reason: &'r Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_durable: &'r Option<String>,
     estimate: &'r Option<Estimate>,
 }
 
@@ -68,7 +70,7 @@ pub(super) fn run_of(number: Option<i64>, run: &RunRecord) -> Run<'_> {
 
 impl<'r> From<&'r CaseReport> for Case<'r> {
     fn from(case: &'r CaseReport) -> Self {
-        let CaseReport { record, reason, estimate, .. } = case;
-        Self { record, outcome: case.outcome_name(), reason, estimate }
+        let CaseReport { record, reason, not_durable, estimate, .. } = case;
+        Self { record, outcome: case.outcome_name(), reason, not_durable, estimate }
     }
 }

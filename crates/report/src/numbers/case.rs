@@ -27,8 +27,8 @@ pub struct CaseReport {
     /// In the model of its contract. None if every sample was disturbed.
     modelled: Option<Modelled>,
     place: Option<usize>,
-    /// The case promises durability on a target that loses its data in a power loss.
-    pub breaks_its_promise: bool,
+    /// Why the target does not keep the case's promise of durability, as a clause.
+    pub not_durable: Option<String>,
 }
 
 pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
@@ -36,10 +36,8 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     let places: HashMap<&str, usize> = run.targets.iter().map(|target| target.name.as_str()).zip(0..).collect();
     let case = |record: CaseRecord| {
         let place = places.get(record.target.as_str()).copied();
-        let keeps_data = place.is_none_or(|place| run.targets[place].keeps_data());
-        let breaks_its_promise = record.contract.durability == Durability::Durable && !keeps_data;
-        let mut case =
-            CaseReport { place, breaks_its_promise, ..CaseReport::new(record, run.settings.objective) };
+        let not_durable = place.and_then(|place| why_not_durable(&record, &run.targets[place]));
+        let mut case = CaseReport { place, not_durable, ..CaseReport::new(record, run.settings.objective) };
         if run.is_side_by_side() {
             case.name = format!("{} on {}", case.name, case.record.target);
         }
@@ -82,6 +80,15 @@ fn count_disturbed(cases: &mut [CaseReport], objective: Objective) {
     }
 }
 
+/// Of a later version's case, the calls are unknown.
+fn why_not_durable(record: &CaseRecord, target: &TargetRecord) -> Option<String> {
+    if record.contract.durability != Durability::Durable {
+        return None;
+    }
+    let by_call = || target.why_not_durable(record.case.known()?);
+    target.loses_data().or_else(by_call)
+}
+
 /// A case that joined a contest was recorded last, but belongs in its table.
 fn tables_together(rows: Vec<CaseRecord>) -> Vec<CaseRecord> {
     let table = |row: &CaseRecord| (row.origin.suite().to_owned(), row.origin.section().to_owned());
@@ -119,7 +126,7 @@ impl CaseReport {
             estimate,
             modelled: None,
             place: None,
-            breaks_its_promise: false,
+            not_durable: None,
             record,
         }
     }
@@ -190,12 +197,12 @@ impl CaseReport {
     /// Cases have values but no rank if they failed later, were always disturbed, or break a promise of
     /// durability.
     pub(crate) fn is_ranked(&self) -> bool {
-        self.is_ok() && !self.breaks_its_promise && self.modelled.is_some()
+        self.is_ok() && self.not_durable.is_none() && self.modelled.is_some()
     }
 
     /// Whether no sample more could make it the answer: one failed, or the case breaks a promise of durability.
     pub(crate) fn is_out(&self) -> bool {
-        self.breaks_its_promise || self.record.samples.iter().any(|sample| !sample.outcome.is_ok())
+        self.not_durable.is_some() || self.record.samples.iter().any(|sample| !sample.outcome.is_ok())
     }
 
     /// One or two samples of a search, outside all tables.

@@ -320,9 +320,11 @@ fn why_excluded(case: &CaseReport) -> Option<String> {
     if case.is_ranked() {
         return None;
     }
-    let other =
-        if case.breaks_its_promise { "not durable on this filesystem" } else { "every sample was disturbed" };
-    Some(case.cause().unwrap_or_else(|| other.to_owned()))
+    let other = || match &case.not_durable {
+        Some(why) => format!("not durable there: {why}"),
+        None => "every sample was disturbed".to_owned(),
+    };
+    Some(case.cause().unwrap_or_else(other))
 }
 
 #[cfg(test)]

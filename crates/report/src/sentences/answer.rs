@@ -5,7 +5,7 @@ use writebench_model::{
 use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict, as_f64, grouped};
 
 use crate::numbers::{CaseReport, Estimate, by_contract, distinct, obstacle, usable};
-use crate::sentences::finding::{Finding, compared, goal};
+use crate::sentences::finding::{Finding, compared, goal, promised};
 use crate::sentences::latency::latency;
 use crate::sentences::metric::Metric;
 use crate::sentences::number::{NOTHING, TIMES, or_nothing, share};
@@ -86,11 +86,15 @@ impl ContractAnswer {
             _ if is_of_goal && decision.is_none() => no_answer_yet(run, &cases),
             [best, others @ ..] => ranked_answer(best, others, cases.len(), first, decision),
         };
-        finding.goal = goal(contract, target);
+        let promised = match target {
+            Some(target) => promised([target]),
+            None => promised(&run.targets),
+        };
+        finding.goal = goal(contract, target, promised);
         if let Some(target) = target.filter(|_| run.is_side_by_side()) {
             finding.target = Some(target.name.clone());
         }
-        let sentence = format!("{}: {sentence}", question(contract, target));
+        let sentence = format!("{}: {sentence}", question(contract, target, promised));
         Self { contract: contract.clone(), finding, sentence, certainty }
     }
 
@@ -152,9 +156,9 @@ fn unranked_answer(cases: &[&CaseReport]) -> (Finding, String, String) {
         return (finding, format!("no answer. {why}{more}."), String::new());
     };
     let why = why_unranked(first, estimate);
-    let finding = match first.breaks_its_promise {
-        true => Finding::none(NOT_DURABLE),
-        false => Finding { case: None, ..Finding::for_case(first, estimate, format!("no rank: {why}")) },
+    let finding = match &first.not_durable {
+        Some(why) => Finding::none(&not_durable_here(why)),
+        None => Finding { case: None, ..Finding::for_case(first, estimate, format!("no rank: {why}")) },
     };
     let sentence = format!("{}, without a rank.", figure_of(first, estimate));
     (finding, sentence, format!("Not ranked, because {why}."))
@@ -310,7 +314,8 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
     if !is_of_goals || measured.is_empty() || left.is_empty() || run.status == RunStatus::Interrupted {
         return None;
     }
-    let names: Vec<String> = left.iter().map(|(contract, _)| goal(contract, None)).collect();
+    let names: Vec<String> =
+        left.iter().map(|(contract, _)| goal(contract, None, promised(&run.targets))).collect();
     let budget = run.settings.budget_ns.map_or(String::new(), |budget_ns| {
         let seconds = as_f64(budget_ns) / 1e9 * as_f64(contracts.len() as u64) / as_f64(measured.len() as u64);
         format!(" To measure all, use --budget {:.0}s.", (seconds / 5.0).ceil() * 5.0)
@@ -327,14 +332,15 @@ fn beside_first(best: &CaseReport, others: &[&CaseReport], first: &str) -> Strin
     or_nothing(ratio, |ratio| compared(&ratio))
 }
 
-/// For a rank that no method on this filesystem can have.
-pub(crate) const NOT_DURABLE: &str = "not durable on this filesystem";
+pub(crate) fn not_durable_here(why: &str) -> String {
+    format!("not durable here: {why}")
+}
 
 fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
+    if let Some(why) = &case.not_durable {
+        return format!("it is {}", not_durable_here(why));
+    }
     match &case.reason {
-        _ if case.breaks_its_promise => {
-            format!("it is {NOT_DURABLE}: memory loses its data in a power loss")
-        }
         Some(reason) => format!("it {} later: {reason}", case.outcome_name()),
         None if estimate.bytes == 0 => "the budget ended before its first record".to_owned(),
         None => "every sample was disturbed".to_owned(),

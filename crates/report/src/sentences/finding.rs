@@ -1,10 +1,10 @@
 use serde::Serialize;
 use writebench_model::{
-    CaseRecord, Content, Contract, DataSource, Durability, Start, TargetRecord, Visibility,
+    CaseRecord, Content, Contract, DataSource, Durability, Keeper, Start, TargetRecord, Visibility,
 };
 use writebench_stats::{Interval, Verdict};
 
-use crate::numbers::{CaseReport, Estimate};
+use crate::numbers::{CaseReport, Estimate, distinct};
 use crate::sentences::metric::Metric;
 use crate::sentences::number::{NOTHING, TIMES, or_nothing, share};
 use crate::sentences::words::counted;
@@ -79,7 +79,18 @@ pub(crate) fn compared(ratio: &Interval) -> String {
 
 pub(crate) const IN_PAGE_CACHE: &str = ", page cache";
 
-pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String {
+/// Who promises that durable data is kept: the disks of the targets, or others.
+pub(crate) fn promised<'t>(targets: impl IntoIterator<Item = &'t TargetRecord>) -> &'static str {
+    let keepers = targets.into_iter().filter(|target| target.loses_data().is_none()).map(TargetRecord::keeper);
+    match distinct(keepers, |keeper| *keeper).as_slice() {
+        [] => Keeper::Disk.words(),
+        [keeper] => keeper.words(),
+        _ => "as each target promises",
+    }
+}
+
+/// `promised`: of the targets whose answer it is.
+pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>, promised: &str) -> String {
     let is_device = target.is_some_and(|target| target.environment.filesystem.is_block_device());
     let is_durable = contract.durability == Durability::Durable && contract.durable_every_bytes.is_none();
     let durable = if is_durable { "durable " } else { "" };
@@ -113,9 +124,10 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
     let kept = match (contract.durability, contract.durable_every_bytes) {
         (Durability::Cached, _) if contract.content.has_own_bytes() => IN_PAGE_CACHE.to_owned(),
         (Durability::Cached, _) => String::new(),
-        (Durability::Durable, None) => ", disk".to_owned(),
+        (Durability::Durable, None) => format!(", {promised}"),
         (Durability::Device, _) => ", on the device".to_owned(),
-        (Durability::Durable, Some(_)) => format!(", {}", contract.kept()),
+        (Durability::Durable, Some(_)) if promised == Keeper::Disk.words() => format!(", {}", contract.kept()),
+        (Durability::Durable, Some(_)) => format!(", {} {promised}", contract.kept()),
     };
     let checksums = contract.checksums.words().map_or(String::new(), |words| format!(" {words}"));
     format!("{file}{content}{source}{memory}{checksums}{kept}")

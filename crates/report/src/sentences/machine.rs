@@ -1,5 +1,5 @@
 use writebench_model::{
-    Bytes, Device, Environment, Filesystem, FilesystemSpec, Image, RunRecord, TargetRecord,
+    Bytes, Device, Environment, Filesystem, FilesystemSpec, Image, LayerBelow, RunRecord, TargetRecord,
 };
 
 use crate::numbers::{CaseReport, distinct};
@@ -132,7 +132,7 @@ fn size(bytes: u64) -> String {
 }
 
 fn place_lines(environment: &Environment, target: &str) -> Lines {
-    let Environment { filesystem, device, .. } = environment;
+    let Environment { filesystem, device, below, .. } = environment;
     let target =
         format!("{target}, {} free of {}", size(filesystem.available_bytes), size(filesystem.total_bytes));
     let mount = if filesystem.is_block_device() {
@@ -144,7 +144,13 @@ fn place_lines(environment: &Environment, target: &str) -> Lines {
     let layout = filesystem.file_layout.as_ref().map(|layout| ("layout", layout.clone()));
     let device = device.as_ref().map_or("none: not on a block device".to_owned(), device_line);
     let lines = [("target", target), ("filesystem", mount)].into_iter().chain(layout);
-    lines.chain([("device", device)]).collect()
+    lines.chain([("device", device)]).chain(below.iter().map(|layer| ("below", layer_line(layer)))).collect()
+}
+
+/// `upper directory on ext4 (rw,relatime), vda, write cache write back`.
+fn layer_line(layer: &LayerBelow) -> String {
+    let LayerBelow { role, kind, mount_options, device } = layer;
+    known([Some(format!("{role} on {kind} ({mount_options})")), device.as_ref().map(device_line)])
 }
 
 pub(crate) fn device_line(device: &Device) -> String {

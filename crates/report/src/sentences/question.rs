@@ -1,7 +1,7 @@
-use writebench_model::{Bytes, Content, Contract, DataSource, Start, TargetRecord};
+use writebench_model::{Bytes, Content, Contract, DataSource, Durability, Keeper, Start, TargetRecord};
 
-/// The answer names one of several targets.
-pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> String {
+/// The answer names one of several targets. `promised`: as for the goal.
+pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>, promised: &str) -> String {
     let bytes = Bytes(contract.bytes).in_words();
     // Record by record is not a stream.
     let write = if contract.durable_every_bytes.is_some() { "write" } else { "stream" };
@@ -18,7 +18,9 @@ pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> St
         Content::Nothing => format!("pass over {bytes} without a call"),
     };
     let checksums = contract.checksums.words().map_or(String::new(), |words| format!(" {words}"));
-    format!("To {what} {}{checksums}, {}", place(contract, target), contract.kept())
+    let is_said = contract.durability == Durability::Durable && promised != Keeper::Disk.words();
+    let promised = if is_said { format!(" {promised}") } else { String::new() };
+    format!("To {what} {}{checksums}, {}{promised}", place(contract, target), contract.kept())
 }
 
 fn source(source: DataSource) -> &'static str {
@@ -52,7 +54,7 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::{Checksums, DataMemory, Durability};
+    use writebench_model::{Checksums, DataMemory};
     use writebench_testkit::{example_case, example_target};
 
     #[test]
@@ -60,7 +62,7 @@ mod tests {
         let asked = |change: fn(&mut Contract)| {
             let mut contract = example_case("test", "write", Vec::new()).contract;
             change(&mut contract);
-            question(&contract, Some(&example_target("/data")))
+            question(&contract, Some(&example_target("/data")), "disk")
         };
         let questions = [
             asked(|_| {}),
@@ -94,9 +96,9 @@ mod tests {
         let mut device = example_target("/dev/sdb");
         device.environment.filesystem.kind = "block device".to_owned();
         assert_eq!(
-            question(&contract, Some(&device)),
+            question(&contract, Some(&device), "disk"),
             "To stream 1 GiB onto the device /dev/sdb, in the page cache"
         );
-        assert_eq!(question(&contract, None), "To stream 1 GiB into a new file, in the page cache");
+        assert_eq!(question(&contract, None, "disk"), "To stream 1 GiB into a new file, in the page cache");
     }
 }

@@ -1,5 +1,5 @@
-use writebench_model::{Durability, GOALS, Outcome, RunRecord, RunStatus};
-use writebench_stats::CONFIDENCE;
+use writebench_model::{GOALS, Outcome, RunRecord, RunStatus};
+use writebench_stats::{CONFIDENCE, grouped};
 
 use crate::numbers::{
     CaseReport, Estimate, Obstacle, ObstacleKind, distinct, disturbance, failure, obstacle, others_wait_ppm,
@@ -17,6 +17,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     let disturbance = disturbance(run, &cases);
     warnings.extend(disturbance.as_ref().map(Obstacle::text));
     warnings.extend(direct);
+    warnings.extend(not_durable(run, &cases));
     warnings.extend(failed_with_remedy(run, &cases).filter(|_| !is_search && !answers_goals));
     warnings.extend(went_on(&cases));
     warnings.extend(lost_at_write_back(&cases));
@@ -61,7 +62,6 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     warnings.extend(imprecise(run, &cases));
     let is_busy_said = disturbance.is_some_and(|found| matches!(found.kind, ObstacleKind::CpuPressure { .. }));
     warnings.extend(busy_cpus(run, &cases).filter(|_| !is_busy_said));
-    warnings.extend(durable_in_memory(run, &cases));
     if let Some(governor) = run.targets.first().and_then(|target| target.environment.cpu.governor.as_ref())
         && governor != "performance"
     {
@@ -169,15 +169,17 @@ fn direct_in_page_cache(run: &RunRecord, cases: &[CaseReport]) -> Option<String>
     })
 }
 
-/// Data synced to memory is only in memory.
-fn durable_in_memory(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
-    let is_durable = |case: &&CaseReport| case.record.contract.durability == Durability::Durable;
-    if !cases.iter().any(is_durable) {
-        return None;
-    }
-    let mut filesystems = run.targets.iter().map(|target| &target.environment.filesystem);
-    let kind = &filesystems.find(|filesystem| filesystem.is_in_memory())?.kind;
-    Some(format!("{kind} loses all data in a power loss, so 'durable' means only synced."))
+/// Once for each reason.
+fn not_durable(run: &RunRecord, cases: &[&CaseReport]) -> Vec<String> {
+    let reasons = cases.iter().filter_map(|case| Some((case.not_durable.as_ref()?, *case)));
+    let sentence = |(why, cases): (&String, Vec<(&String, &CaseReport)>)| {
+        let targets = distinct(cases.iter().map(|(_, case)| case.record.target.as_str()), |target| *target);
+        let place =
+            if run.is_side_by_side() { format!("on {}", targets.join(", ")) } else { "here".to_owned() };
+        let are = if cases.len() == 1 { "is" } else { "are" };
+        format!("{} {are} not durable {place}, and not ranked: {why}.", counted(cases.len(), "case"))
+    };
+    grouped(reasons, |(why, _)| *why).into_iter().map(sentence).collect()
 }
 
 fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {

@@ -60,13 +60,15 @@ impl Report {
             let of_goal =
                 |case: &&CaseReport| case.record.target == target && case.record.contract == *contract;
             // A case without a rank has a value that is no answer.
-            let cases =
-                self.cases.iter().filter(|case| of_goal(case) && (case.is_ranked() || case.breaks_its_promise));
+            let cases = self
+                .cases
+                .iter()
+                .filter(|case| of_goal(case) && (case.is_ranked() || case.not_durable.is_some()));
             let best = cases.min_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
             or_nothing(best.and_then(|case| Some((case, case.estimate.as_ref()?))), |(case, estimate)| {
-                match case.breaks_its_promise {
-                    true => "not durable".to_owned(),
-                    false => Metric::for_case(&case.record, estimate).value(estimate),
+                match case.not_durable {
+                    Some(_) => "not durable".to_owned(),
+                    None => Metric::for_case(&case.record, estimate).value(estimate),
                 }
             })
         };

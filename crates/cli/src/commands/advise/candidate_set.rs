@@ -34,7 +34,7 @@ pub(super) struct CandidateSet {
 }
 
 impl CandidateSet {
-    /// Leaves out cases that need more memory, or smaller sectors, and direct I/O if the limit does not pay for its check.
+    /// Leaves out cases that are not durable there, or need more memory, or smaller sectors, and direct I/O if the limit does not pay for its check.
     pub(super) fn for_target(
         goal: Goal,
         space: &Space,
@@ -54,10 +54,12 @@ impl CandidateSet {
             let unchecked = (case.axes().cache == Cache::Direct && !checks_direct).then(|| format!(
                 "{case}: --max-bytes leaves no room for the {check} that show whether O_DIRECT bypasses the page cache"
             ));
+            let not_durable =
+                target.why_not_durable(case).map(|why| format!("{case}: not durable here: {why}"));
             let fits = writebench_runner::check_sectors(environment, one)
                 .and_then(|()| writebench_runner::check_memory(environment, one, 0));
             // The baseline was checked before.
-            if let Some(why) = unchecked.or_else(|| Some(fits.err()?.to_string())) {
+            if let Some(why) = unchecked.or(not_durable).or_else(|| Some(fits.err()?.to_string())) {
                 set.left_out.push(why);
                 continue;
             }

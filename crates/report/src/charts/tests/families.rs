@@ -227,11 +227,11 @@ fn a_chart_from_the_fastest_is_sorted_by_the_length_of_its_bars() {
 #[test]
 fn a_case_that_is_not_durable_here_has_a_note_and_no_place_among_the_fastest() {
     let mut cases = copies(&["sendfile", "splice", "copy_file_range"]);
-    cases[1].1.breaks_its_promise = true;
+    cases[1].1.not_durable = Some("tmpfs is in memory".to_owned());
     let chart = only(&cases, ChartFamily::Ranked);
     assert_eq!(chart.x.ticks.len(), 2, "{:?}", chart.x.ticks);
     let note = format!("Not durable, where memory loses its data in a power loss: {}", cases[1].1.record.case);
     assert!(chart.notes.contains(&note), "{:?}", chart.notes);
-    cases.iter_mut().for_each(|(_, case)| case.breaks_its_promise = true);
+    cases.iter_mut().for_each(|(_, case)| case.not_durable = Some("tmpfs is in memory".to_owned()));
     assert!(answering(&charts_of(&cases), ChartFamily::Ranked).is_empty(), "no chart of promises");
 }

@@ -77,7 +77,7 @@ pub(super) fn data<'r>(
             let is_ranked = case.is_ranked() && case.record.contract.content.has_own_bytes();
             let is_other = is_ranked && others.contains(&number);
             let has_goal = is_ranked && report.is_drawn(case);
-            let goal = has_goal.then(|| goal_number(&mut goals, case, &report.run.targets[target]));
+            let goal = has_goal.then(|| goal_number(&mut goals, case, &report.run.targets, target));
             let contract = &case.record.contract;
             let figure = case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s);
             match goal {
@@ -104,10 +104,15 @@ pub(super) fn data<'r>(
     }
 }
 
-fn goal_number<'r>(goals: &mut Vec<Goal<'r>>, case: &'r CaseReport, target: &TargetRecord) -> usize {
+fn goal_number<'r>(
+    goals: &mut Vec<Goal<'r>>,
+    case: &'r CaseReport,
+    targets: &[TargetRecord],
+    target: usize,
+) -> usize {
     let contract = &case.record.contract;
     goals.iter().position(|goal| goal.contract == contract).unwrap_or_else(|| {
-        let goal = finding::goal(contract, Some(target));
+        let goal = finding::goal(contract, Some(&targets[target]), finding::promised(targets));
         let text = format!("{goal}, {}", Bytes(contract.bytes).in_words());
         goals.push(Goal { text, contract, figures: Vec::new() });
         goals.len() - 1

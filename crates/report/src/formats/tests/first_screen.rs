@@ -115,16 +115,58 @@ fn each_of_two_targets_has_its_own_answer_to_each_goal() {
     insta::assert_snapshot!(at_all_widths(&Report::from_run(Some(6), run)));
 }
 
+/// The run's target with another kind of filesystem, and mount options.
+fn run_on(kind: &str, mount_options: &str, cases: Vec<CaseRecord>) -> RunRecord {
+    let mut run = RunRecord { cases, ..example_run() };
+    run.targets[0].environment.filesystem.kind = kind.to_owned();
+    run.targets[0].environment.filesystem.mount_options = mount_options.to_owned();
+    run
+}
+
 #[test]
-fn the_first_screen_reports_that_memory_is_not_durable() {
-    let mut run = RunRecord { cases: vec![case("write,sync=fsync", 9)], ..example_run() };
-    run.targets[0].environment.filesystem.kind = "tmpfs".to_owned();
-    let text = at(Some(80), &Report::from_run(None, run));
-    assert!(
-        text.contains("durable new file") && text.contains("\n  not durable on this filesystem\n"),
-        "{text}"
-    );
-    assert!(!text.contains("GB/s"), "{text}");
+fn a_broken_promise_of_durability_has_its_reason_and_no_value() {
+    for (kind, mount_options, name, expected) in [
+        ("tmpfs", "rw", "write,sync=fsync", "tmpfs is in memory"),
+        ("overlay", "rw,volatile", "write,sync=fsync", "mounted with volatile, so overlayfs ignores syncs"),
+        (
+            "ext4",
+            "rw,nobarrier",
+            "write,sync=fsync",
+            "mounted with nobarrier, so a sync leaves data in the write cache of sda",
+        ),
+        ("fuse.bindfs", "rw", "write-files,sync-files=syncfs", "syncfs(2) sends a FUSE server no request"),
+    ] {
+        let report = Report::from_run(None, run_on(kind, mount_options, vec![case(name, 9)]));
+        let text = at(Some(80), &report);
+        let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(&format!("not durable here: {expected}")), "{text}");
+        assert!(said.contains(&format!("1 case is not durable here, and not ranked: {expected}.")), "{text}");
+        assert!(!text.contains("GB/s"), "{text}");
+        let json = crate::formats::json::render(&report);
+        assert!(json.contains(&format!("\"not_durable\": \"{expected}\"")), "{json}");
+    }
+}
+
+#[test]
+fn a_server_or_an_unknown_filesystem_keeps_its_own_promise() {
+    for (kind, expected) in [
+        ("xfs", "durable new file, disk"),
+        ("fuse.sshfs", "durable new file, as the server promises"),
+        ("nfs4", "durable new file, as the server promises"),
+        ("zfs", "durable new file, as the filesystem promises"),
+    ] {
+        let report = Report::from_run(None, run_on(kind, "rw", vec![case("write,sync=fsync", 9)]));
+        assert_eq!(report.findings[0].goal, expected);
+        assert!(!crate::formats::json::render(&report).contains("not_durable"), "{kind}");
+        let is_disk = expected.ends_with("disk");
+        assert_eq!(at(Some(200), &report).contains("promises"), !is_disk);
+    }
+    let mut run = run_on("xfs", "rw", vec![case("write,sync=fsync", 9)]);
+    run.targets.push(example_target("/mnt"));
+    run.targets[1].environment.filesystem.kind = "nfs4".to_owned();
+    run.cases.push(CaseRecord { target: "/mnt".to_owned(), ..case("write,sync=fsync", 9) });
+    let goal = Report::from_run(None, run).findings[0].goal.clone();
+    assert!(goal.contains("disk") || goal.ends_with("as each target promises"), "{goal}");
 }
 
 #[test]
