@@ -89,6 +89,11 @@ impl CallError {
         Self { path: self.path.or_else(|| Some(name.to_owned())), ..self }
     }
 
+    /// Puts a name before the message, for an error about something other than the sample's file.
+    pub(crate) fn about(self, name: &str) -> Self {
+        Self { message: format!("{name}: {}", self.message), ..self }
+    }
+
     /// Puts the directory before the path.
     pub(crate) fn in_directory(self, directory: Option<&str>) -> Self {
         let Some(directory) = directory else { return self };

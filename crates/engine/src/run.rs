@@ -342,6 +342,12 @@ impl Run<'_> {
         if prepares && so_far.is_ok() {
             so_far = clock.time(Phase::Prepare, || by(own_files, ThreadState::prepare));
         }
+        // The first rank makes a shared file's name durable for all.
+        let syncs_name = self.request.case.makes_durable_name() && (own_files || !self.own_names().is_empty());
+        // As a log does, so each record is durable with its own sync.
+        if syncs_name && axes.sync.is_on_the_way() && so_far.is_ok() {
+            so_far = clock.time(Phase::Sync, || by(own_files, ThreadState::sync_directory));
+        }
         if attaches {
             clock.ranks.wait(so_far)?;
             so_far = clock.time(Phase::Open, || threads.together(ThreadState::attach));
@@ -354,6 +360,9 @@ impl Run<'_> {
                 || self.request.case.method().writes_set()
                 || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
             clock.time(Phase::Sync, || by(each, ThreadState::sync))?;
+        }
+        if syncs_name && axes.sync.is_at_end() {
+            clock.time(Phase::Sync, || by(own_files, ThreadState::sync_directory))?;
         }
         let each = own_files || own_descriptors || attaches;
         clock.time(Phase::Close, || {

@@ -1,17 +1,19 @@
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 use writebench_model::SyncCall;
 
 use crate::call::{Call, CallError, Result};
 
-/// Some filesystems in user space or on a network refuse it.
-const OF_DIRECTORY: Call = Call {
+const NO_DIRECTORIES: &str = "the directory cannot be synced here, so no new name in it is known to be durable. \
+     Overwrite an existing file instead (prepare=overwrite)";
+
+/// EINVAL and EBADF from filesystems without a sync of directories.
+const FSYNC_DIRECTORY: Call = Call {
     name: "fsync of the directory",
     lacks: &[Errno::INVAL, Errno::BADF],
-    advice: &[(Errno::INVAL, CANNOT), (Errno::BADF, CANNOT)],
+    advice: &[(Errno::INVAL, NO_DIRECTORIES), (Errno::BADF, NO_DIRECTORIES)],
 };
-const CANNOT: &str = "the directory cannot be synced here";
 
 /// A failure is final: the kernel may have marked the pages clean and dropped the data, so a retry would only
 /// hide the loss (Rebello et al., *Can Applications Recover from fsync Failures?*, USENIX ATC 2020).
@@ -25,9 +27,13 @@ pub(crate) fn sync(file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
     result.map_err(|error| CallError::from_direct_io(call.name(), &error))
 }
 
-/// Makes names in it durable.
+/// A new name is durable with its directory: fsync(2). An error names the directory.
 pub(crate) fn sync_directory(directory: BorrowedFd<'_>) -> Result<()> {
-    direct_io::fsync(directory).map_err(|error| CallError::from_direct_io(OF_DIRECTORY, &error))
+    direct_io::fsync(directory).map_err(|error| {
+        let link = format!("/proc/self/fd/{}", directory.as_raw_fd());
+        let path = std::fs::read_link(link).map(|path| path.display().to_string());
+        CallError::from_direct_io(FSYNC_DIRECTORY, &error).about(&path.unwrap_or_default())
+    })
 }
 
 #[cfg(test)]
@@ -46,6 +52,6 @@ mod tests {
         let outcome = error.outcome(Phase::Sync, None);
         let reason = outcome.reason().unwrap();
         assert!(matches!(outcome, writebench_model::Outcome::Unsupported(_)), "{reason}");
-        assert!(reason.contains("fsync of the directory") && reason.contains(CANNOT), "{reason}");
+        assert!(reason.contains("fsync of the directory") && reason.contains(NO_DIRECTORIES), "{reason}");
     }
 }

@@ -7,12 +7,12 @@ use writebench_model::{Cache, Case, Cursor, Opening, Prepare};
 use crate::ahead::Ahead;
 use crate::call::{CallError, Result, retry};
 use crate::file::{self, Target};
-use crate::file_tree;
 use crate::methods::allocate::{allocate, zero_fill};
 use crate::methods::{self, IoThread};
 use crate::records::Records;
 use crate::region::Region;
 use crate::write_behind::WriteBehind;
+use crate::{file_tree, sync};
 
 pub(crate) struct ThreadState<'a> {
     target: Target<'a>,
@@ -106,6 +106,14 @@ impl ThreadState<'_> {
 
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.on_file(|state, file| state.thread.sync(file, state.case.axes().sync.call))
+    }
+
+    /// A new name is durable with its directory: fsync(2).
+    pub(crate) fn sync_directory(&mut self) -> Result<()> {
+        let Target::Directory(directory) = self.target else { return Ok(()) };
+        let opened = file_tree::open_directory(directory, ".")?;
+        sync::sync_directory(opened.as_fd()).map_err(|error| error.with_path("."))?;
+        file::close(opened)
     }
 
     /// Unless another thread shares the descriptor.

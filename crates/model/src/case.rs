@@ -237,6 +237,15 @@ impl Case {
         }
     }
 
+    /// Whether the name of a new file must be durable too, by a sync of its directory. A set syncs its own, and a
+    /// program makes its own calls.
+    pub fn makes_durable_name(&self) -> bool {
+        let has_own_syncs = self.method.writes_set() || self.method.is_program();
+        !has_own_syncs
+            && self.contract().durability == Durability::Durable
+            && !self.axes.prepare.needs_old_content()
+    }
+
     /// The most chunks of a thread in flight.
     fn chunks_under_way(&self) -> u64 {
         let count = |axis, count: u32| if self.method.has_axis(axis) { u64::from(count) } else { 1 };

@@ -84,6 +84,7 @@ pub(crate) const PAST_CACHE: &[Promise] = &[
             ("fdatasync", 2),
             ("mmap 65536 0", 1),
             ("munmap 65536", 1),
+            ("fsync directory", 1),
         ],
     ),
 ];

@@ -169,6 +169,7 @@ pub(crate) const COPIES: &[Promise] = &[
             ("munmap 4194304", 2),
             ("close", 2),
             (LOOK, 1),
+            ("fsync directory", 1),
         ],
     ),
     (

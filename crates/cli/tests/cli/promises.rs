@@ -22,8 +22,14 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("write,size=1000,chunk=300", &[(CREATE, 1), ("write 300", 3), ("write 100", 1), ("close", 1)]),
     ("write,size=100,chunk=1", &[(CREATE, 1), ("write 1", 100), ("close", 1)]),
     ("write,size=0", &[(CREATE, 1), ("close", 1)]),
-    ("write,size=1MiB,sync=fsync", &[(CREATE, 1), ("write 1048576", 1), ("fsync", 1), ("close", 1)]),
-    ("write,size=1MiB,sync=fdatasync", &[(CREATE, 1), ("write 1048576", 1), ("fdatasync", 1), ("close", 1)]),
+    (
+        "write,size=1MiB,sync=fsync",
+        &[(CREATE, 1), ("write 1048576", 1), ("fsync", 1), ("close", 1), ("fsync directory", 1)],
+    ),
+    (
+        "write,size=1MiB,sync=fdatasync",
+        &[(CREATE, 1), ("write 1048576", 1), ("fdatasync", 1), ("close", 1), ("fsync directory", 1)],
+    ),
     (
         "write,size=1MiB,prepare=set-len",
         &[(CREATE, 1), ("ftruncate 1048576", 1), ("write 1048576", 1), ("close", 1)],
@@ -67,7 +73,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ),
     (
         "write,size=1MiB,chunk=64KiB,threads=2,files=per-thread,sync=fsync",
-        &[(CREATE, 2), ("write 65536", 16), ("fsync", 2), ("close", 2)],
+        &[(CREATE, 2), ("write 65536", 16), ("fsync", 2), ("close", 2), ("fsync directory", 2)],
     ),
     (
         "pwrite,size=1MiB,chunk=256KiB",
@@ -226,6 +232,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("msync 1048576", 1),
             ("munmap 1048576", 1),
             ("close", 1),
+            ("fsync directory", 1),
         ],
     ),
     (
@@ -249,6 +256,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("msync 524288", 2),
             ("munmap 524288", 2),
             ("close", 2),
+            ("fsync directory", 1),
         ],
     ),
     ("allocate,size=1MiB", &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("close", 1)]),
@@ -256,7 +264,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ("allocate,size=1MiB,call=ftruncate", &[(CREATE, 1), ("ftruncate 1048576", 1), ("close", 1)]),
     (
         "write,size=1000,chunk=300,sync=fsync/1",
-        &[(CREATE, 1), ("write 300", 3), ("write 100", 1), ("fsync", 4), ("close", 1)],
+        &[(CREATE, 1), ("write 300", 3), ("write 100", 1), ("fsync", 4), ("close", 1), ("fsync directory", 1)],
     ),
     (
         "pwrite,size=16KiB,chunk=4KiB,prepare=zero-fill,sync=fdatasync/3",
@@ -270,6 +278,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("pwrite64 4096 12288", 1),
             ("fdatasync", 2),
             ("close", 1),
+            ("fsync directory", 1),
         ],
     ),
     // The last sync is that of the last chunks alone.
@@ -294,27 +303,40 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("msync 32768", 2),
             ("munmap 65536", 1),
             ("close", 1),
+            ("fsync directory", 1),
         ],
     ),
     (
         "write,size=8KiB,chunk=4KiB,sync=o-dsync",
-        &[("open O_WRONLY|O_CREAT|O_EXCL|O_DSYNC", 1), ("write 4096", 2), ("close", 1)],
+        &[("open O_WRONLY|O_CREAT|O_EXCL|O_DSYNC", 1), ("write 4096", 2), ("close", 1), ("fsync directory", 1)],
     ),
     (
         "write,size=8KiB,chunk=4KiB,sync=o-sync",
-        &[("open O_WRONLY|O_CREAT|O_EXCL|O_SYNC", 1), ("write 4096", 2), ("close", 1)],
+        &[("open O_WRONLY|O_CREAT|O_EXCL|O_SYNC", 1), ("write 4096", 2), ("close", 1), ("fsync directory", 1)],
     ),
     (
         "writev,size=32KiB,chunk=4KiB,vector=4,sync=rwf-dsync",
-        &[(CREATE, 1), ("pwritev2 4 -1 RWF_DSYNC 16384", 2), ("close", 1)],
+        &[(CREATE, 1), ("pwritev2 4 -1 RWF_DSYNC 16384", 2), ("close", 1), ("fsync directory", 1)],
     ),
     (
         "pwritev,size=8KiB,chunk=4KiB,vector=1,sync=rwf-dsync",
-        &[(CREATE, 1), ("pwritev2 1 0 RWF_DSYNC 4096", 1), ("pwritev2 1 4096 RWF_DSYNC 4096", 1), ("close", 1)],
+        &[
+            (CREATE, 1),
+            ("pwritev2 1 0 RWF_DSYNC 4096", 1),
+            ("pwritev2 1 4096 RWF_DSYNC 4096", 1),
+            ("close", 1),
+            ("fsync directory", 1),
+        ],
     ),
     (
         "pwrite,size=8KiB,chunk=4KiB,sync=rwf-dsync",
-        &[(CREATE, 1), ("pwritev2 1 0 RWF_DSYNC 4096", 1), ("pwritev2 1 4096 RWF_DSYNC 4096", 1), ("close", 1)],
+        &[
+            (CREATE, 1),
+            ("pwritev2 1 0 RWF_DSYNC 4096", 1),
+            ("pwritev2 1 4096 RWF_DSYNC 4096", 1),
+            ("close", 1),
+            ("fsync directory", 1),
+        ],
     ),
     (
         "mmap,size=4MiB,populate=window,store=nontemporal",
@@ -414,6 +436,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("ftruncate 75497472", 1),
             ("fdatasync", 1),
             ("close", 1),
+            ("fsync directory", 1),
         ],
     ),
     // A sync makes the length durable after those of the records.
@@ -427,6 +450,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("ftruncate 16384", 1),
             ("fdatasync", 1),
             ("close", 1),
+            ("fsync directory", 1),
         ],
     ),
     (
@@ -458,6 +482,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("io_uring_register IORING_UNREGISTER_BUFFERS", 1),
             ("operations", 32),
             ("close", 1),
+            ("fsync directory", 1),
         ],
     ),
     (
@@ -470,6 +495,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             (LOOK, 1),
             ("mmap 65536 0", 1),
             ("munmap 65536", 1),
+            ("fsync directory", 1),
         ],
     ),
 ];

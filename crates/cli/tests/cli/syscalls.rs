@@ -254,6 +254,7 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
                 let numbers = numbers(1).replace("0x19 /* MADV_??? */", "MADV_COLLAPSE");
                 calls.push(format!("madvise {numbers}"));
             }
+            "fsync" if begun && is_run_directory(&arguments[0]) => calls.push("fsync directory".to_owned()),
             "close" | "fsync" | "fdatasync" if of_sample(0) => calls.push(name.clone()),
             "close" if begun && of_source(0) => calls.push("close source".to_owned()),
             "read" if begun && of_source(0) => calls.push(format!("read source {}", arguments[2])),
@@ -291,6 +292,12 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
         }
     }
     calls
+}
+
+/// Of the run's own directory, which holds the name of a sample's file.
+fn is_run_directory(descriptor: &str) -> bool {
+    let name = descriptor.trim_end_matches('>').rsplit('/').next().unwrap_or_default();
+    name.starts_with(".writebench-")
 }
 
 fn is_set_directory(descriptor: &str) -> bool {

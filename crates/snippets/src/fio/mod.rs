@@ -198,6 +198,7 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
         ),
         (axes.sync.call == SyncCall::Fdatasync, "the last fdatasync is an fsync, which fio does not time"),
         (axes.sync.call == SyncCall::Fsync && axes.sync.every.is_some(), "fio does not time the last fsync"),
+        (case.makes_durable_name(), "fio does not sync the directory of the new file"),
         (axes.prepare == Prepare::Fallocate, "fio continues if fallocate is refused"),
     ];
     let others = others.into_iter().filter(|(is_so, _)| *is_so).map(|(_, difference)| difference);

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use fuser::{BackgroundSession, Config, MountOption, Session};
+use rustix::io::Errno;
 use tempfile::TempDir;
 
 pub use self::script::{Call, Fault, Operation, What, When};
@@ -59,6 +60,11 @@ impl Faulty {
 
     pub fn follow(&self, script: &[Fault]) {
         self.shared.lock().course.follow(script);
+    }
+
+    /// From then on, each fsync of a directory fails.
+    pub fn refuse_directory_syncs(&self, errno: Errno) {
+        self.shared.lock().directory_sync_error = Some(errno);
     }
 
     /// Since the script was set.

@@ -221,6 +221,12 @@ impl Filesystem for Server {
         self.admit_only(number, Call::Fsync, reply);
     }
 
+    /// ENOSYS, which the kernel takes for success, unless the test has another error.
+    fn fsyncdir(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        let errno = self.shared.lock().directory_sync_error.unwrap_or(Errno::NOSYS);
+        reply.refuse(errno);
+    }
+
     fn flush(&self, _: &Request, number: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
         self.admit_only(number, Call::Flush, reply);
     }

@@ -26,6 +26,7 @@ impl Shared {
 pub(super) struct State {
     pub(super) tree: Tree,
     pub(super) course: Course,
+    pub(super) directory_sync_error: Option<Errno>,
     /// Never answered.
     pub(super) held: Vec<Box<dyn Any + Send>>,
 }
