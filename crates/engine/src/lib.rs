@@ -10,6 +10,7 @@ mod barrier;
 mod call;
 mod copy_source;
 mod direct_path;
+mod dirty_pages;
 mod file;
 mod file_tree;
 mod guard;

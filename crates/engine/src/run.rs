@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::UsageWho;
 use writebench_model::protocol::{RankRole, RankSample, SampleRequest};
 use writebench_model::{
-    Axes, Cache, Checksums, Descriptor, Failure, Files, MapSharing, Outcome, Phase, PhasesNs, Prepare,
-    ProgramCommands, Sample, SyncCall, SyncFiles, nanoseconds,
+    Axes, Cache, Checksums, Descriptor, Durability, Failure, Files, MapSharing, Outcome, Phase, PhasesNs,
+    Prepare, ProgramCommands, Sample, SyncCall, SyncFiles, nanoseconds,
 };
 
 use crate::barrier::{RankBarrier, Ranks};
@@ -28,7 +28,7 @@ use crate::verify::Written;
 use crate::verify_set::verify_set;
 use crate::warm_memory::WarmMemory;
 use crate::watch::Watcher;
-use crate::{direct_path, file, file_tree, read_back, settle};
+use crate::{direct_path, dirty_pages, file, file_tree, read_back, settle};
 
 /// Or the reason why it is unknown. This crate does not know the control groups.
 pub type AvailableMemory = fn() -> Result<u64, String>;
@@ -127,6 +127,7 @@ impl Run<'_> {
                 let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
                 in_phase(progress, Phase::Write, || program.run(&commands.program, case, &mut sample))?;
                 note_end(watcher, &mut engine.memory, &mut sample);
+                in_phase(progress, Phase::Verify, || self.check_program_synced(name))?;
                 in_phase(progress, Phase::Verify, || self.verify(&regions, vec![sample.bytes], &mut sample))
             };
             let measured = measured();
@@ -156,6 +157,15 @@ impl Run<'_> {
         // All ranks must read the files before their removal.
         ranks.wait_at(verified, true)?;
         Ok(sample)
+    }
+
+    /// Before anything else reads or syncs the file.
+    fn check_program_synced(&self, name: &str) -> Result<()> {
+        let (case, Target::Directory(directory)) = (&self.request.case, self.target) else { return Ok(()) };
+        if case.contract().durability != Durability::Durable {
+            return Ok(());
+        }
+        dirty_pages::check(directory, name, case.axes().size_bytes)
     }
 
     /// Filesystems that write through the page cache and drop the pages afterwards (btrfs for its checksums,

@@ -17,6 +17,7 @@ const UNSAFE_HOMES: &[&str] = &[
     "crates/direct-io/src/sys/",
     "crates/engine/src/guard.rs",
     "crates/engine/src/methods/",
+    "crates/engine/src/dirty_pages.rs",
     "crates/engine/src/write_behind.rs",
     "crates/filesystems/src/server.rs",
     "crates/filesystems/src/loop_device/sys",

@@ -16,6 +16,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a failing program costs its case, and its last output is shown", &ext4, failing);
     trials.add("a program that hangs is killed at the deadline, and leaves no process", &ext4, hanging);
     trials.add("a program has the contract of its options: durable, or a copy", &ext4, contracts);
+    trials.add("a program that promises a durable file and never syncs it has failed", &ext4, unsynced);
     trials.add("a run with programs is resumed only with the same programs", &ext4, resumed);
     trials.add("--setup and --cleanup run around each sample, outside its time", &ext4, around);
     trials.add(
@@ -29,6 +30,8 @@ pub(crate) fn add(trials: &mut Trials) {
 }
 
 const COPY: &str = "sh -c 'cat \"$1\" >\"$2\"' - {source} {file}";
+
+const SYNCED_COPY: &str = "dd if={source} of={file} bs=64K conv=fsync status=none";
 
 fn run(program: &Program, on: &Path, words: &[&str], code: i32) -> Result<Value> {
     program.run(on, &[&["--no-limits", "--samples", "2", "--bytes", "64KiB"], words].concat(), code)
@@ -146,7 +149,7 @@ fn sleeps(seconds: u32) -> bool {
 
 fn contracts() -> Result<()> {
     let on = directory_on(Kind::Ext4);
-    let durable = ["--case", "write,size=64KiB,sync=fsync", "--command", COPY, "--durable"];
+    let durable = ["--case", "write,size=64KiB,sync=fsync", "--command", SYNCED_COPY, "--durable"];
     let document = run(&program()?, on.path(), &durable, 0)?;
     ensure!(case(&document, 0)["contract"] == case(&document, 1)["contract"], "{document:#}");
     let over = "sh -c 'test -s \"$2\" && cat \"$1\" 1<>\"$2\"' - {source} {file}";
@@ -158,6 +161,38 @@ fn contracts() -> Result<()> {
     let document = run(&program()?, on.path(), &copies, 0)?;
     ensure!(case(&document, 0)["contract"] == case(&document, 1)["contract"], "{document:#}");
     ensure!(case(&document, 1)["name"] == "copy-program,size=64KiB", "{document:#}");
+    Ok(())
+}
+
+/// Dirty pages are the evidence. Data in the page cache is none, since it is also there after a sync, and O_DIRECT leaves
+/// none.
+fn unsynced() -> Result<()> {
+    let on = directory_on(Kind::Ext4);
+    let program = program()?;
+    let durable = ["--durable", "--case", "write,size=64KiB,sync=fsync", "--command"];
+    for honest in [
+        SYNCED_COPY,
+        "dd if={source} of={file} bs=64K oflag=dsync status=none",
+        "dd if={source} of={file} bs=64K oflag=direct conv=fdatasync status=none",
+        "sh -c 'cat \"$1\" >\"$2.tmp\" && sync \"$2.tmp\" && mv \"$2.tmp\" \"$2\"' - {source} {file}",
+    ] {
+        let document = run(&program, on.path(), &[&durable[..], &[honest]].concat(), 0)?;
+        ensure!(case(&document, 1)["outcome"] == "ok", "{honest}: {document:#}");
+    }
+    const CACHESTAT_SINCE: [u64; 2] = [6, 5];
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease")?;
+    let version: Vec<u64> = release.split(['.', '-']).take(2).flat_map(str::parse).collect();
+    if version < CACHESTAT_SINCE.to_vec() {
+        return Ok(());
+    }
+    let document = run(&program, on.path(), &[&durable[..], &[COPY]].concat(), 4)?;
+    let broken = case(&document, 1);
+    ensure!(broken["outcome"] == "failed" && broken["estimate"].is_null(), "{broken:#}");
+    let reason = broken["reason"].as_str().context("a reason")?;
+    ensure!(reason.starts_with("durable: 64 KiB of 64 KiB were only in the page cache"), "{reason}");
+    ensure!(case(&document, 0)["outcome"] == "ok", "{document:#}");
+    let gated = ["--durable", "--fail-if-slower", "99%", "--command", SYNCED_COPY, "--command", COPY];
+    run(&program, on.path(), &gated, 4)?;
     Ok(())
 }
 
