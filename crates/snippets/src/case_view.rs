@@ -312,6 +312,27 @@ impl CaseView<'_> {
         !self.axes().prepare.needs_old_content()
     }
 
+    /// An existing file is opened, which may be the source.
+    pub(crate) fn meets_source(&self) -> bool {
+        let has_source = self.copies() || self.options.is_stream && self.options.is_program;
+        has_source && !self.creates_name() && !self.writes_set()
+    }
+
+    /// A replaced file has its own mode, a new copy that of its source.
+    pub(crate) fn chooses_mode(&self) -> bool {
+        self.creates_name() && (self.options.is_atomic || self.copies())
+    }
+
+    /// The owner of a new copy needs the permission, which its source may lack.
+    pub(crate) fn reopens_copy(&self) -> bool {
+        self.copies() && self.creates_name() && (self.has_own_descriptors() || self.is_direct())
+    }
+
+    /// The calls depend on the length in the source's status. A clone ends with its source.
+    pub(crate) fn checks_end(&self) -> bool {
+        self.copies() && (!self.is(Method::Ficlone) || self.reserves() || self.overwrites())
+    }
+
     pub(crate) fn omits_checksums(&self) -> bool {
         self.has(Axis::Checksums) && self.axes().checksums == Checksums::No && self.creates_name()
     }
@@ -412,6 +433,11 @@ impl CaseView<'_> {
     /// RWF_DSYNC or RWF_DONTCACHE.
     pub(crate) fn has_flags(&self) -> bool {
         self.is_rwf_dsync() || self.is_dontcache()
+    }
+
+    /// For languages whose calls of fsync(2) and fdatasync(2) continue after any EINTR. msync(2) is called once.
+    pub(crate) fn hides_eintr(&self) -> bool {
+        matches!(self.axes().sync.call, SyncCall::Fsync | SyncCall::Fdatasync) || self.fills_with_zeros()
     }
 
     pub(crate) fn writeback(&self) -> Option<String> {

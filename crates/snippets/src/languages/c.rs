@@ -52,6 +52,17 @@ impl CaseView<'_> {
         self.sync_flag().map(|flag| format!(" | {flag}")).unwrap_or_default()
     }
 
+    /// Of a new file, before the umask.
+    pub(crate) fn new_mode_c(&self) -> &'static str {
+        match (self.options.is_atomic, self.copies(), self.reopens_copy()) {
+            (true, false, _) => "replaces ? old.st_mode & 0777 : 0666",
+            (true, true, false) => "(replaces ? old.st_mode : status.st_mode) & 0777",
+            (true, true, true) => "((replaces ? old.st_mode : status.st_mode) & 0777) | 0600",
+            (false, _, false) => "status.st_mode & 0777",
+            (false, _, true) => "(status.st_mode & 0777) | 0600",
+        }
+    }
+
     /// The report of errors.
     pub(crate) fn reports_c(&self) -> &'static str {
         match (self.writes_set(), self.syncs_directory()) {

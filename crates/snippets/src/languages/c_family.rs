@@ -15,7 +15,7 @@ const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     ("sys/ioctl.h", &["ioctl"]),
     ("sys/mman.h", &["madvise", "mmap", "munmap"]),
     ("sys/sendfile.h", &["sendfile"]),
-    ("sys/stat.h", &["fchmod", "fstatat", "stat"]),
+    ("sys/stat.h", &["fchmod", "fstat", "fstatat", "stat"]),
     ("sys/uio.h", &["iovec"]),
     ("unistd.h", &["close", "fchown", "fdatasync", "fsync", "ftruncate", "pread", "pwrite", "sysconf"]),
 ];

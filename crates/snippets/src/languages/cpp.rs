@@ -144,14 +144,14 @@ impl CaseView<'_> {
         reads || self.options.is_stream || !self.copies() && (self.options.is_program || self.is_direct())
     }
 
-    pub(crate) fn knows_size_cpp(&self) -> bool {
-        self.copies() && (!self.is(Method::Ficlone) || self.reserves() || self.overwrites())
+    pub(crate) fn looks_at_status_cpp(&self) -> bool {
+        let of_stream = self.options.is_program && self.options.is_stream && self.expects();
+        of_stream || self.needs_regular_cpp() || self.meets_source() || self.maps_target() && self.overwrites()
     }
 
-    pub(crate) fn looks_at_size_cpp(&self) -> bool {
-        let for_its_program =
-            self.options.is_program && !self.copies() && (!self.options.is_stream || self.expects());
-        for_its_program || self.knows_size_cpp() || self.maps_target() && self.overwrites()
+    /// The source has a length.
+    pub(crate) fn needs_regular_cpp(&self) -> bool {
+        self.copies() || self.options.is_program && !self.options.is_stream
     }
 
     pub(crate) fn is_plain_cpp(&self) -> bool {

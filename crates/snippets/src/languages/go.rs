@@ -65,6 +65,15 @@ impl CaseView<'_> {
         format!("os.{flags}{sync}")
     }
 
+    /// Of a new file, before the umask. gofmt omits the spaces between arguments.
+    fn new_mode_go(&self, space: &str) -> String {
+        match (self.copies(), self.reopens_copy()) {
+            (false, _) => "os.FileMode(0o666)".to_owned(),
+            (true, false) => "status.Mode().Perm()".to_owned(),
+            (true, true) => format!("status.Mode().Perm(){space}|{space}0o600"),
+        }
+    }
+
     // Durability.
 
     fn calls_fdatasync_go(&self) -> bool {
@@ -77,8 +86,14 @@ impl CaseView<'_> {
             || cuts && self.is_durable() && !self.syncs_at_end()
     }
 
+    fn calls_fsync_go(&self) -> bool {
+        let syncs = self.syncs_at_end() || self.sync_every().is_some();
+        let at_end = syncs && !self.is_fdatasync() && !self.syncs_map();
+        at_end || self.fills_with_zeros() || self.options.is_append && !self.is_fdatasync()
+    }
+
     fn sync_go(&self) -> &'static str {
-        if self.is_fdatasync() { "datasync(file)" } else { "file.Sync()" }
+        if self.is_fdatasync() { "datasync(file)" } else { "fsync(file)" }
     }
 
     // One call.

@@ -79,7 +79,7 @@ const CLASSES: &[(&str, &str)] = &[
     ("java.nio.file", "FileSystemException Files OpenOption Path"),
     (
         "java.nio.file.attribute",
-        "FileAttribute PosixFileAttributeView PosixFileAttributes PosixFilePermissions",
+        "FileAttribute PosixFileAttributeView PosixFileAttributes PosixFilePermission PosixFilePermissions",
     ),
     ("java.util", "ArrayList Arrays HashSet List Set"),
     (
@@ -92,6 +92,7 @@ const CONSTANTS: &[(&str, &str)] = &[
     ("java.nio.channels.FileChannel.MapMode", "READ_ONLY READ_WRITE"),
     ("java.nio.file.StandardCopyOption", "ATOMIC_MOVE"),
     ("java.nio.file.StandardOpenOption", "APPEND CREATE_NEW DSYNC READ SYNC TRUNCATE_EXISTING WRITE"),
+    ("java.nio.file.attribute.PosixFilePermission", "OWNER_READ OWNER_WRITE"),
 ];
 
 fn with_imports(text: String) -> String {

@@ -82,6 +82,11 @@ impl CaseView<'_> {
         }
     }
 
+    /// Before the umask, of a new copy.
+    pub(crate) fn new_mode_node(&self, source: &str) -> String {
+        if self.reopens_copy() { format!("({source} & 0o777) | 0o600") } else { format!("{source} & 0o777") }
+    }
+
     pub(crate) fn throws_node(&self) -> &'static str {
         if self.options.is_stream {
             "Throws the errors of node:fs, and those of the producer."

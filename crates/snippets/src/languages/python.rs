@@ -29,6 +29,7 @@ const MODULES: &[&str] = &[
     "math",
     "mmap",
     "os",
+    "stat",
     "struct",
     "sys",
     "time",
@@ -83,6 +84,15 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
 impl CaseView<'_> {
     pub(crate) fn chunk_python(&self) -> Option<String> {
         self.chunk().filter(|_| !self.is(Method::Ficlone))
+    }
+
+    /// Of a new file, before the umask.
+    pub(crate) fn new_mode_python(&self) -> &'static str {
+        match (self.copies(), self.reopens_copy()) {
+            (false, _) => "0o666",
+            (true, false) => "status.st_mode & 0o777",
+            (true, true) => "status.st_mode & 0o777 | 0o600",
+        }
     }
 
     /// Without `O_DIRECT`.

@@ -47,8 +47,8 @@ const STD_NAMES: &[(&str, &[&str])] = &[
     (
         "std::os::unix::fs",
         &[
-            "FileExt=.write_all_at(",
-            "MetadataExt=.gid(",
+            "FileExt=.read_at(|.write_all_at(",
+            "MetadataExt=.dev()|.gid()|.mode() &",
             "OpenOptionsExt=.custom_flags(|.mode(mode)",
             "PermissionsExt=fs::Permissions::from_mode(",
         ],
@@ -137,7 +137,7 @@ impl CaseView<'_> {
             _ if !is_first => "",
             Opening::Emptied => ".truncate(true)",
             Opening::Kept => "",
-            Opening::New if self.options.is_atomic => ".create_new(true).mode(mode)",
+            Opening::New if self.chooses_mode() => ".create_new(true).mode(mode)",
             Opening::New => ".create_new(true)",
         };
         let path = if is_first { self.written_name() } else { "path" };
@@ -165,7 +165,6 @@ impl CaseView<'_> {
 
     /// Those after the file.
     fn arguments_rust(&self) -> String {
-        let has_size = !self.is(Method::Ficlone) || self.reserves() || self.overwrites();
         let arguments = [
             (self.has_own_descriptors(), self.written_name()),
             (!self.copies() && !self.options.is_stream, "data"),
@@ -173,7 +172,7 @@ impl CaseView<'_> {
             (self.options.is_stream && self.expects(), "expected"),
             (self.copies(), "&input"),
             (self.copies() && self.threads() > 1, "source"),
-            (self.copies() && has_size, "size"),
+            (self.checks_end(), "size"),
         ];
         there(&arguments).join(", ")
     }

@@ -13,10 +13,10 @@ static int fill(int fd, int input, size_t size)
         return -1;
 {%- endif %}
     // Both files share their blocks until one is written. EOPNOTSUPP, EXDEV or EINVAL: not on this filesystem.
-    struct file_clone_range all = {.src_fd = input, .src_length = 0};
+    struct file_clone_range all = {.src_fd = input, .src_length = {% if case.checks_end() %}size{% else %}0{% endif %}};
     if (ioctl(fd, FICLONERANGE, &all) != 0)
         return -1;
-{%- if !case.overwrites() && !case.reserves() %}
+{%- if !case.checks_end() %}
     (void)size;
 {%- endif %}
 {%- if case.syncs_at_end() %}

@@ -10,16 +10,23 @@ static char *content_of(const char *path, size_t *size)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &status) != 0)
         return NULL;
-    *size = (size_t)status.st_size;
-    if ((errno = {{ case.memalign_c("&data", "2 << 20") }}, *size > 0 ? *size : 1)) != 0)
+    if (!S_ISREG(status.st_mode)) {
+        errno = EINVAL; // the length of a pipe or a device is unknown
         return NULL;
-    for (size_t at = 0; at < *size;) {
-        ssize_t got = read(fd, (char *)data + at, *size - at);
-        if (got == 0)
-            errno = EIO;
-        if (got <= 0 && !(got < 0 && errno == EINTR))
+    }
+    *size = (size_t)status.st_size;
+    if ((errno = {{ case.memalign_c("&data", "2 << 20") }}, *size + 1)) != 0)
+        return NULL;
+    // A byte more shows a file that is longer than its status, as in /proc.
+    size_t at = 0;
+    for (ssize_t got = 1; got != 0 && at <= *size; at += got > 0 ? (size_t)got : 0) {
+        got = read(fd, (char *)data + at, *size + 1 - at);
+        if (got < 0 && errno != EINTR)
             return NULL;
-        at += got > 0 ? (size_t)got : 0;
+    }
+    if (at != *size) {
+        errno = EIO;
+        return NULL;
     }
     close(fd);
     return data;
@@ -65,6 +72,12 @@ int main(int argc, char **argv)
         perror(argv[1]);
         return 1;
     }
+{%- if case.meets_source() %}
+    if (is_source(argv[2], &status)) {
+        fprintf(stderr, "%s: the same file as %s\n", argv[2], argv[1]);
+        return 1;
+    }
+{%- endif %}
 {%- else if !case.copies() %}
     size_t size;
     char *data = content_of(argv[1], &size);

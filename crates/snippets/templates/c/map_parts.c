@@ -24,7 +24,7 @@ static void *run_part(void *argument)
     if (length == 0)
         return NULL;
 {%- if case.has_own_descriptors() %}
-    int fd = part->from == 0 ? part->fd : open_file(part->path, {{ case.access_flags()[0] }}{% if case.options.is_atomic %}, 0{% endif %});
+    int fd = part->from == 0 ? part->fd : open_file(part->path, {{ case.access_flags()[0] }}{% if case.chooses_mode() %}, 0{% endif %});
     if (fd < 0) {
         part->error = errno;
         return NULL;

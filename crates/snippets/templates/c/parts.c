@@ -24,7 +24,7 @@ static void *run_part(void *argument)
     struct part *part = argument;
 {%- if case.has_own_descriptors() %}
     // A new descriptor has its own position. The first part uses the file's.
-    int fd = part->from == 0 ? part->fd : open_file(part->path, {{ case.access_flags()[0] }}{% if case.options.is_atomic %}, 0{% endif %});
+    int fd = part->from == 0 ? part->fd : open_file(part->path, {{ case.access_flags()[0] }}{% if case.chooses_mode() %}, 0{% endif %});
     int result = fd < 0 ? -1 : 0;
 {%- if case.is_at_position() %}
     if (result == 0 && part->from > 0 && lseek(fd, (off_t)part->from, SEEK_SET) < 0)

@@ -19,15 +19,15 @@ namespace {
 
 class Descriptor {
 public:
-    Descriptor(const char *path, int flags{% if case.options.is_atomic %}, mode_t mode = 0666{% endif %})
+    Descriptor(const char *path, int flags{% if case.chooses_mode() %}, mode_t mode = 0666{% endif %})
     {
         do
-            fd_ = ::open(path, flags | O_CLOEXEC, {% if case.options.is_atomic %}mode{% else %}0666{% endif %});
+            fd_ = ::open(path, flags | O_CLOEXEC, {% if case.chooses_mode() %}mode{% else %}0666{% endif %});
         while (fd_ < 0 && errno == EINTR);
 {%- if case.is_direct() %}
         // A filesystem without direct I/O refuses, but has made the file.
         if (fd_ < 0 && errno == EINVAL && (flags & O_DIRECT))
-            fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, {% if case.options.is_atomic %}mode{% else %}0666{% endif %});
+            fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, {% if case.chooses_mode() %}mode{% else %}0666{% endif %});
 {%- endif %}
 {%- if case.copies() %}
         if (fd_ < 0) {
@@ -83,6 +83,7 @@ private:
 {%- include "c_family/omit_checksums.c" %}
 {%- include "c_family/has_failed.c" %}
 {%- include "c_family/end_direct.c" %}
+{%- include "c_family/source.c" %}
 {%- if case.loops_throwing_cpp() %}
 
 // The bytes that a call has written: 0 after a signal.
@@ -93,14 +94,25 @@ std::size_t written_by(const char *call, ssize_t result)
     return result < 0 ? 0 : static_cast<std::size_t>(result);
 }
 {%- endif %}
-{%- if case.looks_at_size_cpp() %}
+{%- if case.looks_at_status_cpp() %}
 
-std::size_t size_of(const Descriptor &file)
+struct stat status_of(const Descriptor &file)
 {
     struct stat status;
     if (::fstat(file.get(), &status) != 0)
         fail("fstat");
-    return static_cast<std::size_t>(status.st_size);
+    return status;
+}
+{%- endif %}
+{%- if case.needs_regular_cpp() %}
+
+// Only regular files have a length.
+struct stat status_of_regular(const Descriptor &file)
+{
+    const struct stat status = status_of(file);
+    if (!S_ISREG(status.st_mode))
+        fail("the source is no regular file", EINVAL);
+    return status;
 }
 {%- endif %}
 {%- if case.has_memory_cpp() %}
@@ -159,8 +171,13 @@ void write_file(const char *path, const void *data, std::size_t size)
 {
 {%- if case.copies() %}
     const Descriptor input{source, O_RDONLY{% if case.is_direct_on_both_sides() %} | O_DIRECT{% endif %}};
-{%- if case.knows_size_cpp() %}
-    const std::size_t size = size_of(input);
+    const struct stat status = status_of_regular(input);
+{%- if case.meets_source() %}
+    if (is_source(path, &status))
+        fail("the source is the same file", EINVAL);
+{%- endif %}
+{%- if case.checks_end() %}
+    const auto size = static_cast<std::size_t>(status.st_size);
 {%- endif %}
 {%- endif %}
 {%- if case.options.is_atomic %}
@@ -170,7 +187,10 @@ void write_file(const char *path, const void *data, std::size_t size)
     struct stat old;
     const bool replaces = ::stat(path, &old) == 0;
 {%- endif %}
-    Descriptor file{ {{- case.path_cpp() }}, {{ case.access_flags().join(" | ") }}{{ case.open_flags_c() }}{% if case.options.is_atomic %}, replaces ? old.st_mode & 0777 : 0666{% endif %}};
+{%- if case.chooses_mode() %}
+    const mode_t mode = {{ case.new_mode_c() }};
+{%- endif %}
+    Descriptor file{ {{- case.path_cpp() }}, {{ case.access_flags().join(" | ") }}{{ case.open_flags_c() }}{% if case.chooses_mode() %}, mode{% endif %}};
 {%- if case.creates_name() %}
     NewName name{ {{- case.path_cpp() }}};
 {%- endif %}
@@ -199,6 +219,14 @@ void write_file(const char *path, const void *data, std::size_t size)
     // After an error, the data may be lost although a second call succeeds: write it again.
     if (::{{ case.sync_name() }}(file.get()) != 0)
         fail("{{ case.sync_name() }}");
+{%- endif %}
+{%- if case.checks_end() %}
+    if (ends_at(input.get(), size) != 0)
+        fail("the source has another length now");
+{%- endif %}
+{%- if case.reopens_copy() %}
+    if ({% if case.options.is_atomic %}!replaces && {% endif %}narrow_mode(file.get(), status.st_mode) != 0)
+        fail("fchmod");
 {%- endif %}
     file.close();
 {%- if case.options.is_atomic %}

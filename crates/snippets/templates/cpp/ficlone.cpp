@@ -8,6 +8,9 @@
     // Both files share their blocks until one is written. EOPNOTSUPP, EXDEV, EINVAL: these cannot.
     file_clone_range all{};
     all.src_fd = input.get();
+{%- if case.checks_end() %}
+    all.src_length = size;
+{%- endif %}
     if (::ioctl(file.get(), FICLONERANGE, &all) != 0)
         fail("ioctl(FICLONERANGE)");
 {%- endblock %}

@@ -17,15 +17,17 @@ static std::size_t read_some(const Descriptor &file, char *buffer, std::size_t s
 static std::pair<Memory, std::size_t> content_of(const char *path)
 {
     const Descriptor file{path, O_RDONLY};
-    const std::size_t size = size_of(file);
-    Memory data = allocate(2 << 20, size);
-    for (std::size_t at = 0; at < size;) {
-        const ssize_t got = ::read(file.get(), data.get() + at, size - at);
-        if (got > 0)
-            at += static_cast<std::size_t>(got);
-        else if (got == 0 || errno != EINTR)
-            fail("read", got == 0 ? EIO : errno); // 0: it has become shorter
+    const auto size = static_cast<std::size_t>(status_of_regular(file).st_size);
+    Memory data = allocate(2 << 20, size + 1);
+    // A byte more shows a file that is longer than its status, as in /proc.
+    std::size_t at = 0;
+    for (ssize_t got = 1; got != 0 && at <= size; at += got > 0 ? static_cast<std::size_t>(got) : 0) {
+        got = ::read(file.get(), data.get() + at, size + 1 - at);
+        if (got < 0 && errno != EINTR)
+            fail("read");
     }
+    if (at != size)
+        fail("the file has another length", EIO);
     return {std::move(data), size};
 }
 {% endif %}
@@ -43,10 +45,17 @@ int main(int argc, char **argv)
         const auto next = [&source](char *buffer, std::size_t size) {
             return read_some(source, buffer, size);
         };
+{%- if case.expects() || case.meets_source() %}
+        const struct stat status = status_of(source);
+{%- endif %}
 {%- if case.expects() %}
-        const std::size_t expected = size_of(source);
+        const auto expected = static_cast<std::size_t>(status.st_size);
 {%- endif %}
         path = argv[2];
+{%- if case.meets_source() %}
+        if (is_source(path, &status))
+            fail("the source is the same file", EINVAL);
+{%- endif %}
 {%- else if !case.copies() %}
         const auto [data, size] = content_of(path);
         path = argv[2];

@@ -65,6 +65,14 @@ func CopyFile(source, path string) error {
 	if err != nil {
 		return err
 	}
+	if !status.Mode().IsRegular() {
+		return &os.PathError{Op: "copy", Path: source, Err: errors.New("not a regular file")}
+	}
+{%- if case.meets_source() %}
+	if isSource(path, status) {
+		return &os.PathError{Op: "copy", Path: path, Err: errors.New("the same file as " + source)}
+	}
+{%- endif %}
 {%- else if case.options.is_stream -%}
 // WriteStream writes what source gives, until io.EOF, to {% if case.options.is_atomic %}the{% else if case.creates_name() %}a new{% else %}the existing{% endif %} file at path.
 {%- if case.expects() %}
@@ -78,14 +86,14 @@ func WriteFile(path string, data []byte) error {
 {%- if case.options.is_atomic %}
 	// Under another name until it is complete.
 	name := fmt.Sprintf("%s.%d.%d.tmp", path, os.Getpid(), time.Now().UnixNano())
-	mode := os.FileMode(0o666)
+	mode := {{ case.new_mode_go(" ") }}
 	old, err := os.Stat(path)
 	if err == nil {
 		mode = old.Mode().Perm()
 	}
 {%- endif %}
 	file, err := {% if case.is_direct() %}openFile({% else %}os.OpenFile({% endif %}
-{%- if case.options.is_atomic %}name{% else %}path{% endif %}, {{ case.access_go(true) }}{% if case.options.is_atomic %}, mode){% else if case.is_direct() %}){% else %}, 0o666){% endif %}
+{%- if case.options.is_atomic %}name{% else %}path{% endif %}, {{ case.access_go(true) }}{% if case.options.is_atomic %}, mode){% else if case.chooses_mode() %}, {{ case.new_mode_go("") }}){% else if case.is_direct() %}){% else %}, 0o666){% endif %}
 	if err != nil {
 		return err
 	}
@@ -101,6 +109,16 @@ func WriteFile(path string, data []byte) error {
 	}
 {%- else %}
 	err = fill(file, {% include "go/what.go" %})
+{%- endif %}
+{%- if case.checks_end() %}
+	if err == nil {
+		err = endsAt(input, status.Size())
+	}
+{%- endif %}
+{%- if case.reopens_copy() %}
+	if err == nil{% if case.options.is_atomic %} && old == nil{% endif %} {
+		err = narrowMode(file, status.Mode())
+	}
 {%- endif %}
 	// A late error of the filesystem, such as NFS, is one of writing.
 	if closeErr := file.Close(); err == nil {
@@ -135,6 +153,7 @@ func keepMode(file *os.File, old os.FileInfo) error {
 }
 {%- endif %}
 {%- include "go/omit_checksums.go" %}
+{%- include "go/source.go" %}
 {%- block fill %}{% endblock %}
 {%- block helpers %}{% endblock %}
 {%- include "go/open.go" %}

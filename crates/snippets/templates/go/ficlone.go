@@ -14,7 +14,7 @@ func fill(file, input *os.File, size int) error {
 	all := struct {
 		source                      int64
 		offset, length, destination uint64
-	}{source: int64(input.Fd())}
+	}{source: int64(input.Fd()){% if case.checks_end() %}, length: uint64(size){% endif %}}
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, file.Fd(), ficloneRange, uintptr(unsafe.Pointer(&all)))
 	if errno != 0 {
 		return &os.PathError{Op: "ioctl", Path: file.Name(), Err: errno}

@@ -11,26 +11,34 @@ func contentOf(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !status.Mode().IsRegular() {
+		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("not a regular file")}
+	}
+	size := int(status.Size())
+	// A byte more shows a file that is longer than its status, as in /proc.
 {%- if case.is_in_huge_pages() %}
-	data, _, err := hugePages(int(status.Size()))
+	data, _, err := hugePages(size + 1)
 	if err != nil {
 		return nil, err
 	}
 {%- else %}
 	const huge = 2 << 20
-	size := int(status.Size())
-	memory, err := syscall.Mmap(-1, 0, size+huge, syscall.PROT_READ|syscall.PROT_WRITE,
+	memory, err := syscall.Mmap(-1, 0, size+1+huge, syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err != nil {
 		return nil, os.NewSyscallError("mmap", err)
 	}
 	skip := -uintptr(unsafe.Pointer(&memory[0])) % huge
-	data := memory[skip:][:size]
+	data := memory[skip:][:size+1]
 {%- endif %}
-	if _, err := io.ReadFull(file, data); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+	n, err := io.ReadFull(file, data)
+	if err != io.EOF && err != io.ErrUnexpectedEOF && err != nil {
+		return nil, err
 	}
-	return data, nil
+	if n != size {
+		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("it has another length than its status")}
+	}
+	return data[:size], nil
 }
 {%- endif %}
 
@@ -58,10 +66,15 @@ func run(source, target string) error {
 		return err
 	}
 	defer input.Close()
-{%- if case.expects() %}
+{%- if case.expects() || case.meets_source() %}
 	status, err := input.Stat()
 	if err != nil {
 		return err
+	}
+{%- endif %}
+{%- if case.meets_source() %}
+	if isSource(target, status) {
+		return &os.PathError{Op: "write", Path: target, Err: errors.New("the same file as " + source)}
 	}
 {%- endif %}
 {%- else if !case.copies() %}

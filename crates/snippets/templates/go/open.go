@@ -1,11 +1,11 @@
 {%- if case.is_direct() %}
 
 // openFile opens a file for direct I/O, if its filesystem has that.
-func openFile(path string, flags int{% if case.options.is_atomic %}, mode os.FileMode{% endif %}) (*os.File, error) {
-	file, err := os.OpenFile(path, flags|syscall.O_DIRECT, {% if case.options.is_atomic %}mode{% else %}0o666{% endif %})
+func openFile(path string, flags int{% if case.chooses_mode() %}, mode os.FileMode{% endif %}) (*os.File, error) {
+	file, err := os.OpenFile(path, flags|syscall.O_DIRECT, {% if case.chooses_mode() %}mode{% else %}0o666{% endif %})
 	if errors.Is(err, syscall.EINVAL) {
 		// A filesystem without direct I/O refuses, but has made the file.
-		return os.OpenFile(path, flags&^os.O_EXCL, {% if case.options.is_atomic %}mode{% else %}0o666{% endif %})
+		return os.OpenFile(path, flags&^os.O_EXCL, {% if case.chooses_mode() %}mode{% else %}0o666{% endif %})
 	}
 	return file, err
 }

@@ -45,7 +45,7 @@ func withOwn({{ case.files_go() }} *os.File, from int, run func({{ case.files_go
 	}
 {%- endif %}
 {%- if case.has_own_descriptors() %}
-	file, err {% if case.has_own_input_go() %}={% else %}:={% endif %} {% if case.is_direct() %}openFile(file.Name(), {{ case.access_go(false) }}{% if case.options.is_atomic %}, 0{% endif %}){% else %}os.OpenFile(file.Name(), {{ case.access_go(false) }}, 0){% endif %}
+	file, err {% if case.has_own_input_go() %}={% else %}:={% endif %} {% if case.is_direct() %}openFile(file.Name(), {{ case.access_go(false) }}{% if case.chooses_mode() %}, 0{% endif %}){% else %}os.OpenFile(file.Name(), {{ case.access_go(false) }}, 0){% endif %}
 	if err != nil {
 		return err
 	}

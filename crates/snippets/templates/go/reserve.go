@@ -93,6 +93,6 @@ func fillWithZeros(file *os.File, size int) error {
 			return err
 		}
 	}
-	return file.Sync()
+	return fsync(file)
 }
 {%- endif %}

@@ -1,3 +1,14 @@
+{%- if case.calls_fsync_go() %}
+
+// fsync is File.Sync, which would call it again after EINTR. After an error, the data may be lost although a second
+// call succeeds.
+func fsync(file *os.File) error {
+	if err := syscall.Fsync(int(file.Fd())); err != nil {
+		return &os.PathError{Op: "fsync", Path: file.Name(), Err: err}
+	}
+	return nil
+}
+{%- endif %}
 {%- if case.calls_fdatasync_go() %}
 
 // datasync is File.Sync without what is not needed to read the data. After an error it is not tried again.

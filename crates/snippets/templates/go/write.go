@@ -15,7 +15,7 @@ func fill(file *os.File, {% if case.options.is_stream %}source io.Reader{% if ca
 			return err
 		}
 {%- if case.sync_every().is_some() || case.is_rwf_dsync() %}
-		return {% if case.calls_fdatasync_go() %}datasync(file){% else %}file.Sync(){% endif %}
+		return {% if case.calls_fdatasync_go() %}datasync(file){% else %}fsync(file){% endif %}
 {%- endif %}
 	}
 {%- else if case.has_part_go() && !case.options.is_stream %}

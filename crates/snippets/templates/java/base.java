@@ -7,6 +7,9 @@
 {%- for line in case.errors("An interrupt of the thread is an error, too.") %}
  * {{ line }}
 {%- endfor %}
+{%- if case.hides_eintr() %}
+ * Java itself repeats a sync that failed with EINTR, and so hides that error.
+{%- endif %}
 {%- if case.options.is_stream %}
  * The source is a channel that blocks; Channels.newChannel makes one of an InputStream.
 {%- else if !case.copies() && !case.maps_target() %}
@@ -42,6 +45,12 @@ final class {% include "java/class_name.java" %} {
 {% if case.copies() %}
     static void copyFile(Path source, Path path) throws IOException {
         try (FileChannel input = FileChannel.open(source)) {
+            if (!Files.isRegularFile(source))
+                throw new FileSystemException(source.toString(), null, "not a regular file");
+{%- if case.meets_source() %}
+            if (Files.isSameFile(source, path)) // to open it would empty the source
+                throw new FileSystemException(path.toString(), source.toString(), "the same file");
+{%- endif %}
             copy(source, input, path);
         }
     }
@@ -60,7 +69,7 @@ final class {% include "java/class_name.java" %} {
         String unique = ProcessHandle.current().pid() + "." + System.nanoTime();
         Path name = path.resolveSibling(path.getFileName() + "." + unique + ".tmp");
         PosixFileAttributes old = null;
-        FileAttribute<?>[] mode = {};
+        FileAttribute<?>[] mode = { {%- if case.copies() %}modeOf(source){% endif -%} };
         if (Files.exists(path)) {
             old = Files.readAttributes(path, PosixFileAttributes.class);
             mode = new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(old.permissions())};
@@ -77,6 +86,15 @@ final class {% include "java/class_name.java" %} {
                 keepMode(name, old);
 {%- endif %}
 {%- block fill %}{% endblock %}
+{%- if case.checks_end() %}
+            // It may be longer now, or never had that length, as in /proc.
+            if (input.read(ByteBuffer.allocate(1), size) > 0)
+                throw new FileSystemException(source.toString(), null, "it has become longer");
+{%- endif %}
+{%- if case.reopens_copy() %}
+            {% if case.options.is_atomic %}if (old == null)
+                {% endif %}narrowMode({{ case.written_name() }}, source);
+{%- endif %}
 {%- if case.options.is_atomic %}
             file.close(); // its late errors come before the name
             Files.move(name, path, ATOMIC_MOVE);
@@ -146,6 +164,7 @@ final class {% include "java/class_name.java" %} {
         file.force(true);
     }
 {%- endif %}
+{%- include "java/source.java" %}
 {%- block helpers %}{% endblock %}
 {%- if case.threads() > 1 %}
 {%- include "java/parts.java" %}
@@ -184,13 +203,17 @@ final class {% include "java/class_name.java" %} {
     private static ByteBuffer contentOf(Path path) throws IOException {
         final int unit = 2 << 20;
         try (FileChannel file = FileChannel.open(path)) {
+            if (!Files.isRegularFile(path))
+                throw new IOException("not a regular file");
             if (file.size() > Integer.MAX_VALUE - 2 * unit)
                 throw new IOException("larger than a buffer can be");
-            int size = (int) file.size(), whole = (size + unit - 1) / unit * unit;
-            ByteBuffer data = ByteBuffer.allocateDirect(whole + unit).alignedSlice(unit).limit(size);
-            while (data.hasRemaining())
-                if (file.read(data) < 0)
-                    throw new EOFException("it has become shorter");
+            // A byte more shows a file that is longer than its status, as in /proc.
+            int size = (int) file.size(), whole = size / unit * unit + unit;
+            ByteBuffer data = ByteBuffer.allocateDirect(whole + unit).alignedSlice(unit).limit(size + 1);
+            for (int got = 0; got >= 0 && data.hasRemaining();)
+                got = file.read(data);
+            if (data.position() != size)
+                throw new IOException("it has another length than its status");
             return data.flip();
         }
     }
@@ -210,6 +233,10 @@ final class {% include "java/class_name.java" %} {
         Path used = source;
         try (FileChannel input = FileChannel.open(source)) {
             used = target;
+{%- if case.meets_source() %}
+            if (Files.isSameFile(source, target))
+                throw new IOException("the same file as " + source);
+{%- endif %}
             long start = System.nanoTime();
             writeStream(target, input{% if case.expects() %}, input.size(){% endif %});
 {%- else %}

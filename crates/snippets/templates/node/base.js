@@ -9,6 +9,9 @@
 {%- for line in case.errors(case.throws_node()) %}
  * {{ line }}
 {%- endfor %}
+{%- if case.hides_eintr() %}
+ * Node.js itself repeats a sync that failed with EINTR, and so hides that error.
+{%- endif %}
 {%- if case.options.is_stream %}
  * The producer, next(buffer), puts the next bytes of the data into a Uint8Array and returns their number, or 0 at
  * the data's end.
@@ -122,6 +125,7 @@ function fillWithZeros(fd, size) {
   fs.fsyncSync(fd);
 }
 {%- endif %}
+{%- include "node/source.js" %}
 {%- block data %}{% endblock %}
 {%- if case.creates_name() && case.is_durable() %}
 
@@ -144,7 +148,10 @@ function syncDirectory(path) {
 function copyFile(source, path) {
   const original = fs.openSync(source);
   try {
-    const { size } = fs.fstatSync(original);
+    const { {% if case.chooses_mode() %}mode: sourceMode, {% endif %}size } = statusOf(original, source);
+{%- if case.meets_source() %}
+    if (isSource(path, original)) throw new Error(`EINVAL: ${path} and ${source} are the same file`);
+{%- endif %}
 {%- filter indent(2) %}
 {%- include "node/run.js" %}
 {%- endfilter %}
@@ -180,16 +187,17 @@ module.exports = { {{ case.function_node() }} };
 function contentOf(path) {
   const fd = fs.openSync(path);
   try {
-    const { size } = fs.fstatSync(fd);
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(size / 65536) });
-    const data = new Uint8Array(memory.buffer, 0, size);
-    let at = 0;
-    while (at < size) {
-      const length = fs.readSync(fd, data, at, Math.min(0x7ffff000, size - at), null);
-      if (length === 0) throw new Error(`EIO: ${path} has become shorter`);
+    const { size } = statusOf(fd, path);
+    // A byte more shows a file that is longer than its status, as in /proc.
+    const memory = new WebAssembly.Memory({ initial: Math.ceil((size + 1) / 65536) });
+    const data = new Uint8Array(memory.buffer, 0, size + 1);
+    let [at, length] = [0, 1];
+    while (length > 0 && at <= size) {
+      length = fs.readSync(fd, data, at, Math.min(0x7ffff000, size + 1 - at), null);
       at += length;
     }
-    return data;
+    if (at !== size) throw new Error(`EIO: ${path} has another length than its status`);
+    return data.subarray(0, size);
   } finally {
     fs.closeSync(fd);
   }
@@ -208,6 +216,9 @@ function main() {
     copyFile(source, target);
 {%- else if case.options.is_stream %}
     const original = fs.openSync(source);
+{%- if case.meets_source() %}
+    if (isSource(target, original)) throw new Error(`EINVAL: ${source} is the same file`);
+{%- endif %}
 {%- if case.expects() %}
     const { size } = fs.fstatSync(original);
 {%- endif %}

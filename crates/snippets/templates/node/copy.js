@@ -30,5 +30,7 @@ function copyData(fd, original, size) {
 {%- include "node/copy_loop.js" %}
 {%- endif %}
 {%- include "node/after.js" %}
+  // It may be longer now, or never had that length, as in /proc.
+  if (fs.readSync(original, Buffer.alloc(1), 0, 1, size) > 0) throw new Error('EIO: the source has become longer');
 }
 {% endblock %}

@@ -14,6 +14,9 @@ If the file becomes shorter or its disk full, SIGBUS ends the program
 {%- if !case.reserves_blocks() %}: reserve
 its blocks with os.posix_fallocate where that matters{% endif %}.
 {%- endif %}
+{%- if case.hides_eintr() %}
+Python itself repeats a sync that failed with EINTR (PEP 475), and so hides that error.
+{%- endif %}
 
 Python 3.10 or later, on Linux{% if case.options.is_program %}: python3 FILE.py SOURCE TARGET{% else %}.{% endif %}
 """
@@ -201,6 +204,7 @@ def huge_pages(size):
     start = -ctypes.addressof(ctypes.c_char.from_buffer(memory)) % huge
     return memoryview(memory)[start : start + size]
 {%- endif %}
+{%- include "python/source.py" %}
 {%- block helpers %}{% endblock %}
 {%- if case.creates_name() && case.is_durable() %}
 
@@ -224,7 +228,14 @@ def sync_directory(path):
 {% if case.copies() -%}
 def copy_file(source, path):
     with open(source, "rb", buffering=0) as original:
-        size = os.fstat(original.fileno()).st_size
+        status = os.fstat(original.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "Not a regular file", source)
+{%- if case.meets_source() %}
+        if is_source(path, status):
+            raise OSError(errno.EINVAL, f"The same file as {source}", path)
+{%- endif %}
+        size = status.st_size
 {%- filter indent(4) %}
 {%- include "python/run.py" %}
 {%- endfilter %}
@@ -250,19 +261,22 @@ def write_file(path, data):
 def content_of(path):
     """The content of a file, in page-aligned memory."""
     with open(path, "rb", buffering=0) as file:
-        size = os.fstat(file.fileno()).st_size
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "Not a regular file", path)
+        size = status.st_size
+        # A byte more shows a file that is longer than its status, as in /proc.
 {%- if case.is_in_huge_pages() %}
-        data = huge_pages(size)
+        data = huge_pages(size + 1)
 {%- else %}
-        data = memoryview(mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE))[:size]
+        data = memoryview(mmap.mmap(-1, size + 1, flags=mmap.MAP_PRIVATE))
 {%- endif %}
         at = 0
-        while at < size:
-            length = file.readinto(data[at:])
-            if length == 0:
-                raise OSError(errno.EIO, "The file has become shorter", path)
+        while at <= size and (length := file.readinto(data[at : size + 1])) > 0:
             at += length
-        return data
+        if at != size:
+            raise OSError(errno.EIO, "The file has another length", path)
+        return data[:size]
 {%- endif %}
 
 
@@ -277,6 +291,10 @@ def main():
         copy_file(source, target)
 {%- else if case.options.is_stream %}
         with open(source, "rb", buffering=0) as file:
+{%- if case.meets_source() %}
+            if is_source(target, os.fstat(file.fileno())):
+                raise OSError(errno.EINVAL, f"The same file as {source}", target)
+{%- endif %}
 {%- if case.expects() %}
             size = os.fstat(file.fileno()).st_size
 {%- endif %}

@@ -18,6 +18,9 @@ def copy_range(fd, original, size{% if case.is(Method::MmapWrite) %}, offset{% e
 def copy_data({% if case.threads() > 1 %}path, fd, source, original{% else %}fd, original{% endif %}, size):
 {%- if case.is(Method::MmapWrite) && case.threads() == 1 %}
     if size == 0:  # a mapping cannot be empty
+{%- filter indent(4) %}
+{%- include "python/after.py" %}
+{%- endfilter %}
         return
 {%- endif %}
 {%- include "python/before.py" %}

@@ -59,12 +59,12 @@ def copy_into(mapping, original, at, end):
 
 
 def copy_data({% if case.threads() > 1 %}{% if case.has_own_descriptors() %}path, {% endif %}fd, source, original{% else %}fd, original{% endif %}, size, mappings):
-    if size == 0:  # a mapping cannot be empty
-        return
-{%- include "python/before.py" %}
 {%- if case.overwrites() %}
     os.ftruncate(fd, size)  # a mapping makes no file longer, and it may have been longer
 {%- endif %}
+    if size == 0:  # a mapping cannot be empty
+        return
+{%- include "python/before.py" %}
 {%- if case.has_own_maps() %}
 
     def copy_part(start, end):

@@ -55,8 +55,17 @@ const HUGE: usize = 2 << 20;
 {% if case.copies() -%}
 pub fn copy_file(source: &Path, path: &Path) -> io::Result<()> {
     let input = File::open(source)?;
-{%- if !case.is(Method::Ficlone) || case.reserves() || case.overwrites() %}
-    let size = usize::try_from(input.metadata()?.len()).map_err(io::Error::other)?;
+    let status = input.metadata()?;
+    if !status.is_file() {
+        return Err(io::Error::other("the source is no regular file"));
+    }
+{%- if case.meets_source() %}
+    if is_source(path, &status) {
+        return Err(io::Error::other("the source is the same file"));
+    }
+{%- endif %}
+{%- if case.checks_end() %}
+    let size = usize::try_from(status.len()).map_err(io::Error::other)?;
 {%- endif %}
 {%- else if case.options.is_stream -%}
 {%- if case.expects() -%}
@@ -73,13 +82,26 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
     name.push(format!(".{}.{}.tmp", std::process::id(), now.as_nanos()));
     let name = Path::new(&name);
     let old = fs::metadata(path).ok();
+{%- if case.copies() %}
+    let mode = old.as_ref().unwrap_or(&status).mode() & 0o777;
+{%- else %}
     let mode = old.as_ref().map_or(0o666, |old| old.mode() & 0o777);
+{%- endif %}
+{%- else if case.chooses_mode() %}
+    let mode = status.mode() & 0o777;
+{%- endif %}
+{%- if case.reopens_copy() %}
+    let mode = mode | 0o600; // it is opened again
 {%- endif %}
     let file = {{ case.open_rust(true) }}?;
 {%- if case.omits_checksums() %}
     omit_checksums(&file);
 {%- endif %}
-{%- if !case.creates_name() %}
+{%- if !case.creates_name() && case.checks_end() %}
+    fill(&file, {{ case.arguments_rust() }})
+        .and_then(|()| ends_at(&input, size))
+        .and_then(|()| close(file))
+{%- else if !case.creates_name() %}
     fill(&file, {{ case.arguments_rust() }}).and_then(|()| close(file))
 {%- else %}
 {%- if case.options.is_atomic %}
@@ -87,6 +109,12 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
         .and_then(|()| fill(&file, {{ case.arguments_rust() }}))
 {%- else %}
     fill(&file, {{ case.arguments_rust() }})
+{%- endif %}
+{%- if case.checks_end() %}
+        .and_then(|()| ends_at(&input, size))
+{%- endif %}
+{%- if case.reopens_copy() %}
+        .and_then(|()| narrow_mode(&file, {% if case.options.is_atomic %}old.as_ref().unwrap_or(&status){% else %}&status{% endif %}))
 {%- endif %}
         .and_then(|()| close(file))
 {%- if case.options.is_atomic %}
@@ -111,6 +139,7 @@ fn keep_mode(file: &File, old: Option<&fs::Metadata>) -> io::Result<()> {
 }
 {%- endif %}
 {%- include "rust/omit_checksums.rs" %}
+{%- include "rust/source.rs" %}
 {%- if case.is_direct() %}
 
 /// Opens a file past the page cache, if its filesystem has direct I/O.

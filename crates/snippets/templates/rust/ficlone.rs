@@ -1,7 +1,7 @@
 {% extends "rust/base.rs" %}
 {% block fill %}
 
-fn fill(file: &File, input: &File{% if case.reserves() || case.overwrites() %}, size: usize{% endif %}) -> io::Result<()> {
+fn fill(file: &File, input: &File{% if case.checks_end() %}, size: usize{% endif %}) -> io::Result<()> {
 {%- include "rust/prepare.rs" %}
 {%- if case.overwrites() %}
     // A clone may end within a block only at the file's end.
@@ -10,7 +10,7 @@ fn fill(file: &File, input: &File{% if case.reserves() || case.overwrites() %}, 
     let all = libc::file_clone_range {
         src_fd: input.as_raw_fd().into(),
         src_offset: 0,
-        src_length: 0, // to its end
+        src_length: {% if case.checks_end() %}size as u64,{% else %}0, // to its end{% endif %}
         dest_offset: 0,
     };
     // Both share their blocks until one is written.

@@ -15,6 +15,12 @@ fn main() -> ExitCode {
         Ok(opened) => opened,
         Err(error) => return failed(source, error),
     };
+{%- if case.meets_source() %}
+    let is_own = |status: fs::Metadata| is_source(target, &status);
+    if input.metadata().is_ok_and(is_own) {
+        return failed(target, io::Error::other("the source is the same file"));
+    }
+{%- endif %}
 {%- else if !case.copies() %}
     let mut memory = Vec::new();
     let data = match content_of(source, &mut memory) {
@@ -93,9 +99,17 @@ fn open_with_size(path: &Path) -> io::Result<(File, u64)> {
 /// The content of a file, in memory for O_DIRECT and huge pages.
 fn content_of<'a>(path: &Path, memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
     let mut file = File::open(path)?;
-    let size = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+    let status = file.metadata()?;
+    if !status.is_file() {
+        return Err(io::Error::other("no regular file"));
+    }
+    let size = usize::try_from(status.len()).map_err(io::Error::other)?;
     let data = aligned(memory, size, 2 << 20);
     file.read_exact(data)?;
+    // As in /proc.
+    if file.read(&mut [0])? > 0 {
+        return Err(io::Error::other("it is longer than its status says"));
+    }
     Ok(data)
 }
 {%- endif %}

@@ -3,9 +3,11 @@
 mod built;
 mod calls;
 mod content;
+mod copies;
 mod directories;
 mod faults;
 mod grid;
+mod interrupted;
 mod lacking;
 mod log_file;
 mod logs;
@@ -23,8 +25,10 @@ pub(crate) fn add(trials: &mut Trials) {
     texts::add(trials);
     calls::add(trials);
     content::add(trials);
+    copies::add(trials);
     directories::add(trials);
     faults::add(trials);
+    interrupted::add(trials);
     lacking::add(trials);
     logs::add(trials);
     modules::add(trials);
