@@ -134,11 +134,14 @@ impl FileCopy {
     fn new(source: CopySource, to: Option<CopyDestination>, redirections: Vec<OwnedFd>) -> Result<Self> {
         let refuse = |why: &str| usage!("{}: {why}", source.path.display());
         ensure!(source.is_regular, refuse("not a regular file. Name one"));
-        // As also files of /proc with content have it.
         ensure!(
-            source.size_bytes > 0,
-            refuse("the file has a length of 0 bytes. Name one with content, on a disk")
+            source.ends_at_size,
+            refuse(
+                "its content does not end at its size, as in /proc and /sys, or it is being written. Copy it to an \
+                 ordinary file first, and name that"
+            )
         );
+        ensure!(source.size_bytes > 0, refuse("the file is empty. Name one with content"));
         Ok(Self { source, to, _redirections: redirections })
     }
 
@@ -167,6 +170,19 @@ impl FileCopy {
     /// The directory of the copy, to measure in.
     pub(crate) fn target(&self) -> Option<&Path> {
         self.to.as_ref()?.path.parent()
+    }
+
+    /// A note on holes in the source.
+    pub(crate) fn holes(&self) -> Option<String> {
+        let CopySource { path, size_bytes, data_bytes, .. } = &self.source;
+        let copy = if self.to.is_some() { "Copies, and the one that is left, have" } else { "Copies have" };
+        let [all, data] = [size_bytes, data_bytes].map(|bytes| Bytes(*bytes).approximate());
+        (data_bytes < size_bytes).then(|| {
+            format!(
+                "{} has holes: {data} of {all} hold data. {copy} all bytes. One that leaves the holes is ranked apart.",
+                path.display()
+            )
+        })
     }
 
     /// The size of the final copy.

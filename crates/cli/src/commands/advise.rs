@@ -176,6 +176,7 @@ impl AdviseCommand {
         let output = &global.output;
         let budget = self.budget.unwrap_or(SEARCH_BUDGET);
         let copied = self.from.as_deref().map(FileCopy::of_source).transpose()?;
+        copied.iter().filter_map(FileCopy::holes).for_each(|note| output.note(&note));
         let exports = self.exports.find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
         let measuring = self.measuring();
         let found = Target::find(self.target.as_deref().unwrap_or(Path::new(".")), None, &measuring)?;

@@ -99,6 +99,7 @@ impl RunCommand {
         let output = &global.output;
         let copied = self.find_copy(output)?;
         let exports = measuring.exports.find(FileCopy::protected(copied.as_ref(), db)?)?;
+        copied.iter().filter_map(FileCopy::holes).for_each(|note| output.note(&note));
         if copied.as_ref().is_some_and(FileCopy::takes_stdout) {
             output.print_results_on_stderr();
         }

@@ -30,6 +30,10 @@ pub struct CopySource {
     pub identity: [u64; 2],
     pub size_bytes: u64,
     pub is_regular: bool,
+    /// Whether it ends at its size. Files of `/proc` have content and the size 0, those of `/sys` less than their size.
+    pub ends_at_size: bool,
+    /// Outside its holes.
+    pub data_bytes: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,16 +97,23 @@ pub(super) fn source(named: &Path) -> Result<CopySource, RunnerError> {
     let path = if named.starts_with(DESCRIPTORS) { named.read_link() } else { named.canonicalize() };
     // Opening a pipe would wait for its other end.
     let metadata = named.metadata().map_err(failed("stat", named))?;
-    let is_regular = metadata.is_file();
-    let file = is_regular.then(|| open(named)).transpose().map_err(failed("open", named))?;
+    let (is_regular, size_bytes) = (metadata.is_file(), metadata.len());
+    let (mut ends_at_size, mut data_bytes) = (true, size_bytes);
+    if is_regular {
+        let file = open(named).map_err(failed("open", named))?;
+        ends_at_size = ends_at(&file, size_bytes).map_err(failed("read", named))?;
+        data_bytes = writebench_probe::data_bytes(&file, size_bytes);
+    }
     let path = path.map_err(failed("realpath", named))?;
     let name = if named.starts_with(DESCRIPTORS) { named.to_path_buf() } else { path.clone() };
-    let source =
-        CopySource { name, path, identity: identity(&metadata), size_bytes: metadata.len(), is_regular };
-    if let (Some(file), Some(last)) = (file, source.size_bytes.checked_sub(1)) {
-        file.read_exact_at(&mut [0], last).map_err(|error| not_read(&source, error))?;
-    }
-    Ok(source)
+    let identity = identity(&metadata);
+    Ok(CopySource { name, path, identity, size_bytes, is_regular, ends_at_size, data_bytes })
+}
+
+/// Whether there is a byte before the offset, and none at it.
+fn ends_at(file: &File, size_bytes: u64) -> io::Result<bool> {
+    let has_byte = |offset| file.read_at(&mut [0], offset).map(|read| read > 0);
+    Ok((size_bytes == 0 || has_byte(size_bytes - 1)?) && !has_byte(size_bytes)?)
 }
 
 fn open(path: &Path) -> io::Result<File> {
@@ -171,7 +182,7 @@ pub(super) fn copy(
             fill(&from, &to, source, destination).inspect_err(|_| _ = to.set_len(0))
         }
         Existing::Nothing | Existing::File { .. } => {
-            let to = unfinished(destination, workspace)?;
+            let to = unfinished(&from, destination, workspace)?;
             fill(&from, &to, source, destination)?;
             to.sync_data().map_err(destination.failed("fdatasync"))?;
             rename_to_destination(destination, target, workspace)
@@ -189,10 +200,12 @@ pub(super) fn empty(destination: &CopyDestination) -> Result<(), RunnerError> {
     emptied.map_err(destination.failed("ftruncate"))
 }
 
-/// With the owner and mode of the copy.
-fn unfinished(destination: &CopyDestination, workspace: &Workspace) -> Result<File, RunnerError> {
+/// With the owner and mode of the copy, as cp(1) chooses them: those of a replaced file, or else the source's mode
+/// without the umask.
+fn unfinished(from: &File, destination: &CopyDestination, workspace: &Workspace) -> Result<File, RunnerError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mode = Mode::from_bits_truncate(0o666);
+    let of_source = from.metadata().map_err(destination.failed("stat"))?.mode();
+    let mode = Mode::from_bits_truncate(of_source & 0o777);
     let file = rustix::fs::openat(&workspace.directory, UNFINISHED, flags, mode);
     let file = File::from(file.map_err(destination.failed("open"))?);
     if matches!(destination.existing, Existing::File { .. }) {
@@ -214,6 +227,10 @@ fn fill(from: &File, to: &File, source: &CopySource, destination: &CopyDestinati
     for (offset, length) in blocks.clone() {
         from.read_exact_at(&mut block[..length], offset).map_err(|error| not_read(source, error))?;
         to.write_all_at(&block[..length], offset).map_err(written)?;
+    }
+    if !ends_at(from, source.size_bytes).map_err(failed("read", &source.path))? {
+        let why = format!("{} became longer or shorter during the copy", source.path.display());
+        return Err(RunnerError::Told(why));
     }
     for (offset, length) in blocks {
         from.read_exact_at(&mut block[..length], offset).map_err(|error| not_read(source, error))?;
