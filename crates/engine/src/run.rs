@@ -394,7 +394,7 @@ impl Run<'_> {
         }
         let all = Written { target, names, case, regions, handed_over_bytes, is_of_another_rank: false };
         sample.bytes = all.check_sizes()?;
-        sample.shares_blocks = all.shares_blocks()?;
+        (sample.hole_bytes, sample.shares_blocks) = all.blocks_not_its_own()?;
         all.check_page_cache()?;
         all.check_zeros()?;
         let is_given = |commands: &ProgramCommands| Program::is_given_its_data(&commands.program);

@@ -3,6 +3,8 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use fiemap::{Fiemap, FiemapExtentFlags};
+use rustix::fs::SeekFrom;
+use rustix::io::Errno;
 use writebench_model::{Bytes, Cache, Case, Content, Data, Failure, Files, Method, Prepare, SyncCall};
 
 use crate::call::{CallError, Result, retry};
@@ -97,13 +99,24 @@ impl Written<'_, '_> {
         all.filter(move |(region, _)| self.names.len() == 1 || region.index == index)
     }
 
-    /// FIEMAP of the kernel's Documentation/filesystems/fiemap.rst. None for other methods, or without a
-    /// report.
-    pub(crate) fn shares_blocks(&self) -> Result<Option<bool>> {
-        let (true, Some(name)) = (self.case.method().copies(), self.names.first()) else { return Ok(None) };
+    /// Where the kernel or a program decides how bytes reach the file: the bytes in holes, and whether most of the
+    /// others are shared with another file. None for other methods, or without a report of the filesystem.
+    pub(crate) fn blocks_not_its_own(&self) -> Result<(Option<u64>, Option<bool>)> {
+        let (method, size_bytes) = (self.case.method(), self.case.axes().size_bytes);
+        let (true, Target::Directory(_), Some(name)) =
+            (method.copies() || method.is_program(), self.target, self.names.first())
+        else {
+            return Ok((None, None));
+        };
         let file = file::open_to_read(self.target, name)?;
+        let data_bytes = data_bytes(&file).unwrap_or(size_bytes).min(size_bytes);
+        // FIEMAP of the kernel's Documentation/filesystems/fiemap.rst. Compressed extents have their full length.
         let shared_bytes = extent_bytes(&file, |flags| flags.contains(FiemapExtentFlags::SHARED));
-        Ok(shared_bytes.map(|bytes| bytes > self.case.axes().size_bytes / 2))
+        let shares_blocks = shared_bytes.map(|bytes| bytes > data_bytes / 2);
+        // The other methods hand over all bytes, whatever the filesystem makes of zeros.
+        let may_leave_holes = method.is_program() || method == Method::CopyFileRange;
+        let hole_bytes = Some(size_bytes - data_bytes).filter(|&bytes| may_leave_holes && bytes > 0);
+        Ok((hole_bytes, shares_blocks))
     }
 
     /// Some filesystems accept `O_DIRECT` and use the page cache (tmpfs always, btrfs with checksums). Pages in
@@ -145,6 +158,21 @@ impl Written<'_, '_> {
 fn extent_bytes(file: &OwnedFd, counts: impl Fn(FiemapExtentFlags) -> bool) -> Option<u64> {
     let extents: Vec<_> = Fiemap::new(file.as_fd()).collect::<Result<_, _>>().ok()?;
     Some(extents.iter().filter(|extent| counts(extent.fe_flags)).map(|extent| extent.fe_length).sum())
+}
+
+/// Outside holes. Reserved blocks without data are holes, and data that waits for its blocks is none: so the
+/// file needs no sync, other than for `st_blocks`. None without lseek(2)'s `SEEK_DATA`.
+fn data_bytes(file: &OwnedFd) -> Option<u64> {
+    let (mut at, mut bytes) = (0, 0);
+    loop {
+        let start = match rustix::fs::seek(file, SeekFrom::Data(at)) {
+            Ok(start) => start,
+            Err(Errno::NXIO) => return Some(bytes), // no more data
+            Err(_) => return None,
+        };
+        let end = rustix::fs::seek(file, SeekFrom::Hole(start)).ok().filter(|&end| end > at)?;
+        (at, bytes) = (end, bytes + (end - start));
+    }
 }
 
 pub(crate) fn wrong(message: String) -> CallError {

@@ -314,6 +314,10 @@ impl Case {
     pub fn space_bytes(&self) -> u64 {
         const EACH_FILE_BYTES: u64 = 8 << 10;
         let size_bytes = self.axes.size_bytes;
+        // A clone takes metadata only.
+        if self.contract().content == Content::SharedCopy && !self.axes.prepare.needs_old_content() {
+            return 0;
+        }
         if !self.method.writes_set() {
             let ahead = if self.axes.prepare == Prepare::FallocateAhead { Prepare::AHEAD_BYTES } else { 0 };
             return size_bytes.saturating_add(ahead.saturating_mul(self.file_count().into()));

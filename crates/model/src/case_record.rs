@@ -274,10 +274,16 @@ impl CaseRecord {
         each.saturating_mul(self.samples.len() as u64)
     }
 
-    /// Whether copies share most of their blocks with the source, by the method or by the filesystem's
-    /// choice.
-    pub fn shares_blocks(&self) -> bool {
-        let is_shared = |sample: &Sample| sample.outcome.is_ok() && sample.shares_blocks == Some(true);
-        self.contract.content == Content::SharedCopy || self.samples.iter().any(is_shared)
+    /// What the files have. The filesystem or a program may have shared or left out the bytes of the contract.
+    pub fn found_content(&self) -> Content {
+        let any = |lacks: fn(&Sample) -> bool| {
+            self.samples.iter().any(|sample| sample.outcome.is_ok() && lacks(sample))
+        };
+        match self.contract.content {
+            content if !content.has_own_bytes() => content,
+            _ if any(|sample| sample.shares_blocks == Some(true)) => Content::SharedCopy,
+            _ if any(|sample| sample.hole_bytes.is_some()) => Content::Sparse,
+            content => content,
+        }
     }
 }

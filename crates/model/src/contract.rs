@@ -52,6 +52,8 @@ named_values! {
         Copy = "copy",
         /// Blocks shared with another file until one is written.
         SharedCopy = "shared-copy",
+        /// With holes, which no name of a case asks for: a program or the kernel left bytes out.
+        Sparse = "sparse",
     }
 
     DataSource {
@@ -159,6 +161,7 @@ impl fmt::Display for Contract {
             (Content::Copy, DataSource::ColdFile) => "copied from a file outside the page cache",
             (Content::Copy, _) => "copied from a file in the page cache",
             (Content::SharedCopy, _) => "with blocks shared with the source",
+            (Content::Sparse, _) => "with holes",
         };
         let memory = self.memory.words().map_or(String::new(), |words| format!(" {words}"));
         let start = self.start;

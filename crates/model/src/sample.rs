@@ -213,9 +213,12 @@ pub struct Sample {
     pub context_switches: u64,
     /// To the block device during the sample, from all programs.
     pub device_bytes: Option<u64>,
-    /// Whether a copy shares most of its blocks with another file.
+    /// Whether a copy, or a program's file, shares most of its data with another file.
     #[serde(default)]
     pub shares_blocks: Option<bool>,
+    /// Left out by a program, or by the kernel's own copy. None for the other methods, and without holes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hole_bytes: Option<u64>,
     /// None if only the size was checked.
     pub read_back: Option<ReadBack>,
     /// The memory-copy probe before and after.
@@ -305,6 +308,11 @@ impl Sample {
             Some(rank) => format!("{rank}: {reason}"),
             None => reason,
         })
+    }
+
+    /// Whether the file has fewer bytes of its own than its contract says.
+    pub fn lacks_bytes(&self) -> bool {
+        self.shares_blocks == Some(true) || self.hole_bytes.is_some()
     }
 
     pub fn without_figures(round: u32, outcome: Outcome) -> Self {

@@ -21,7 +21,7 @@ pub struct SampleSummary {
     /// Whether the worker died, and the case need not be the reason.
     pub is_accident: bool,
     pub is_disturbed: bool,
-    /// For copies.
+    /// Or left holes: fewer bytes than the contract says.
     pub shares_blocks: bool,
 }
 
@@ -33,7 +33,7 @@ impl SampleSummary {
             is_ok: sample.outcome.is_ok(),
             is_accident: sample.outcome.is_accident(),
             is_disturbed: sample.disturbed.is_some(),
-            shares_blocks: sample.shares_blocks == Some(true),
+            shares_blocks: sample.lacks_bytes(),
         }
     }
 

@@ -122,6 +122,14 @@ mod tests {
     }
 
     #[test]
+    fn a_clone_takes_no_blocks_but_its_source_and_an_old_file_do() {
+        assert_eq!(refusal(&SPACE, "ficlone,size=900MiB", 0, "5%"), None);
+        assert!(refusal(&SPACE, "ficlone,size=900MiB", 900 << 20, "5%").is_some());
+        assert!(refusal(&SPACE, "ficlone,size=900MiB,prepare=overwrite", 0, "5%").is_some());
+        assert!(refusal(&SPACE, "copy-file-range,size=900MiB", 0, "5%").is_some());
+    }
+
+    #[test]
     fn counted_inodes_also_have_a_reserve() {
         let scarce = Space { available_inodes: Some(54), ..SPACE };
         let text = refusal(&scarce, "write,size=1MiB", 0, "5%").unwrap();

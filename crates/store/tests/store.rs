@@ -43,6 +43,7 @@ fn samples() -> Vec<Sample> {
         startup_ns: None,
         write_back_failure: None,
         shares_blocks: Some(true),
+        hole_bytes: Some(4096),
         round: 0,
         order: Some(30),
         outcome: Outcome::Ok,

@@ -5,6 +5,7 @@ mod cache_promises;
 mod clock;
 mod commands;
 mod compare;
+mod copied_files;
 mod copy_promises;
 mod copying;
 mod database_faults;
@@ -74,6 +75,7 @@ fn main() -> Result<ExitCode> {
     commands::add(&mut trials);
     compare::add(&mut trials);
     gate::add(&mut trials);
+    copied_files::add(&mut trials);
     copying::add(&mut trials);
     database_faults::add(&mut trials);
     database_locks::add(&mut trials);

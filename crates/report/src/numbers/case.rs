@@ -3,8 +3,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::{
-    CaseRecord, Content, Contract, Durability, GOALS, Limit, Objective, Outcome, RunRecord, Sample, Stage,
-    TargetRecord,
+    CaseRecord, Contract, Durability, GOALS, Limit, Objective, Outcome, RunRecord, Sample, Stage, TargetRecord,
 };
 use writebench_stats::{Interval, Verdict, counts_disturbed, grouped};
 
@@ -110,9 +109,7 @@ fn drop_exceeded_limits(cases: &mut [CaseReport]) {
 
 impl CaseReport {
     fn new(mut record: CaseRecord, objective: Objective) -> Self {
-        if record.shares_blocks() {
-            record.contract.content = Content::SharedCopy;
-        }
+        record.contract.content = record.found_content();
         let reason = match record.samples.last() {
             Some(sample) => sample.reason(),
             None => Some("not measured: the run ended before its turn".to_owned()),

@@ -111,6 +111,7 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>, promised:
         Content::Zero => " of zeros",
         Content::Copy => " by copying",
         Content::SharedCopy => " by sharing blocks",
+        Content::Sparse => " with holes",
         Content::Reserved => ", blocks only",
         Content::Hole => ", length only",
         Content::Nothing => ", no data",

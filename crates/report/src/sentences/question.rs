@@ -13,6 +13,7 @@ pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>, promi
         Content::Zero => format!("{write} {bytes} of zeros{memory}{}", source(contract.source)),
         Content::Copy => format!("copy {bytes}{}", source(contract.source)),
         Content::SharedCopy => format!("share the blocks of {bytes}{}", source(contract.source)),
+        Content::Sparse => format!("make {bytes} with holes{}", source(contract.source)),
         Content::Reserved => format!("reserve the blocks of {bytes}"),
         Content::Hole => format!("set a length of {bytes} without blocks"),
         Content::Nothing => format!("pass over {bytes} without a call"),

@@ -1,4 +1,4 @@
-use writebench_model::{GOALS, Outcome, RunRecord, RunStatus};
+use writebench_model::{Bytes, Content, GOALS, Outcome, RunRecord, RunStatus};
 use writebench_stats::{CONFIDENCE, grouped};
 
 use crate::numbers::{
@@ -20,6 +20,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     warnings.extend(not_durable(run, &cases));
     warnings.extend(failed_with_remedy(run, &cases).filter(|_| !is_search && !answers_goals));
     warnings.extend(went_on(&cases));
+    warnings.extend(lacking_bytes(&cases));
     warnings.extend(lost_at_write_back(&cases));
     let estimates = || cases.iter().filter_map(|case| case.estimate.as_ref());
     if let Some(lowest) = estimates().min_by(|a, b| a.confidence.total_cmp(&b.confidence))
@@ -121,6 +122,25 @@ fn went_on(cases: &[&CaseReport]) -> Option<String> {
     let first = all.first()?;
     let whose = if all.len() == 1 { "its worker, its case" } else { "their workers, their cases" };
     Some(format!("{} lost {whose} continued: {first}.", counted(all.len(), "sample")))
+}
+
+/// Files with fewer bytes of their own than the contract says.
+fn lacking_bytes(cases: &[&CaseReport]) -> Vec<String> {
+    let lacking = |case: &&CaseReport| {
+        let declared = case.record.case.known()?.contract().content;
+        let why = match case.record.contract.content {
+            found if found == declared => return None,
+            Content::SharedCopy => "shares its blocks with the source".to_owned(),
+            _ => {
+                let most = case.good_samples().filter_map(|sample| sample.hole_bytes).max()?;
+                let all = case.record.contract.bytes;
+                let [own, all] = [all.saturating_sub(most), all].map(|bytes| Bytes(bytes).approximate());
+                format!("has holes, {own} of {all} hold data")
+            }
+        };
+        Some(format!("{}: its file {why}. It is not ranked with cases that write all bytes.", case.name))
+    };
+    cases.iter().filter_map(lacking).collect()
 }
 
 /// Why a run is incomplete, and how to continue.
