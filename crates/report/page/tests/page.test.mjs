@@ -433,6 +433,17 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.ok(longest > 0.4, `${longest}`);
     }));
 
+  test("a run of records alone has their unit on its axis and beside its bars", async () => {
+    const records = timed(workplace.measured("--case", "write,size=256KiB,chunk=4KiB,sync=fsync/1", "--samples", "1"), 6);
+    await withPage(workplace.page("records.html", workplace.exported("records.json", copyOf(records, "records"))), async (page) => {
+      assert.match(await page.locator(".overview thead .figure").textContent(), /^records\/s/);
+      assert.equal(await page.locator(".overview tbody", { hasText: "in records/s" }).count(), 0);
+      const value = Number(/^[\d.]+/.exec(await page.locator(".overview td.figure").first().textContent())[0]);
+      const last = Number((await page.locator(".overview .ticks span").allTextContents()).at(-1));
+      assert.ok(value > last / 10 && value <= last, `${value} on an axis up to ${last}`);
+    });
+  });
+
   for (const [name, viewport] of [["a screen", { width: 1280, height: 900 }], ["a phone", { width: 390, height: 844 }]]) {
     test(`no labels of the final's chart overlap on ${name}, however long its names are`, () =>
       withPage(files.search, async (page) => {
