@@ -41,7 +41,7 @@ impl Case {
     }
 
     /// With these values, if they are possible and leave each thread its range and the file its contract.
-    fn instead(&self, values: &Values) -> Option<Self> {
+    fn instead(&self, values: &[(Axis, String)]) -> Option<Self> {
         let case = self.with_all(values).ok()?;
         let has_ranges = self.method().writes_set() || case.ranges() == self.ranges();
         (has_ranges && case.contract() == self.contract()).then_some(case)
@@ -114,9 +114,9 @@ fn in_one_window(case: &Case) -> Option<Case> {
     if axes.huge == Huge::Collapse {
         let whole = longest.next_multiple_of(Case::HUGE_PAGE_BYTES);
         let fitting = [default, whole].into_iter().find(|&window| window >= longest)?;
-        return case.instead(&vec![(Axis::Window, text(fitting))]);
+        return case.instead(&[(Axis::Window, text(fitting))]);
     }
-    case.instead(&vec![(Axis::Populate, Populate::All.to_string()), (Axis::Window, text(default))])
+    case.instead(&[(Axis::Populate, Populate::All.to_string()), (Axis::Window, text(default))])
 }
 
 /// A chunk with all of a thread's bytes, or of each file.
@@ -136,8 +136,8 @@ fn in_one_call(case: &Case) -> Option<Case> {
     let fitting = [default, whole].into_iter().filter(|&chunk| chunk >= least);
     let mut cases = fitting.map(|chunk| match chunk {
         chunk if chunk == axes.chunk_size_bytes => Some(case.clone()),
-        Axes::WHOLE => case.instead(&vec![(Axis::Chunk, "whole".to_owned())]),
-        chunk => case.instead(&vec![(Axis::Chunk, text(chunk))]),
+        Axes::WHOLE => case.instead(&[(Axis::Chunk, "whole".to_owned())]),
+        chunk => case.instead(&[(Axis::Chunk, text(chunk))]),
     });
     cases.find_map(|case| case)
 }
@@ -196,7 +196,7 @@ fn in_one_queue(case: &Case) -> Option<Case> {
     }
     let fitting =
         [u64::from(case.defaults().depth), operations].into_iter().find(|&fitting| fitting >= operations)?;
-    (fitting != depth).then(|| case.instead(&vec![(Axis::Depth, fitting.to_string())]))?
+    (fitting != depth).then(|| case.instead(&[(Axis::Depth, fitting.to_string())]))?
 }
 
 /// A distance beyond the thread's last byte is none. It is reached at the end of a call only.
@@ -204,7 +204,7 @@ fn behind_the_end(case: &Case) -> Option<Case> {
     let axes = case.axes();
     let (distance, longest) = (axes.writeback_bytes?, case.longest_bytes());
     if distance > longest {
-        return case.instead(&vec![(Axis::Writeback, "none".to_owned()), (Axis::Drop, Drop::No.to_string())]);
+        return case.instead(&[(Axis::Writeback, "none".to_owned()), (Axis::Drop, Drop::No.to_string())]);
     }
     if case.thread_count() > 1 || case.method().copies() {
         return None;

@@ -144,8 +144,7 @@ impl Suite {
                     (Err(error), _) => return Err(self.error(section, error)),
                 };
                 for case in cases {
-                    let case =
-                        if case.axes().chunk_size_bytes > case.axes().size_bytes { whole(&case) } else { case };
+                    let case = truly_named(case);
                     if met.insert((&prefix.label, whole(&case))) {
                         rows.push(SelectedCase { origin: origin.clone(), label: prefix.label.clone(), case });
                     }
@@ -171,9 +170,15 @@ impl Suite {
 /// no effect.
 fn whole(case: &Case) -> Case {
     let has_all = case.axes().chunk_size_bytes >= case.axes().size_bytes;
-    let is_chosen = has_all && case.chosen_axes().any(|axis| axis == Axis::Chunk);
-    let whole = if is_chosen { case.with(Axis::Chunk, "whole").ok() } else { None };
+    let whole = if has_all { case.with(Axis::Chunk, "whole").ok() } else { None };
     whole.filter(|whole| whole.is_same_work(case)).unwrap_or_else(|| case.clone())
+}
+
+/// No chunk is larger than the file. A method's default needs no name.
+fn truly_named(case: Case) -> Case {
+    let is_larger = case.axes().chunk_size_bytes > case.axes().size_bytes;
+    let is_named = case.chosen_axes().any(|axis| axis == Axis::Chunk);
+    if is_larger && is_named { whole(&case) } else { case }
 }
 
 fn named_value(axis: Axis, values: &[String]) -> Option<&String> {

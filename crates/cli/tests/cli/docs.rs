@@ -71,6 +71,6 @@ fn exit_codes() -> Result<()> {
             );
         }
     }
-    ensure!(checked == 7, "{checked} codes");
+    ensure!(checked == 8, "{checked} codes");
     Ok(())
 }

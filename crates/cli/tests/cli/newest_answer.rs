@@ -131,7 +131,7 @@ fn reads_one() -> Result<()> {
     let script = "import sqlite3, sys\n\
         c = sqlite3.connect(sys.argv[1])\n\
         c.execute(\"update cases set record = 'broken' where run < 41\")\n\
-        c.execute(\"update samples set sample = 'broken' where run < 41\")\n\
+        c.execute(\"update samples set sample = '{}' where run < 41\")\n\
         c.commit()";
     let broken = Command::new("python3").args(["-c", script]).arg(database(&program)).status()?;
     ensure!(broken.success(), "python3");
