@@ -28,6 +28,18 @@ impl Mounted {
         Self::new(&["-t", "tmpfs", "-o", &format!("mode=0700,size={size_bytes}"), "tmpfs"])
     }
 
+    /// Its directories are made in another filesystem, new for each overlay.
+    pub fn overlay(below: &Path, options: &str) -> Result<Self> {
+        let own = tempfile::Builder::new().prefix("overlay-").tempdir_in(below)?.keep();
+        let [lower, upper, work] = ["lower", "upper", "work"].map(|name| own.join(name));
+        for directory in [&lower, &upper, &work] {
+            std::fs::create_dir(directory)?;
+        }
+        let [lower, upper, work] = [lower, upper, work].map(|path| path.display().to_string());
+        let options = format!("lowerdir={lower},upperdir={upper},workdir={work},{options}");
+        Self::new(&["-t", "overlay", "-o", &options, "overlay"])
+    }
+
     #[must_use]
     pub fn path(&self) -> &Path {
         self.point.path()

@@ -12,6 +12,7 @@ use writebench_testkit::{
 use crate::cache_promises::PAST_CACHE;
 use crate::program;
 use crate::promises::PROMISES;
+use crate::set_promises::SETS;
 use crate::syscalls::{promise_of, traced};
 
 /// With the required packages.
@@ -233,7 +234,8 @@ fn keeps(kind: &str) -> Result<()> {
     // The C library's buffer is st_blksize, a huge page here.
     let has_large_blocks = kind == "tmpfs-huge";
     let is_for_this = |case: &str| is_for_any_kind(case) && !(has_large_blocks && case.starts_with("fwrite"));
-    let promises: Vec<_> = PROMISES.iter().chain(PAST_CACHE).filter(|(case, _)| is_for_this(case)).collect();
+    let promises: Vec<_> =
+        PROMISES.iter().chain(SETS).chain(PAST_CACHE).filter(|(case, _)| is_for_this(case)).collect();
     let names: Vec<&str> = promises.iter().map(|(case, _)| *case).collect();
     let export = made.program.home().join("export.json");
     let export_argument = format!("--export=json={}", export.display());

@@ -12,9 +12,10 @@ use crate::cache_promises::PAST_CACHE;
 use crate::copy_promises::{CLONES, COPIES};
 use crate::program;
 use crate::promises::PROMISES;
+use crate::set_promises::SETS;
 
 pub(crate) fn add(trials: &mut Trials) {
-    for (case, calls) in PROMISES.iter().chain(PAST_CACHE).chain(COPIES) {
+    for (case, calls) in PROMISES.iter().chain(SETS).chain(PAST_CACHE).chain(COPIES) {
         // Only tmpfs makes huge pages for a written file.
         let kind = if case.contains("huge=collapse") { Kind::Tmpfs } else { Kind::Ext4 };
         let needs = [Need::Strace, Need::Filesystem(kind)];
@@ -46,6 +47,7 @@ pub(crate) fn add(trials: &mut Trials) {
                 PROMISES
                     .iter()
                     .chain(PAST_CACHE)
+                    .chain(SETS)
                     .chain(COPIES)
                     .chain(CLONES)
                     .any(|(case, _)| case.split(',').next() == Some(name)),
@@ -69,15 +71,16 @@ const FLUSHES: &[(&str, u64, u64)] = &[
     ("mmap,size=256KiB,chunk=4KiB,sync=msync/1", 64, 170),
 ];
 
-struct Flushed {
+pub(crate) struct Flushed {
     program: Program,
     image: Image,
     number: String,
 }
 
 impl Flushed {
-    fn new() -> Result<Self> {
-        let (program, image) = (program()?, Image::mount("ext4", 64 << 20)?);
+    pub(crate) fn on(kind: &str) -> Result<Self> {
+        // The smallest for btrfs and xfs.
+        let (program, image) = (program()?, Image::mount(kind, 512 << 20)?);
         let words = ["--case", "allocate,size=4KiB", "--samples", "1", "--no-limits"];
         let document = program.run(&image.path(), &words, 0)?;
         let number =
@@ -91,7 +94,7 @@ impl Flushed {
         Ok(stat.split_whitespace().nth(15).context("flushes are not counted")?.parse()?)
     }
 
-    fn each(&self, case: &str, samples: &str) -> Result<u64> {
+    pub(crate) fn each(&self, case: &str, samples: &str) -> Result<u64> {
         let before = self.count()?;
         let words = ["--case", case, "--samples", samples, "--no-limits"];
         let document = self.program.run(&self.image.path(), &words, 0)?;
@@ -101,7 +104,7 @@ impl Flushed {
 }
 
 fn flushes(case: &str, least: u64, most: u64) -> Result<()> {
-    let each = Flushed::new()?.each(case, "1")?;
+    let each = Flushed::on("ext4")?.each(case, "1")?;
     ensure!((least..=most).contains(&each), "{each} flushes for each sample");
     Ok(())
 }
@@ -111,7 +114,7 @@ fn flushes(case: &str, least: u64, most: u64) -> Result<()> {
 fn flushes_less_without_sync() -> Result<()> {
     const TRIES: u32 = 3;
     const SAMPLES: &str = "8";
-    let flushed = Flushed::new()?;
+    let flushed = Flushed::on("ext4")?;
     let (mut without, mut with) = (u64::MAX, u64::MAX);
     for _ in 0..TRIES {
         without = without.min(flushed.each("write,size=256KiB,chunk=4KiB", SAMPLES)?);
