@@ -329,8 +329,8 @@ fn number(address: &str) -> Option<u64> {
     u64::from_str_radix(address.strip_prefix("0x")?, 16).ok()
 }
 
-/// strace splits calls that other threads interrupt.
-fn joined(text: &str) -> Vec<String> {
+/// Without their threads. strace splits calls that other threads interrupt.
+pub(crate) fn joined(text: &str) -> Vec<String> {
     let mut unfinished = BTreeMap::<&str, String>::new();
     let mut lines = Vec::new();
     for line in text.lines() {

@@ -12,6 +12,7 @@ mod lacking;
 mod log_file;
 mod logs;
 mod modules;
+mod order;
 mod recovery;
 mod style;
 mod texts;
@@ -32,6 +33,7 @@ pub(crate) fn add(trials: &mut Trials) {
     lacking::add(trials);
     logs::add(trials);
     modules::add(trials);
+    order::add(trials);
     recovery::add(trials);
     style::add(trials);
     unaligned::add(trials);
