@@ -308,7 +308,7 @@ fn is_locked(case: &str, language: Language) -> Result<()> {
 /// has after a power loss then.
 fn survives(case: &str, language: Language) -> Result<()> {
     let built = built(case, language)?;
-    let image = Image::mount("ext4", 64 << 20)?;
+    let image = Image::mount("ext4", 512 << 20)?; // more than the log reserves
     let copies = directory_on(Kind::Tmpfs);
     let target = image.path().join("log");
     let all = records(60);
