@@ -169,10 +169,9 @@ fn holes() -> Result<()> {
         ensure!(said.contains("has holes: 4 KiB of 4 MiB hold data"), "{said}");
     }
     let zeros = ["--case", "write,size=1MiB,data=zero", "--command", "truncate -s 1M {file}"];
-    let head = "sh -c 'head -c 1M /dev/zero >\"$1\"' - {file}";
-    let others = ["--command", "fallocate -l 1M {file}", "--command", head];
-    let document = program.run(directory.path(), &[&zeros[..], &others, &common].concat(), 0)?;
-    have(&document, &[("write", "zero"), ("truncate", "sparse"), ("fallocate", "sparse"), ("sh", "zero")])
+    let reserved = ["--command", "fallocate -l 1M {file}"];
+    let document = program.run(directory.path(), &[&zeros[..], &reserved, &common].concat(), 0)?;
+    have(&document, &[("write", "zero"), ("truncate", "sparse"), ("fallocate", "sparse")])
 }
 
 fn shared_blocks() -> Result<()> {
@@ -212,13 +211,10 @@ fn compressed() -> Result<()> {
 fn clone_larger_than_space() -> Result<()> {
     let (program, image) = (program()?, Image::mount("xfs", 512 << 20)?);
     let from = image.path().join("large");
-    File::create(&from)?.set_len(2 << 30)?;
+    File::create(&from)?.set_len(600 << 20)?;
     let from = from.to_str().context("UTF-8")?;
-    let more = ["--samples", "1", "--no-limits", "--yes"];
-    let run = |case: &str, code| {
-        program.run(&image.path(), &[&["--from", from, "--case", case], &more[..]].concat(), code)
-    };
-    let document = run("ficlone", 0)?;
+    let clone = ["--from", from, "--case", "ficlone", "--samples", "1", "--no-limits", "--yes"];
+    let document = program.run(&image.path(), &clone, 0)?;
     ensure!(document["cases"][0]["outcome"] == "ok", "{document}");
     let target = image.path();
     let read_write = ["run", target.to_str().context("UTF-8")?, "--from", from, "--case", "read-write"];
