@@ -3,6 +3,7 @@
 //!
 //! Languages use no foreign functions. An unsupported case gets the nearest supported one instead of code.
 
+mod about;
 mod case_view;
 pub mod fio;
 mod language;

@@ -445,7 +445,7 @@ fn a_case_is_known_by_its_recorded_values_and_otherwise_still_readable() {
     let cases = open(&path).unwrap().run(number).unwrap().cases;
     let (lost, other, ours) = (&cases[0].case, &cases[1].case, &cases[2].case);
     assert_eq!((lost.name(), lost.method()), ("teleport,distance=1m", "teleport"));
-    assert_eq!(lost.axes()["distance"].as_str(), "1m");
+    assert_eq!(lost.axes()["distance"], "1m");
     assert_eq!((other.name(), other.known()), ("pwrite", None), "its default was another");
     assert_eq!(ours, &run.cases[2].case);
     assert!(ours.known().is_some());
@@ -460,8 +460,8 @@ fn searched(store: &mut Store, id: &str, target: &str, baseline: &str) -> i64 {
         ..example_case("", name, Vec::new())
     };
     let cases = vec![case(baseline, true), case("pwrite,size=8MiB,threads=2", false)];
-    let (id, targets) = (id.to_owned(), vec![example_target(target)]);
-    let number = store.begin_run(&RunRecord { id, targets, cases, ..example_run() }).expect("a run begins");
+    let run = RunRecord { id: id.to_owned(), targets: vec![example_target(target)], cases, ..example_run() };
+    let number = store.begin_run(&run).expect("a run begins");
     for round in 0..6 {
         for name in [baseline, "pwrite,size=8MiB,threads=2"] {
             let sample = Sample { round, ..samples()[0].clone() };
@@ -487,8 +487,7 @@ fn names_of_earlier_cases_are_found_without_reading_older_runs() {
     connection.execute("UPDATE cases SET record = 'broken' WHERE run < ?1", [wanted]).unwrap();
     connection.execute("UPDATE samples SET sample = '{}' WHERE run < ?1", [wanted]).unwrap();
     assert!(store.run(1).is_err());
-    let is_there = |wanted: &&str, name: &str| name == *wanted;
-    let find = |names: &[&str]| store.newest_run_with(names, is_there).unwrap();
+    let find = |names: &[&str]| store.newest_run_with(names, |wanted: &&str, name| name == *wanted).unwrap();
     assert_eq!(find(&["write,size=8MiB", "pwrite,size=8MiB,threads=2"]), Some(wanted));
     assert_eq!(find(&["write,size=8MiB,sync=fsync"]), Some(other));
     assert_eq!(find(&["write,size=8MiB", "write,size=8MiB,sync=fsync"]), None, "never in one run");

@@ -5,11 +5,11 @@ use writebench_snippets::{EmitOptions, Language, code};
 use crate::cache_promises::PAST_CACHE;
 use crate::copy_promises::{CLONES, COPIES};
 use crate::promises::{PROMISES, Promise};
-use crate::set_promises::SETS;
+use crate::set_promises;
 
 /// Promises of one file, written by one process.
 pub(super) fn promises() -> Vec<(Case, &'static Promise)> {
-    let all = PROMISES.iter().chain(SETS).chain(PAST_CACHE).chain(COPIES).chain(CLONES);
+    let all = PROMISES.iter().chain(set_promises::SETS).chain(PAST_CACHE).chain(COPIES).chain(CLONES);
     let known = all.filter_map(|promise| Some((Case::parse(promise.0).ok()?, promise)));
     let is_known = |case: &Case| code(case, Language::C, EmitOptions::default()).is_ok() || streams(case);
     known.filter(|(case, _)| is_known(case)).collect()
