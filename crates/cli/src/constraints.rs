@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use clap::Args;
-use writebench_model::{Case, Constraint, Space};
+use writebench_model::{Case, Constraint, Space, TargetRecord};
 use writebench_report::{counted, emit_options};
 use writebench_runner::Rule;
 use writebench_snippets::{Language, code};
@@ -53,11 +53,14 @@ fn refusal(constraint: &Constraint, case: &Case) -> Option<String> {
     code(case, *language, emit_options(case)).err().map(|refusal| refusal.why)
 }
 
-/// For simpler forms of a winner.
-pub(crate) fn rule(constraints: &[Constraint]) -> Rule {
+/// Which simpler forms of an answer may join its contest: those that the program can use, and whose sync works on the
+/// target.
+pub(crate) fn rule(constraints: &[Constraint], target: &TargetRecord) -> Rule {
     let constraints = constraints.to_vec();
+    let target = target.clone();
     let all = move |case: &Case, baseline: &Case| {
-        constraints.iter().all(|constraint| allows(constraint, case, baseline))
+        target.why_not_durable(case).is_none()
+            && constraints.iter().all(|constraint| allows(constraint, case, baseline))
     };
     Rule(Some(Arc::new(all)))
 }

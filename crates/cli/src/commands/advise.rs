@@ -334,7 +334,7 @@ impl AdviseCommand {
         let CandidateSet { cases, candidates, baseline, mut limits, deferred, .. } = candidates;
         limits.max_bytes = limits.max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
         let workspaces = Workspaces { store: &store, run: number, targets, limit: None, global };
-        let rule = rule(&settings.constraints);
+        let rule = rule(&settings.constraints, &run.targets[0]);
         let schedule = Box::new(Race::new(candidates, baseline, cases.clone(), limits).ruled_by(rule));
         let plan = ScheduledCases { cases, deferred, schedule, is_timed: true };
         Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)

@@ -170,12 +170,12 @@ fn goals(rows: &[SelectedCase]) -> Vec<((String, writebench_model::Contract), Ve
 
 /// In the order of the rows' goals. A case is in the plan once for each target.
 fn contests(rows: &[SelectedCase], run: &RunRecord, cases: &[Case]) -> Vec<Vec<Contest>> {
-    let rule = constraints::rule(&run.settings.constraints);
     let targets = run.targets.len();
     let place = |case: &Case| cases.iter().position(|other| other == case);
     let on_target = |rows: &[&SelectedCase], target: usize| {
         let position = |row: &&SelectedCase| Some((place(&row.case)? * targets + target, row.case.clone()));
-        Contest::new(target, rows.iter().filter_map(position).collect(), rule.clone())
+        let rule = constraints::rule(&run.settings.constraints, &run.targets[target]);
+        Contest::new(target, rows.iter().filter_map(position).collect(), rule)
     };
     let on_all = |rows: &[&SelectedCase]| (0..targets).map(|target| on_target(rows, target)).collect();
     goals(rows).iter().map(|(_, rows)| on_all(rows)).collect()
