@@ -1,6 +1,6 @@
 //! From `--suite`, `--case` and overrides to cases.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use anyhow::{Result, ensure};
 use clap::Args;
@@ -133,10 +133,10 @@ pub(crate) fn rows(
             if rows.contains(&row) {
                 continue;
             }
-            notes.extend(same_calls(&row.case, &rows));
             rows.push(row);
         }
     }
+    notes.extend(same_calls(&rows));
     check_records(&selection.record, rows.iter().map(|row| &row.case))?;
     let mut asked = overrides.iter().filter(|(axis, _)| *axis != Axis::Ranks || ranks.is_empty());
     if let Some((axis, _)) = asked.find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis))) {
@@ -149,11 +149,25 @@ pub(crate) fn rows(
     Ok(Selection { rows, notes, samples })
 }
 
-/// A case that is asked for by name is measured by that name.
-fn same_calls(case: &Case, rows: &[SelectedCase]) -> Option<String> {
-    let is_other_name = |row: &&SelectedCase| row.case != *case && row.case.is_same_work(case);
-    let other = &rows.iter().find(is_other_name)?.case;
-    Some(format!("{case} makes the same calls as {other}. A difference between them is noise."))
+/// Cases that are asked for by name are measured by that name, also if another one makes the same calls.
+fn same_calls(rows: &[SelectedCase]) -> Vec<String> {
+    let mut notes = Vec::new();
+    // The canonical form is expensive, and there may be ten thousand cases of different sizes.
+    for (_, alike) in grouped(rows, |row| (row.case.method(), row.case.contract())) {
+        if alike.len() < 2 {
+            continue;
+        }
+        let mut known: HashMap<Case, &Case> = HashMap::new();
+        for SelectedCase { case, origin, .. } in alike {
+            let other = known.entry(case.canonical()).or_insert(case);
+            if *other != case && *origin == CaseOrigin::named() {
+                notes.push(format!(
+                    "{case} makes the same calls as {other}. A difference between them is noise."
+                ));
+            }
+        }
+    }
+    notes
 }
 
 /// Leaves out cases of goals that are durable on none of the targets, unless they are a goal's reference or nothing is
