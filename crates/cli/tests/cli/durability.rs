@@ -77,8 +77,8 @@ fn trusted_syncs_flush(kind: &'static str) -> Result<()> {
     Ok(())
 }
 
-const CASES: [&str; 6] =
-    ["--case", "write,size=64KiB,sync=fsync", "--case", "write,size=64KiB", "--samples", "1"];
+const CASES: [&str; 7] =
+    ["--case", "write,size=64KiB,sync=fsync", "--case", "write,size=64KiB", "--samples", "1", "--no-limits"];
 
 /// A durable case is measured without a rank, the goals are left out, and a search for one is refused, all with the reason.
 fn makes_nothing_durable(directory: &Path, why: &str) -> Result<()> {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use writebench_model::{Case, Durability, Goal};
+use writebench_model::{Case, Durability, DurableCall, Goal};
 use writebench_stats::median;
 
 use super::choice::{Gains, TOLERANCE, choose, gain, left_out, regret};
@@ -59,13 +59,21 @@ fn effort(goal: Goal, name: &str) -> Option<u32> {
     is_of_goal.then(|| case.effort())
 }
 
+/// The overlays were over ext4, which trusts every sync.
+fn is_trusted_on(kind: &str, name: &str) -> bool {
+    let call = Case::parse(name).ok().and_then(|case| DurableCall::of_case(&case));
+    call.is_none_or(|call| kind == "overlay" || call.is_trusted_on(kind))
+}
+
 impl<'g> Column<'g> {
     fn new(grids: &'g Grids, goal: Goal) -> Self {
         let (mut names, mut gains, mut efforts) = (Vec::new(), Vec::new(), BTreeMap::new());
         for (name, grid) in grids {
             let Some(all) = grid.goals.get(goal.name()) else { continue };
             efforts.extend(all.keys().filter_map(|name| Some((name.clone(), effort(goal, name)?))));
-            let candidates = all.iter().filter(|(name, _)| efforts.contains_key(*name));
+            let kind = grid.environment.get("filesystem").map_or("", String::as_str);
+            let candidates =
+                all.iter().filter(|(name, _)| efforts.contains_key(*name) && is_trusted_on(kind, name));
             gains.push(candidates.map(|(name, gain)| (name.clone(), *gain)).collect());
             names.push(name.as_str());
         }
