@@ -1,8 +1,9 @@
 //! Contests for several goals at once, in blocks.
 //!
 //! A block has one sample of each live case of a goal, so the compared samples are neighbours in time, and
-//! drift affects them alike. Each goal gets three blocks. Then the next block goes where it promises most:
-//! to the goal whose answer risks the largest loss per second of measuring.
+//! drift affects them alike. A goal begins when the one before has an answer, so a slow or busy machine answers
+//! the first goals instead of none. Then each block goes where it promises most: to the goal whose answer risks
+//! the largest loss per second of measuring.
 
 use std::time::Duration;
 
@@ -42,8 +43,8 @@ struct GoalProgress {
     is_left_out: bool,
 }
 
-/// The blocks of each goal before any goal is preferred.
-const FIRST_BLOCKS: usize = 3;
+/// The most blocks before the next goal begins although there is no answer, because too many samples fail.
+const MOST_FIRST_BLOCKS: usize = 12;
 /// A goal begins only if the time suffices for so many samples of it and of those that began before: three
 /// blocks of nine cases, and three of the few that are then left.
 const LEAST_SAMPLES: usize = 36;
@@ -99,26 +100,19 @@ impl GoalRounds {
 
     /// None if no goal needs more samples.
     fn next_goal(&mut self) -> Option<usize> {
-        let number_of_goals = self.goals.len();
-        for goal in 0..number_of_goals {
-            if self.goals[goal].blocks() == 0 && !self.goals[goal].is_left_out && !self.pays_for(goal) {
-                self.goals[goal].is_left_out = true;
+        for goal in 0..self.goals.len() {
+            let progress = &self.goals[goal];
+            if !progress.is_open() {
+                continue;
             }
-            if self.goals[goal].is_open() && self.goals[goal].blocks() == 0 {
+            if progress.blocks() == 0 && !self.pays_for(goal) {
+                self.goals[goal].is_left_out = true;
+            } else if progress.is_unknown() && progress.blocks() < MOST_FIRST_BLOCKS {
                 return Some(goal);
             }
         }
-        let open = || (0..number_of_goals).filter(|&goal| self.goals[goal].is_open());
-        let fewest_blocks =
-            |among: &mut dyn Iterator<Item = usize>| among.min_by_key(|&goal| self.goals[goal].blocks());
-        if let Some(young) = fewest_blocks(&mut open().filter(|&goal| self.goals[goal].blocks() < FIRST_BLOCKS))
-        {
-            return Some(young);
-        }
-        if let Some(unknown) = fewest_blocks(&mut open().filter(|&goal| self.goals[goal].is_unknown())) {
-            return Some(unknown);
-        }
-        open().max_by(|&a, &b| self.goals[a].worth_per_second().total_cmp(&self.goals[b].worth_per_second()))
+        let open = (0..self.goals.len()).filter(|&goal| self.goals[goal].is_open());
+        open.max_by(|&a, &b| self.goals[a].worth_per_second().total_cmp(&self.goals[b].worth_per_second()))
     }
 
     /// Whether the limits suffice for the goals that have begun, and for this one.

@@ -288,20 +288,18 @@ fn no_answer_yet(run: &RunRecord, cases: &[&CaseReport]) -> (Finding, String, St
 
 pub(crate) const NO_ANSWER_YET: &str = "no answer yet";
 
-/// The reasons for missing answers, with what helps. Each reason has one line.
-pub(crate) fn without_answer(run: &RunRecord, cases: &[CaseReport], answers: &[ContractAnswer]) -> Vec<String> {
+/// The reason for missing answers, with what helps.
+pub(crate) fn without_answer(
+    run: &RunRecord,
+    cases: &[CaseReport],
+    answers: &[ContractAnswer],
+) -> Option<String> {
     let is_missing = |answer: &&ContractAnswer| answer.finding.description.starts_with(NO_ANSWER_YET);
-    let of_answer = |answer: &ContractAnswer| -> Option<String> {
-        let is_needed = |case: &&CaseReport| case.record.contract == answer.contract && is_baseline(case);
-        let needed: Vec<&CaseReport> = cases.iter().filter(is_needed).collect();
-        Some(obstacle(run, &needed)?.text())
-    };
-    let missing: Vec<&ContractAnswer> = answers.iter().filter(is_missing).collect();
-    let reasons = grouped(missing, |answer| of_answer(answer));
-    let line = |(reason, answers): (Option<String>, Vec<&ContractAnswer>)| {
-        Some(format!("No answer yet for {}. {}", counted(answers.len(), "goal"), reason?))
-    };
-    reasons.into_iter().filter_map(line).collect()
+    let missing: Vec<&Contract> = answers.iter().filter(is_missing).map(|answer| &answer.contract).collect();
+    let is_needed = |case: &&CaseReport| missing.contains(&&case.record.contract) && is_baseline(case);
+    let needed: Vec<&CaseReport> = cases.iter().filter(is_needed).collect();
+    let reason = obstacle(run, &needed).filter(|_| !missing.is_empty())?.text();
+    Some(format!("No answer yet for {}. {reason}", counted(missing.len(), "goal")))
 }
 
 /// The goals that the limits left no time for, and the budget that would do.
@@ -321,7 +319,7 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
         format!(" To measure all, use --budget {:.0}s.", (seconds / 5.0).ceil() * 5.0)
     });
     let goals = counted(left.len(), "goal");
-    Some(format!("The limits left no time for {goals}: {}.{budget}", list(&names, names.len())))
+    Some(format!("The limits left no time for {goals}: {}.{budget}", names.join("; ")))
 }
 
 /// The same case on the first target.

@@ -48,9 +48,17 @@ fn first_line(text: &str) -> Option<&str> {
         let name = line.to_lowercase().replace('_', "");
         let is_named = |name_of_function| name.contains(name_of_function);
         !line.starts_with("static")
-            && ["writefile(", "writefiles(", "writestream(", "copyfile(", "logappend(", " append("]
-                .into_iter()
-                .any(is_named)
+            && [
+                "writefile(",
+                "writefiles(",
+                "writestream(",
+                "copyfile(",
+                "logappend(",
+                ") append(",
+                " fn append(",
+            ]
+            .into_iter()
+            .any(is_named)
     };
     text.lines().find(begins)
 }
