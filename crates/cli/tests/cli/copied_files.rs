@@ -111,13 +111,14 @@ fn other_lengths() -> Result<()> {
     Ok(())
 }
 
-/// The content of each case's contract, by the start of its label or name.
+/// The content of each case's contract, by the command of a program or the name of a case.
 fn contents(document: &Value) -> Result<Vec<(String, String)>> {
     let cases = document["cases"].as_array().context("cases")?;
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let found = |case: &Value| {
         ensure!(case["outcome"] == "ok", "{case}");
-        let name = text(&case["label"]).or_else(|| text(&case["name"])).context("a name")?;
+        let is_program = case["method"].as_str().is_some_and(|method| method.ends_with("program"));
+        let name = text(&case[if is_program { "label" } else { "name" }]).context("a name")?;
         Ok((name, text(&case["contract"]["content"]).context("a content")?))
     };
     cases.iter().map(found).collect()

@@ -88,8 +88,9 @@ impl CaseView<'_> {
 
     fn calls_fsync_go(&self) -> bool {
         let syncs = self.syncs_at_end() || self.sync_every().is_some();
-        let at_end = syncs && !self.is_fdatasync() && !self.syncs_map();
-        at_end || self.fills_with_zeros() || self.options.is_append && !self.is_fdatasync()
+        // A stream's reserved file is cut at the data's end.
+        let cuts = self.options.is_stream && !self.options.is_append && self.expects() && self.is_durable();
+        (syncs || cuts) && !self.is_fdatasync() && !self.syncs_map() || self.fills_with_zeros()
     }
 
     fn sync_go(&self) -> &'static str {

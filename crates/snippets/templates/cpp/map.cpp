@@ -98,7 +98,8 @@ void write_mapped(int fd, const char *data, std::size_t size)
 {% block fill %}
 {%- if case.overwrites() %}
     // A mapping does not make the file longer.
-    if (static_cast<std::size_t>(status_of(file).st_size) < size && ::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
+    const auto old_size = static_cast<std::size_t>(status_of(file).st_size);
+    if (old_size < size && ::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
         fail("ftruncate");
 {%- endif %}
 {%- if case.has_own_maps() %}
