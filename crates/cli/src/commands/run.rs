@@ -125,7 +125,7 @@ impl RunCommand {
                 let size = size_of_goals(&selected.rows, targets.len(), budget, free);
                 selected.rows = resized(&selected.rows, largest, size)?;
             }
-            let notes = leave_out_unfit(&mut selected.rows, &targets)?;
+            let notes = leave_out_unfit(&mut selected.rows, &targets, sized.is_none())?;
             notes.iter().for_each(|note| output.note(note));
         }
         let largest = sized.filter(|_| !answers_goals);

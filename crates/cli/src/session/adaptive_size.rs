@@ -89,8 +89,12 @@ pub(crate) fn resized(rows: &[SelectedCase], largest: u64, size: u64) -> Result<
 /// goal. Returns the reasons.
 ///
 /// # Errors
-/// Nothing fits.
-pub(crate) fn leave_out_unfit(rows: &mut Vec<SelectedCase>, targets: &[Target]) -> Result<Vec<String>> {
+/// Nothing fits, or the user gave the size and plain write of a goal does not fit.
+pub(crate) fn leave_out_unfit(
+    rows: &mut Vec<SelectedCase>,
+    targets: &[Target],
+    is_given: bool,
+) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     let mut kept = Vec::new();
     let mut first_error = None;
@@ -110,6 +114,9 @@ pub(crate) fn leave_out_unfit(rows: &mut Vec<SelectedCase>, targets: &[Target]) 
             continue;
         };
         if rows.first().is_some_and(|plain| plain.case == case) {
+            if is_given {
+                return Err(error);
+            }
             notes.push(format!("Left out the goal '{goal}': {error}"));
         } else {
             kept.extend(fitting);

@@ -75,7 +75,7 @@ fn charts_are_files() -> Result<()> {
     let export = format!("svg={}", charts.display());
     let none =
         ["--case", "write,size=1MiB,prepare=fallocate-zero-range", "--samples", "1", "--export", &export];
-    program.run(target.path(), &none, 0)?;
+    program.run(target.path(), &none, 4)?;
     ensure!(!charts.exists(), "a case without a figure is no chart");
     let noted = program.call(&["show", "--export", &export])?;
     ensure!(noted.code == Some(0) && noted.stderr.contains("No chart for"), "{noted:?}");

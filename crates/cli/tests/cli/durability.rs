@@ -186,7 +186,7 @@ fn no_directory_syncs() -> Result<()> {
             let directory = format!("fsync of the directory: {}/.writebench-", faulty.path().display());
             ensure!(row["outcome"] == "unsupported" && reason.starts_with(&directory), "{row}");
             ensure!(
-                reason.contains("cannot sync a directory") && reason.contains("prepare=overwrite"),
+                reason.contains("the directory cannot be synced here") && reason.contains("prepare=overwrite"),
                 "{reason}"
             );
         }

@@ -257,6 +257,12 @@ impl Expected {
             (Call::Flush, false) => Self::At("close", close, None),
             (Call::Flush, true) | (Call::Release, _) => Self::Ok,
             (Call::Read, true) => Self::OkOr("verify", "pread", hit.offset),
+            // Without this look for holes, the content decides.
+            (Call::Open, true)
+                if method.copies() && !before.iter().any(|operation| operation.call == Call::Open) =>
+            {
+                Self::OkOr("verify", "open", None)
+            }
             (Call::Open, _) => Self::At("verify", "open", None),
             (Call::Attributes | Call::Lookup, _) => Self::At("verify", "stat", None),
             (Call::Unlink, _) => Self::At("clean", "unlink", None),

@@ -203,6 +203,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("msync 24576", 1),
             ("munmap 90112", 1),
             ("close", 1),
+            ("fsync directory", 1),
         ],
     ),
     (
