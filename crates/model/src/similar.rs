@@ -38,7 +38,7 @@ fn slips(word: &str, name: &str) -> Option<usize> {
         letters
     };
     let has_other_letter = length == name.chars().count() && sorted(&word) != sorted(&name);
-    (slips <= length.div_ceil(4) && !(length <= SHORT && has_other_letter)).then_some(slips)
+    (slips <= length.div_ceil(5) && !(length <= SHORT && has_other_letter)).then_some(slips)
 }
 
 #[cfg(test)]

@@ -52,6 +52,10 @@ fn calls_of_thread(case: &Case, thread: usize) -> Vec<Call> {
         written.after(at, chunks, &mut calls);
     }
     written.end(&mut calls);
+    // The cut after syncs on the way is synced again.
+    if axes.prepare == Prepare::FallocateAhead && axes.sync.every.is_some() {
+        calls.push(Call::Sync(range.length));
+    }
     let syncs_at_end = axes.sync.is_at_end() && (thread == 0 || axes.files == Files::PerThread);
     if syncs_at_end {
         calls.push(Call::Sync(range.length));

@@ -79,6 +79,8 @@ const RUN_EXAMPLES: &str = "Examples:
 /// Limits of a run of all goals.
 const GOALS_BUDGET: Duration = Duration::from_secs(45);
 const GOALS_MAX_BYTES: u64 = 20 << 30;
+/// Pays for a goal on a nearly full disk, whose files are removed after each sample.
+const LEAST_GOALS_BYTES: u64 = 1 << 30;
 
 impl RunCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
@@ -131,7 +133,7 @@ impl RunCommand {
         let largest = sized.filter(|_| !answers_goals);
         let free = free_disk_bytes(&targets);
         if answers_goals && sized.is_some() && settings.max_bytes.is_none() {
-            settings.max_bytes = Some(GOALS_MAX_BYTES.min(most_unasked_bytes(free)));
+            settings.max_bytes = Some(GOALS_MAX_BYTES.min(most_unasked_bytes(free)).max(LEAST_GOALS_BYTES));
         }
         let mut run = new_run(global, measuring.label.clone(), settings, &selected.rows, records);
         let cases = selection::different_cases(&run.cases, ranks)?;

@@ -282,7 +282,10 @@ impl<'c> Search<'c> {
                 (recommended.clone(), format!(", {why}"))
             }
             (None, _) if self.is_another_way() => {
-                let why = format!("without a result of {plain} ({baseline}) for comparison");
+                let why = match self.baseline.filter(|case| case.is_ranked()) {
+                    Some(_) => format!("in fewer than {ROUNDS} common rounds with {plain} ({baseline})"),
+                    None => format!("without a result of {plain} ({baseline}) for comparison"),
+                };
                 (recommended.clone(), format!(", the simplest of the fastest, {why}"))
             }
             (_, gain) => {

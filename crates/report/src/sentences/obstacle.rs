@@ -14,7 +14,7 @@ impl Obstacle {
     pub(crate) fn cause(&self) -> String {
         use ObstacleKind as Kind;
         let Self { kind, count, of } = self;
-        let disturbed = |why: String| format!("{count} of {} were disturbed: {why}", counted(*of, "sample"));
+        let disturbed = |why: String| format!("{count} of {} disturbed: {why}", were(*of, "sample"));
         let failed = |why: &str| format!("{count} of {} failed: {why}", counted(*of, "case"));
         match kind {
             Kind::CpuPressure { wait_ppm } => disturbed(format!(
@@ -141,6 +141,11 @@ impl Obstacle {
             Kind::TooFewRounds { .. } => "too-few-rounds",
         }
     }
+}
+
+/// `1 sample was`, `3 samples were`.
+fn were(number: usize, what: &str) -> String {
+    format!("{} {}", counted(number, what), if number == 1 { "was" } else { "were" })
 }
 
 /// `1 case is`, `3 cases are`.
