@@ -116,7 +116,9 @@ int main(int argc, char **argv)
 {%- else %}write_file(argv[2], data, size){% endif %};
 {%- if case.syncs_directory() %}
     if (result == -2) {
-        const char *call = errno == EINVAL || errno == EBADF ? "fsync: the directory cannot be synced here" : "fsync of the directory";
+        const char *call = "fsync of the directory";
+        if (errno == EINVAL || errno == EBADF)
+            call = "fsync: the directory cannot be synced here";
         fprintf(stderr, "%s: %s: %s\n", dirname(argv[2]), call, strerror(errno));
         return 1;
     }
