@@ -138,7 +138,8 @@ impl Log {
             durable: end,
 {%- endif %}
 {%- if case.reserves_ahead() %}
-            reserved: end,
+            // Of a new log, the reservation begins with the first page.
+            reserved: if end > PAGE as u64 { end } else { 0 },
 {%- endif %}
             ..State::default()
         });
