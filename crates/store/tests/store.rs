@@ -370,7 +370,7 @@ fn an_error_has_sqlites_message_once_and_a_remedy() {
     let error = open(&path).err().unwrap();
     assert!(std::error::Error::source(&error).is_none(), "its text says it already");
     let text = error.to_string();
-    assert!(text.contains("not a database") && text.contains("name another with --db"), "{text}");
+    assert!(text.contains("not a database") && text.contains("Name another with --db"), "{text}");
 }
 
 #[test]
