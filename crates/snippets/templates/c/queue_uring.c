@@ -65,12 +65,8 @@ static int finish(struct queue *queue)
     int error = 0;
     while (queue->in_flight > 0 && error == 0)
         error = wait_for_one(queue);
-    // After an error, the kernel still reads the data in flight.
-    for (struct io_uring_cqe *cqe; error != 0 && queue->in_flight > 0; queue->in_flight--) {
-        if (io_uring_wait_cqe(&queue->ring, &cqe) != 0)
-            break;
-        io_uring_cqe_seen(&queue->ring, cqe);
-    }
+    if (error != 0)
+        drain(queue);
     if (queue->is_open)
         io_uring_queue_exit(&queue->ring);
     return error;

@@ -207,14 +207,8 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
         error = wait_for_one(&queue);
 {%- endif %}
     }
-    // After an error, the kernel still reads the data in flight.
-    if (error != 0 && queue.in_flight > 0)
-        io_uring_submit(&queue.ring);
-    for (struct io_uring_cqe *cqe; error != 0 && queue.in_flight > 0; queue.in_flight--) {
-        if (io_uring_wait_cqe(&queue.ring, &cqe) != 0)
-            break;
-        io_uring_cqe_seen(&queue.ring, cqe);
-    }
+    if (error != 0)
+        drain(&queue);
     io_uring_queue_exit(&queue.ring);
 {%- if case.is_direct() %}
     free(queue.buffer);

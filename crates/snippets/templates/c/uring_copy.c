@@ -140,14 +140,8 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         if (error == 0)
             error = wait_for_one(&queue);
     }
-    // After an error, the kernel still uses the buffers in flight.
-    if (error != 0 && queue.in_flight > 0)
-        io_uring_submit(&queue.ring);
-    for (struct io_uring_cqe *cqe; error != 0 && queue.in_flight > 0; queue.in_flight--) {
-        if (io_uring_wait_cqe(&queue.ring, &cqe) != 0)
-            break;
-        io_uring_cqe_seen(&queue.ring, cqe);
-    }
+    if (error != 0)
+        drain(&queue);
     io_uring_queue_exit(&queue.ring);
     free(memory);
     errno = error;

@@ -19,3 +19,19 @@ static int wait_for_one(struct queue *queue)
     queue->in_flight -= count;
     return error;
 }
+
+// After an error, the kernel still uses the memory in flight: waits until it does not.
+static void drain(struct queue *queue)
+{
+    // What was not submitted has no completion.
+    for (unsigned left = queue->in_flight - io_uring_sq_ready(&queue->ring); left > 0; left--) {
+        struct io_uring_cqe *cqe;
+        int result;
+        do
+            result = io_uring_wait_cqe(&queue->ring, &cqe);
+        while (result == -EINTR);
+        if (result != 0)
+            return;
+        io_uring_cqe_seen(&queue->ring, cqe);
+    }
+}

@@ -6,8 +6,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
-use writebench_snippets::{Language, code};
-use writebench_testkit::{Need, Trials, python_with, rust_libraries};
+use writebench_model::{Axis, Case, Method};
+use writebench_snippets::{Language, code, supports};
+use writebench_testkit::{Need, TestRng, Trials, python_with, rust_libraries};
 
 use super::grid::{CONTENT, LOGS, SETS, case, frames, promises};
 
@@ -41,8 +42,12 @@ fn all_code(language: Language) -> Result<Vec<String>> {
 
 /// One folder per file.
 fn written(language: Language, file: &str) -> Result<TempDir> {
+    written_each(all_code(language)?, file)
+}
+
+fn written_each(texts: impl IntoIterator<Item = String>, file: &str) -> Result<TempDir> {
     let directory = tempfile::tempdir()?;
-    for (number, text) in all_code(language)?.into_iter().enumerate() {
+    for (number, text) in texts.into_iter().enumerate() {
         let folder = directory.path().join(format!("p{number}"));
         std::fs::create_dir(&folder)?;
         std::fs::write(folder.join(file), text)?;
@@ -86,8 +91,34 @@ fn agrees(command: &mut Command, is_silent: bool) -> Result<()> {
     Ok(())
 }
 
+/// Random combinations of values, the same in each run, in all frames.
+fn combined(language: Language) -> BTreeSet<String> {
+    const OF_EACH_METHOD: usize = 150;
+    const MOST_VALUES: usize = 6;
+    let mut rng = TestRng::new(52);
+    let mut texts = BTreeSet::new();
+    for &method in Method::ALL.iter().filter(|&&method| supports(language, method).is_ok()) {
+        let axes: Vec<Axis> = method.own_axes().collect();
+        for _ in 0..OF_EACH_METHOD {
+            let values: BTreeMap<&str, &str> = (0..1 + rng.below(MOST_VALUES))
+                .map(|_| {
+                    let axis = rng.pick(&axes);
+                    (axis.name(), rng.pick(axis.examples()))
+                })
+                .collect();
+            let values: Vec<String> = values.iter().map(|(axis, value)| format!(",{axis}={value}")).collect();
+            let Ok(case) = Case::parse(&format!("{method}{}", values.concat())) else { continue };
+            texts.extend(frames().filter_map(|frame| code(&case, language, frame).ok()));
+        }
+    }
+    texts
+}
+
 fn ruff() -> Result<()> {
-    let directory = written(Language::Python, "p.py")?;
+    let texts: BTreeSet<String> =
+        all_code(Language::Python)?.into_iter().chain(combined(Language::Python)).collect();
+    ensure!(texts.len() > 1000, "{} texts", texts.len());
+    let directory = written_each(texts, "p.py")?;
     let python = python_with("ruff").context("ruff")?;
     let ruff = |words: &[&str]| {
         agrees(Command::new(&python).args(["-m", "ruff"]).args(words).arg(directory.path()), false)
