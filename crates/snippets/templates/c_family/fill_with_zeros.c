@@ -21,6 +21,13 @@ static int fill_with_zeros(int fd, size_t size)
     if (end > size && ftruncate(fd, (off_t)size) != 0)
         return -1;
 {%- endif %}
+{%- if case.is_dontcache() %}
+    if (fsync(fd) != 0)
+        return -1;
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED); // RWF_DONTCACHE would keep pages of the zeros
+    return 0;
+{%- else %}
     return fsync(fd);
+{%- endif %}
 }
 {%- endif %}

@@ -93,6 +93,16 @@ func fillWithZeros(file *os.File, size int) error {
 			return err
 		}
 	}
+{%- if case.is_dontcache() %}
+	if err := fsync(file); err != nil {
+		return err
+	}
+	// RWF_DONTCACHE would keep pages of the zeros.
+	const notNeeded = 4 // POSIX_FADV_DONTNEED
+	syscall.Syscall6(syscall.SYS_FADVISE64, file.Fd(), 0, 0, notNeeded, 0, 0)
+	return nil
+{%- else %}
 	return fsync(file)
+{%- endif %}
 }
 {%- endif %}

@@ -178,6 +178,10 @@ def fill_with_zeros(fd, size):
     os.ftruncate(fd, size)
 {%- endif %}
     os.fsync(fd)
+{%- if case.is_dontcache() %}
+    # RWF_DONTCACHE would keep pages of the zeros.
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+{%- endif %}
 {%- endif %}
 {%- if case.populates() %}
 

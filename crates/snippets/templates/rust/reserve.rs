@@ -68,6 +68,13 @@ fn fill_with_zeros(file: &File, size: {% if case.options.is_stream %}u64{% else 
         file.write_all_at(&ZEROS.0[..ZEROS.0.len().min(size - at)], at as u64)?;
 {%- endif %}
     }
+{%- if case.is_dontcache() %}
+    rustix::fs::fsync(file)?;
+    // RWF_DONTCACHE would keep pages of the zeros.
+    let advice = rustix::fs::Advice::DontNeed;
+    Ok(rustix::fs::fadvise(file, 0, None, advice)?)
+{%- else %}
     Ok(rustix::fs::fsync(file)?)
+{%- endif %}
 }
 {%- endif %}

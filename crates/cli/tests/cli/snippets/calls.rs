@@ -191,15 +191,31 @@ fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
             less("fsync");
         }
     }
+    // The engine looks which pages remain.
     if case.method().has_axis(writebench_model::Axis::Cache) && case.axes().cache == Cache::Dontcache {
-        for call in ["fdatasync", "fadvise64 0 0 POSIX_FADV_DONTNEED"] {
-            less(call);
-        }
+        less("fdatasync");
     }
     // The caller makes further directories.
     if case.axes().directory != Directory::One {
         less("fsync");
     }
     calls.remove(LOOK);
-    own(calls)
+    let calls = own(calls);
+    if case.staged_bytes() > 0 && case.method().has_axis(writebench_model::Axis::Vector) {
+        return calls.into_iter().map(|(call, count)| (with_all_elements(&call, case), count)).collect();
+    }
+    calls
+}
+
+/// The engine's data is anywhere, so a vector is gathered into one aligned element. The test's data is aligned, and the
+/// code then writes each chunk from where it is.
+fn with_all_elements(call: &str, case: &Case) -> String {
+    match call.split(' ').collect::<Vec<_>>()[..] {
+        ["pwritev", "1", offset, length] => {
+            let elements =
+                length.parse::<u64>().map_or(1, |length| length.div_ceil(case.axes().chunk_size_bytes));
+            format!("pwritev {elements} {offset} {length}")
+        }
+        _ => call.to_owned(),
+    }
 }

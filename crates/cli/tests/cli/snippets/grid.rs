@@ -11,11 +11,8 @@ use crate::set_promises;
 pub(super) fn promises() -> Vec<(Case, &'static Promise)> {
     let all = PROMISES.iter().chain(set_promises::SETS).chain(PAST_CACHE).chain(COPIES).chain(CLONES);
     let known = all.filter_map(|promise| Some((Case::parse(promise.0).ok()?, promise)));
-    // Printed code gathers data from anywhere in memory by itself, and its calls have other elements.
-    let gathers =
-        |case: &Case| case.staged_bytes() > 0 && case.method().has_axis(writebench_model::Axis::Vector);
     let has_code = |case: &Case| code(case, Language::C, EmitOptions::default()).is_ok() || streams(case);
-    known.filter(|(case, _)| has_code(case) && !gathers(case)).collect()
+    known.filter(|(case, _)| has_code(case)).collect()
 }
 
 /// Further cases for content: threads, windows, write-behind and unaligned ends.
