@@ -140,19 +140,20 @@ impl CaseView<'_> {
             Opening::New if self.chooses_mode() => ".create_new(true).mode(mode)",
             Opening::New => ".create_new(true)",
         };
-        let path = if is_first { self.written_name() } else { "path" };
+        // The other descriptors are opened within a closure.
+        let (path, indent) = if is_first { (self.written_name(), "    ") } else { ("path", "        ") };
         if self.is_direct() {
             let options = format!("OpenOptions::new(){access}{how}");
             return match format!("{path}, {options}") {
                 line if line.len() <= CHAIN_COLUMNS => format!("open_direct({line})"),
-                _ => format!("open_direct(\n        {path},\n        {options},\n    )"),
+                _ => format!("open_direct(\n{indent}    {path},\n{indent}    {options},\n{indent})"),
             };
         }
         let flags = self.custom_flags_rust();
         let calls = format!("{access}{how}{flags}.open({path})");
         match format!("OpenOptions::new(){calls}") {
             line if line.len() < CHAIN_COLUMNS => line,
-            line => line.replace(").", ")\n        ."),
+            line => line.replace(").", &format!(")\n{indent}    .")),
         }
     }
 

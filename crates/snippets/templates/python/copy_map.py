@@ -60,7 +60,8 @@ def copy_into(mapping, original, at, end):
 
 def copy_data({% if case.threads() > 1 %}{% if case.has_own_descriptors() %}path, {% endif %}fd, source, original{% else %}fd, original{% endif %}, size, mappings):
 {%- if case.overwrites() %}
-    os.ftruncate(fd, size)  # a mapping makes no file longer, and it may have been longer
+    # A mapping makes no file longer, and the file may have been longer.
+    os.ftruncate(fd, size)
 {%- endif %}
     if size == 0:  # a mapping cannot be empty
         return

@@ -45,6 +45,13 @@ fn written(language: Language, file: &str) -> Result<TempDir> {
     written_each(all_code(language)?, file)
 }
 
+/// With random combinations of values too, which formatters read quickly.
+fn written_combined(language: Language, file: &str) -> Result<TempDir> {
+    let texts: BTreeSet<String> = all_code(language)?.into_iter().chain(combined(language)).collect();
+    ensure!(texts.len() > 500, "{} texts", texts.len());
+    written_each(texts, file)
+}
+
 fn written_each(texts: impl IntoIterator<Item = String>, file: &str) -> Result<TempDir> {
     let directory = tempfile::tempdir()?;
     for (number, text) in texts.into_iter().enumerate() {
@@ -93,7 +100,7 @@ fn agrees(command: &mut Command, is_silent: bool) -> Result<()> {
 
 /// Random combinations of values, the same in each run, in all frames.
 fn combined(language: Language) -> BTreeSet<String> {
-    const OF_EACH_METHOD: usize = 150;
+    const OF_EACH_METHOD: usize = 60;
     const MOST_VALUES: usize = 6;
     let mut rng = TestRng::new(52);
     let mut texts = BTreeSet::new();
@@ -115,10 +122,7 @@ fn combined(language: Language) -> BTreeSet<String> {
 }
 
 fn ruff() -> Result<()> {
-    let texts: BTreeSet<String> =
-        all_code(Language::Python)?.into_iter().chain(combined(Language::Python)).collect();
-    ensure!(texts.len() > 1000, "{} texts", texts.len());
-    let directory = written_each(texts, "p.py")?;
+    let directory = written_combined(Language::Python, "p.py")?;
     let python = python_with("ruff").context("ruff")?;
     let ruff = |words: &[&str]| {
         agrees(Command::new(&python).args(["-m", "ruff"]).args(words).arg(directory.path()), false)
@@ -128,7 +132,7 @@ fn ruff() -> Result<()> {
 }
 
 fn rustfmt() -> Result<()> {
-    let directory = written(Language::Rust, "p.rs")?;
+    let directory = written_combined(Language::Rust, "p.rs")?;
     let mut rustfmt = Command::new("rustfmt");
     rustfmt.args(["--check", "--edition", "2024"]).args(files(directory.path(), "p.rs")?);
     // Ignores this project's configuration.
@@ -161,7 +165,7 @@ const CLANG_STYLE: &str = "{BasedOnStyle: LLVM, IndentWidth: 4, AccessModifierOf
     SpaceBeforeParens: ControlStatementsExceptControlMacros}";
 
 fn clang_format(language: Language, file: &str) -> Result<()> {
-    let directory = written(language, file)?;
+    let directory = written_combined(language, file)?;
     let program = python_with("clang_format").context("clang-format")?.with_file_name("clang-format");
     let mut clang_format = Command::new(program);
     clang_format.args(["--dry-run", "--Werror", &format!("--style={CLANG_STYLE}")]);
@@ -177,8 +181,9 @@ fn node() -> Result<()> {
 }
 
 fn gofmt() -> Result<()> {
-    let directory = written(Language::Go, "p.go")?;
+    let directory = written_combined(Language::Go, "p.go")?;
     agrees(Command::new("gofmt").arg("-d").arg(directory.path()), true)?;
+    let directory = written(Language::Go, "p.go")?;
     std::fs::write(directory.path().join("go.mod"), "module snippets\n\ngo 1.23\n")?;
     let mut go = Command::new("go");
     agrees(go.args(["vet", "./..."]).current_dir(directory.path()).env("GO111MODULE", "on"), false)
