@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Kind, Need, Trials, directory_on};
 
-use crate::advice::{QUICK, advise, names};
+use crate::advice::{QUICK, advise, is_without_advice, names};
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
@@ -67,7 +67,9 @@ fn constrained() -> Result<()> {
     let goals = ["--for", "stream", "--for", "files", "--lang", "java", "--budget", "2s", "--export=json=-"];
     let target = directory_on(Kind::Tmpfs);
     let ended = program.call(&[&["advise", target.path().to_str().context("UTF-8")?], &goals[..]].concat())?;
-    ensure!(ended.code == Some(0) && ended.stderr.contains("--lang java leaves none of"), "{ended:?}");
+    // In two seconds, a busy machine has no answer.
+    ensure!(matches!(ended.code, Some(0 | 6)), "{ended:?}");
+    ensure!(ended.stderr.contains("--lang java leaves none of"), "{ended:?}");
     let why = "(for example file-size=16KiB: the function writes one file)";
     ensure!(ended.stderr.contains(why), "{}", ended.stderr);
     Ok(())
@@ -78,9 +80,12 @@ fn cpu_time() -> Result<()> {
     let findings = document["findings"].as_array().context("findings")?;
     ensure!(findings.iter().all(|finding| finding["unit"] == "ms CPU"), "{findings:?}");
     let first = document["conclusions"][0].as_str().context("a sentence")?;
-    // On a busy machine the budget ends before an answer.
-    let has_no_answer =
-        document["advice"].is_null() && (first.contains("too early") || first.contains("No advice"));
-    ensure!(first.contains("ms CPU") && first.contains("cheap") || has_no_answer, "{first}");
+    // On a busy machine the budget ends before an answer, or before six rounds with plain write.
+    if document["advice"].is_null() {
+        ensure!(is_without_advice(first), "{first}");
+        return Ok(());
+    }
+    ensure!(first.contains("ms CPU"), "{first}");
+    ensure!(first.contains("cheap") || first.contains("in fewer than 6 common rounds"), "{first}");
     Ok(())
 }
