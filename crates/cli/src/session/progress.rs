@@ -32,10 +32,15 @@ pub(super) fn bar(output: &Output) -> Result<ProgressBar> {
 
 /// `time` is the rest of the budget, for schedules that know only their next round.
 pub(super) fn started(bar: &ProgressBar, case: &Case, left: usize, time: Option<Duration>) {
-    fit(bar, time.is_some());
     bar.set_length(bar.position() + left as u64);
-    bar.set_prefix(time.map_or(String::new(), |time| format!("{}s", time.as_secs())));
+    bar.set_prefix(match time.map(|time| time.as_secs()) {
+        Some(0) => "nearly done".to_owned(),
+        Some(seconds) => format!("at most {seconds}s left"),
+        None => String::new(),
+    });
     bar.set_message(case.words());
+    // Last, because the bar's thread may draw at any time.
+    fit(bar, time.is_some());
 }
 
 /// Fits the bar into one line of the terminal, whose width may have changed.
@@ -43,7 +48,7 @@ fn fit(bar: &ProgressBar, is_timed: bool) {
     const BAR_COLUMNS: u16 = 60;
     let columns = terminal_size::terminal_size_of(io::stderr()).map_or(BAR_COLUMNS, |(width, _)| width.0);
     let template = match columns {
-        _ if is_timed => "{pos} samples, at most {prefix} left  {wide_msg}",
+        _ if is_timed => "{pos} samples, {prefix}  {wide_msg}",
         BAR_COLUMNS.. => "{bar:16} {pos}/{len} samples, {eta} left  {wide_msg}",
         _ => "{pos}/{len} samples, {eta} left  {wide_msg}",
     };

@@ -64,7 +64,7 @@ impl Obstacle {
         match &self.kind {
             Kind::CpuPressure { .. } => "Stop them, or measure while the machine is idle.".to_owned(),
             Kind::CpuQuota { .. } => {
-                "Raise the limit (cpu.max of the control group, or the container's --cpus), or measure outside it."
+                "Raise the CPU limit of the control group (of a container: --cpus), or measure outside it."
                     .to_owned()
             }
             Kind::Hypervisor => {
@@ -72,7 +72,8 @@ impl Obstacle {
             }
             Kind::Heat => "Let the machine cool down, or cool it better.".to_owned(),
             Kind::ReturnedMemory => {
-                "Use a larger --size, or turn off free page reporting of the virtual machine's balloon.".to_owned()
+                "Use a larger --size, or turn off free page reporting of the virtual machine's balloon."
+                    .to_owned()
             }
             Kind::SlowMemory => "Stop other programs, or measure while the machine is idle.".to_owned(),
             Kind::Disturbed { .. } => "Remove this cause, and measure again.".to_owned(),
@@ -85,7 +86,8 @@ impl Obstacle {
                 format!("Raise the memory limit of the control group ({limit}), or use a smaller --size.")
             }
             Kind::MemoryLimit { limit_bytes: None, .. } => {
-                "Free memory, or use a smaller --size. The kernel's log (dmesg) names what it killed.".to_owned()
+                "Free memory, or use a smaller --size. The kernel's log (dmesg) names what it killed."
+                    .to_owned()
             }
             Kind::FileSizeLimit => "Raise the limit (ulimit -f), or use a smaller --size.".to_owned(),
             Kind::ReadOnly => {
