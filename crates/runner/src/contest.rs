@@ -121,6 +121,12 @@ impl Contest {
             self.state = if self.blocks < MOST_BLOCKS { State::Unknown } else { State::Over };
             return Vec::new();
         };
+        if self.lacks_ratio(answer, &standings, taken) {
+            self.measure_also(BASELINE);
+            self.measure_also(answer);
+            self.state = State::Open { expected_loss: standings.expected_loss(answer) };
+            return Vec::new();
+        }
         // A case that just joined may be a better answer.
         let is_unknown = |&place: &usize| !standings.can_answer(place);
         let is_decided = standings.is_decided(answer) && !self.alive.iter().any(is_unknown);
@@ -150,6 +156,20 @@ impl Contest {
         let effort = |place: usize| (place != BASELINE).then(|| self.cases[place].1.complexity());
         let rivals = (0..self.cases.len()).filter(|&place| place != BASELINE || is_rival);
         standings.answer(&rivals.map(|place| (place, effort(place))).collect::<Vec<_>>())
+    }
+
+    /// An answer that joined late has few rounds with the baseline, and readers ask how much it gains.
+    fn lacks_ratio(&self, answer: usize, standings: &Standings, taken: &[Vec<SampleSummary>]) -> bool {
+        self.blocks < MOST_BLOCKS
+            && answer != BASELINE
+            && self.is_able(BASELINE, taken)
+            && !standings.are_compared(answer, BASELINE)
+    }
+
+    fn measure_also(&mut self, place: usize) {
+        if !self.alive.contains(&place) {
+            self.alive.push(place);
+        }
     }
 
     fn samples<'t>(&self, place: usize, taken: &'t [Vec<SampleSummary>]) -> &'t [SampleSummary] {
@@ -189,8 +209,8 @@ impl Contest {
             match self.cases.iter().position(|(_, known)| *known == case) {
                 Some(place) => {
                     let is_known = standings.can_answer(place) || standings.is_beaten(place, answer);
-                    if !is_known && self.is_able(place, taken) && !self.alive.contains(&place) {
-                        self.alive.push(place);
+                    if !is_known && self.is_able(place, taken) {
+                        self.measure_also(place);
                     }
                 }
                 None if self.rule.allows(&case, &plain) => {
@@ -201,8 +221,8 @@ impl Contest {
                 None => {}
             }
         }
-        if !added.is_empty() && !self.alive.contains(&answer) {
-            self.alive.push(answer);
+        if !added.is_empty() {
+            self.measure_also(answer);
         }
         added
     }

@@ -101,13 +101,22 @@ impl Rounds {
     /// the values. It does not need equal spreads, so both kinds count. The interval is widened to hold the
     /// ratio of the values.
     pub fn ratio(&self, case: usize, other: (&Self, usize)) -> Option<Interval> {
+        let ratios: Vec<f64> = self.log_ratios(case, other)?.into_iter().map(f64::exp).collect();
+        let value = self.cases.get(case)?.value? - other.0.cases.get(other.1)?.value?;
+        Some(median_interval(&ratios, CONFIDENCE)?.around(value.exp()))
+    }
+
+    /// How many ratios of two cases [`Self::ratio`] knows.
+    pub(crate) fn ratio_count(&self, case: usize, other: usize) -> usize {
+        self.log_ratios(case, (self, other)).map_or(0, |ratios| ratios.len())
+    }
+
+    fn log_ratios(&self, case: usize, other: (&Self, usize)) -> Option<Vec<f64>> {
         let (effects, others_effects) = (&self.effects, &other.0.effects);
         let (case, other) = (self.cases.get(case)?, other.0.cases.get(other.1)?);
         let common = case.by_round.iter().filter_map(|(round, log)| Some(log - other.by_round.get(round)?));
-        let paired =
-            case.alone(other, effects).into_iter().zip(other.alone(case, others_effects)).map(|(a, b)| a - b);
-        let ratios: Vec<f64> = common.chain(paired).map(f64::exp).collect();
-        Some(median_interval(&ratios, CONFIDENCE)?.around((case.value? - other.value?).exp()))
+        let alone = case.alone(other, effects).into_iter().zip(other.alone(case, others_effects));
+        Some(common.chain(alone.map(|(a, b)| a - b)).collect())
     }
 }
 

@@ -94,6 +94,11 @@ impl Standings {
         self.count(way) >= FEWEST_FOR_ANSWER
     }
 
+    /// Whether the ratio of two ways has an interval.
+    pub fn are_compared(&self, way: usize, other: usize) -> bool {
+        self.model.ratio_count(way, other) >= FEWEST_FOR_ANSWER
+    }
+
     /// The fastest of these by the samples so far.
     pub fn leader(&self, among: impl IntoIterator<Item = usize>) -> Option<usize> {
         let compared = among.into_iter().filter_map(|way| Some((way, self.compared(way)?.mean)));

@@ -1,9 +1,10 @@
 use std::cell::Cell;
 
 use writebench_model::Case;
+use writebench_stats::Rounds;
 
 use super::*;
-use crate::contest::Rule;
+use crate::contest::{Rule, judged_by_round};
 
 /// A run of contests whose samples take `seconds`, plus a tenth of a second around them.
 struct World {
@@ -83,6 +84,25 @@ fn useless_choices_are_taken_from_the_answer() {
     let world = run(&[&["write", "pwrite,chunk=4MiB,threads=2,prepare=fallocate"]], None, time);
     assert!(world.samples("pwrite,prepare=fallocate") >= 6, "{:?}", world.plan);
     assert!(world.taken.iter().all(|samples| !samples.is_empty()));
+}
+
+#[test]
+fn an_answer_that_joins_late_is_compared_with_the_baseline() {
+    let turn = Cell::new(1);
+    // The finalist is beaten by its own simpler form, which then has no other case in its rounds.
+    let time = |case: &Case| match case.to_string().as_str() {
+        "write" => noisy(&turn, 3000),
+        "pwrite" => noisy(&turn, 1000),
+        _ => noisy(&turn, 2000),
+    };
+    let world = run(&[&["write", "pwrite,threads=2"]], None, time);
+    let samples: Vec<&[SampleSummary]> = world.taken.iter().map(Vec::as_slice).collect();
+    let rounds = Rounds::fit(&judged_by_round(&samples));
+    let is_candidate = |place: &usize| samples[*place].len() >= 6;
+    let answer =
+        (1..world.plan.len()).filter(is_candidate).min_by_key(|&place| world.plan[place].complexity()).unwrap();
+    let ratio = rounds.ratio(answer, (&rounds, 0)).unwrap();
+    assert!(ratio.confidence >= 0.95, "{}: {ratio:?}", world.plan[answer]);
 }
 
 #[test]
