@@ -94,6 +94,11 @@ impl Standings {
         self.count(way) >= FEWEST_FOR_ANSWER
     }
 
+    /// Whether a way has the samples to be beaten, or to be a rival.
+    pub fn is_compared(&self, way: usize) -> bool {
+        self.compared(way).is_some()
+    }
+
     /// Whether the ratio of two ways has an interval.
     pub fn are_compared(&self, way: usize, other: usize) -> bool {
         self.model.ratio_count(way, other) >= FEWEST_FOR_ANSWER

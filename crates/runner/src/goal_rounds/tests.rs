@@ -82,7 +82,8 @@ fn useless_choices_are_taken_from_the_answer() {
     let turn = Cell::new(1);
     let time = |case: &Case| noisy(&turn, if has(case, "prepare=fallocate") { 1000 } else { 2000 });
     let world = run(&[&["write", "pwrite,chunk=4MiB,threads=2,prepare=fallocate"]], None, time);
-    assert!(world.samples("pwrite,prepare=fallocate") >= 6, "{:?}", world.plan);
+    let simple = ["write,prepare=fallocate", "pwrite,prepare=fallocate"].map(|name| world.samples(name));
+    assert!(simple.iter().any(|&samples| samples >= 6), "{simple:?}");
     assert!(world.taken.iter().all(|samples| !samples.is_empty()));
 }
 
@@ -103,6 +104,22 @@ fn an_answer_that_joins_late_is_compared_with_the_baseline() {
         (1..world.plan.len()).filter(is_candidate).min_by_key(|&place| world.plan[place].complexity()).unwrap();
     let ratio = rounds.ratio(answer, (&rounds, 0)).unwrap();
     assert!(ratio.confidence >= 0.95, "{}: {ratio:?}", world.plan[answer]);
+}
+
+#[test]
+fn a_case_returns_if_the_first_samples_of_the_leader_were_lucky() {
+    let (turn, samples) = (Cell::new(1), Cell::new(0));
+    // As fast as plain write, except for its first three samples.
+    let time = |case: &Case| {
+        if has(case, "chunk=4MiB") {
+            samples.set(samples.get() + 1);
+        }
+        let is_lucky = has(case, "chunk=4MiB") && samples.get() <= 3;
+        noisy(&turn, if is_lucky { 700 } else { 1000 })
+    };
+    let world = run(&[&["write", "write,chunk=4MiB", "pwrite"]], None, time);
+    let [lucky, other] = ["write,chunk=4MiB", "pwrite"].map(|name| world.samples(name));
+    assert!(other >= lucky / 2, "{other} of {lucky}");
 }
 
 #[test]
