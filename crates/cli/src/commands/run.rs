@@ -20,8 +20,8 @@ use crate::programs::ProgramArguments;
 use crate::selection::{self, SAMPLES, Selection, SelectionArguments};
 use crate::session::{
     Cost, DestroyArguments, MeasuringArguments, ScheduledCases, Session, Target, VERSION, Workspaces,
-    check_and_claim, count_goals, largest_block, least_free_bytes, leave_out_unfit, most_unasked_bytes,
-    new_run, resized, size_of_goals, smallest_cases,
+    check_and_claim, count_goals, keep_different_work, largest_block, least_free_bytes, leave_out_unfit,
+    most_unasked_bytes, new_run, resized, size_of_goals, smallest_cases,
 };
 
 /// Measure methods of writing. Without a suite or case, find the fastest method for each goal in under a minute
@@ -127,6 +127,7 @@ impl RunCommand {
                 let size = size_of_goals(&selected.rows, targets.len(), budget, free);
                 selected.rows = resized(&selected.rows, largest, size)?;
             }
+            keep_different_work(&mut selected.rows);
             let notes = leave_out_unfit(&mut selected.rows, &targets, sized.is_none())?;
             notes.iter().for_each(|note| output.note(note));
         }

@@ -3,6 +3,7 @@
 //! A user asks about a file, so the size must not be an accident: it is one of few, and for goals it follows from
 //! the budget alone. On a slow disk the run answers fewer goals instead of the same goals for smaller files.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -83,6 +84,16 @@ pub(crate) fn resized(rows: &[SelectedCase], largest: u64, size: u64) -> Result<
     let rows = with_size(rows, largest, size).unwrap_or_default();
     ensure!(!rows.is_empty(), usage!("no file size fits these cases. Give one with --size"));
     Ok(rows)
+}
+
+/// Keeps one row of a goal for the same calls, under its shortest name. A smaller file has fewer different cases: a
+/// chunk as large as the file is one call, whatever the chunk.
+pub(crate) fn keep_different_work(rows: &mut Vec<SelectedCase>) {
+    let mut known = HashSet::new();
+    for row in rows.iter_mut() {
+        row.case = row.case.canonical();
+    }
+    rows.retain(|row| known.insert((row.origin.section().to_owned(), row.case.clone())));
 }
 
 /// Leaves out what does not fit into a target's memory, space or sectors: single methods, and with plain write the whole
@@ -211,6 +222,17 @@ mod tests {
         assert_eq!(size(5, 45, None), 64);
         assert_eq!(size(1, 1, None), 16, "never less");
         assert_eq!(size(5, 45, Some(200 << 20)), 16, "four files of 64 MiB do not fit");
+    }
+
+    #[test]
+    fn a_goal_has_one_case_for_the_same_calls() {
+        let mut rows = rows(2);
+        let chunked = rows[0].case.with(Axis::Chunk, "256MiB").unwrap();
+        rows[0].case = rows[0].case.with(Axis::Chunk, "whole").unwrap();
+        rows.insert(1, SelectedCase { case: chunked, ..rows[0].clone() });
+        keep_different_work(&mut rows);
+        let names: Vec<String> = rows.iter().map(|row| row.case.to_string()).collect();
+        assert_eq!(names, ["write,size=256MiB,chunk=whole", "write,size=256MiB"]);
     }
 
     #[test]

@@ -70,8 +70,11 @@ impl Cost<'_> {
     fn goals_line(&self) -> Option<String> {
         let goals = counted(self.goals?, "goal");
         let methods = counted(self.cases.len(), "method");
-        let size = self.cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
-        let files = Bytes(size).approximate();
+        // The goals of many files name their own sizes.
+        let is_set = |case: &&Case| case.method().writes_set();
+        let has_files = !self.cases.iter().all(|case| is_set(&case));
+        let sized = self.cases.iter().filter(|case| !has_files || !is_set(case));
+        let files = Bytes(sized.map(|case| case.axes().size_bytes).max().unwrap_or(0)).approximate();
         let targets =
             if self.spaces.len() > 1 { format!(" on {} targets", self.spaces.len()) } else { String::new() };
         Some(format!("{goals}, {methods}{targets}, files of {files}{}.", self.limits_text()))
