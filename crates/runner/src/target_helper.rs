@@ -87,7 +87,9 @@ impl TargetHelper {
     /// # Errors
     /// The directory may still exist: see [`StaleWorkspaces::remove`].
     pub fn make(&mut self, id: &str, deadline: Deadline<'_>) -> Result<&HelperWorkspace, RunnerError> {
-        let identity = self.ask(&TargetRequest::Make(id.to_owned()), "making a directory", deadline)?;
+        // A directory that is made but not known would remain.
+        let graceful = Deadline { grace: GRACE, ..deadline };
+        let identity = self.ask(&TargetRequest::Make(id.to_owned()), "making a directory", graceful)?;
         let path = workspace_path(&self.path, id);
         Ok(self.workspace.insert(HelperWorkspace { path, identity }))
     }

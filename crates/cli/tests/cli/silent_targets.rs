@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Output};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::{
@@ -27,6 +28,11 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("silent: the supervisor makes no call on its target", &[Need::Strace], no_call);
     trials.add("silent: a target that stops during the removal costs the removal", &[Need::Fuse], removal);
     trials.add("silent: an error that a signal caused leaves an interrupted run", &[Need::Fuse], making);
+    trials.add(
+        "silent: a signal while a slow target makes the run's directory leaves nothing",
+        &[Need::Fuse],
+        slow_making,
+    );
     trials.add("silent: leftovers on a silent target do not delay a run elsewhere", &bindfs, elsewhere);
     trials.add("a filesystem that keeps removed open files loses no result", &bindfs, kept_files);
 }
@@ -118,6 +124,20 @@ fn making() -> Result<()> {
     ensure!(output.status.code() == Some(130), "{output:?}");
     let runs = target.program.call(&["runs"])?.stdout;
     ensure!(runs.contains("interrupted") && !runs.contains("failed"), "{runs}");
+    Ok(())
+}
+
+fn slow_making() -> Result<()> {
+    let late = What::Delay(Duration::from_millis(500));
+    let target = FaultyTarget::about("owner", Caching::None, &[(When::Call(Call::Create), late)])?;
+    let path = text(target.faulty.path())?;
+    let child = target.program.start(&[&["run", path], &CASE[..]].concat())?;
+    let is_late = || target.faulty.operations().iter().any(|operation| operation.fault.is_some()).then_some(());
+    wait_for("the late call", is_late)?;
+    send(&child, "TERM")?;
+    let output = ended(child)?;
+    ensure!(output.status.code() == Some(130), "{output:?}");
+    ensure!(entries(target.faulty.path()).is_empty(), "{:?}, {output:?}", entries(target.faulty.path()));
     Ok(())
 }
 
