@@ -304,7 +304,8 @@ impl AdviseCommand {
         // the check of direct I/O.
         let is_as_durable = |case: &&Case| case.contract().durability == space.baseline.contract().durability;
         let as_durable = distinct(space.cases().filter(is_as_durable), |case| case.axes().threads);
-        let limits_for: Vec<Case> = as_durable.into_iter().cloned().collect();
+        let has_limits = measuring.measures_limits(settings.budget_ns);
+        let limits_for: Vec<Case> = as_durable.into_iter().filter(|_| has_limits).cloned().collect();
         let limit_bytes = Hardware::for_cases(&limits_for, &settings, &[found.space()])?.bytes();
         let limits = &mut candidates.limits;
         if asked_bytes.is_none() {

@@ -91,7 +91,8 @@ impl FsCommand {
         let spaces: Vec<_> = names.map(|name| (name, Some(space))).collect();
         let settings = measuring.settings(self.budget(spaces.len()), selected.samples);
         let (settings, copy_bytes, image_bytes) = (&settings, None, images.bytes);
-        let (is_sized, limits, goals) = (largest.is_some(), !measuring.no_limits, None);
+        let limits = measuring.measures_limits(settings.budget_ns);
+        let (is_sized, goals) = (largest.is_some(), None);
         let cost = Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits, goals };
         if measuring.dry_run {
             let paths: String = paths.iter().map(|path| format!("{}\n", visible(path))).collect();
@@ -194,7 +195,7 @@ impl FsCommand {
         let number = store.begin_run(&run)?;
         let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };
         let settings = run.settings.clone();
-        let limits_for = if measuring.no_limits { Vec::new() } else { cases };
+        let limits_for = if measuring.measures_limits(settings.budget_ns) { cases } else { Vec::new() };
         let mut session = Session::new(workspaces, run, settings, plan, None, limits_for);
         session.written.add(made.bytes_written);
         session.measure(exports)

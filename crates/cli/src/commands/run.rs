@@ -147,7 +147,7 @@ impl RunCommand {
         let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
         let spaces = targets.iter().map(|target| (path_text(target.path()), target.space())).collect();
         // The limits would take a tenth of the time of a first answer, and change none.
-        let limits = !measuring.no_limits && !answers_goals;
+        let limits = measuring.measures_limits(run.settings.budget_ns) && !answers_goals;
         let (image_bytes, is_sized) = (0, largest.is_some());
         let settings = &run.settings;
         let goals = (answers_goals && plan.is_timed).then(|| count_goals(&selected.rows));

@@ -41,7 +41,8 @@ pub(crate) struct MeasuringArguments {
     #[arg(long, value_name = "WHEN", default_value = "sampled", value_parser = named_values(Verify::ALL, Verify::name),
         help_heading = HOW_CAREFUL)]
     pub verify: Verify,
-    /// Skip measuring the limits of memory and device, which takes up to two seconds per target
+    /// Skip measuring the limits of memory and device, which takes up to two seconds per target. A --budget below 40s
+    /// skips it too
     #[arg(long, help_heading = HOW_CAREFUL)]
     pub no_limits: bool,
     /// Derive the order and the data from this seed [default: random, and shown]
@@ -59,7 +60,15 @@ pub(crate) struct MeasuringArguments {
 
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// Measuring the limits before and after takes about four seconds, a tenth of this budget.
+const LEAST_BUDGET_WITH_LIMITS: Duration = Duration::from_secs(40);
+
 impl MeasuringArguments {
+    pub(crate) fn measures_limits(&self, budget_ns: Option<u64>) -> bool {
+        let is_long = |budget_ns| Duration::from_nanos(budget_ns) >= LEAST_BUDGET_WITH_LIMITS;
+        !self.no_limits && budget_ns.is_none_or(is_long)
+    }
+
     pub(crate) fn settings(&self, default_budget: Option<Duration>, samples: u32) -> Settings {
         Settings {
             samples: self.samples.unwrap_or(samples),

@@ -78,6 +78,8 @@ fn search() -> Result<()> {
     let written = document["run"]["written_bytes"].as_u64().context("bytes")?;
     let most = document["run"]["settings"]["max_bytes"].as_u64().context("a limit")?;
     ensure!(written > 0 && written <= most, "{written} of {most}");
+    let limits = &document["targets"][0]["limits"];
+    ensure!(limits.as_array().is_none_or(Vec::is_empty), "they take more than a tenth of the budget: {limits}");
     ensure!(advice["bytes_written"].is_null(), "one number for bytes: {advice}");
     let finals = names(&document, "Finals");
     for name in ["fastest", "recommended", "baseline"] {

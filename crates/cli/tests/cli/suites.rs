@@ -73,6 +73,8 @@ fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
     let different: HashSet<&str> = cases.iter().filter_map(|case| case["name"].as_str()).collect();
     let is_whole = !matches!(suite, "create" | "direct" | "cluster" | "vectored" | "write");
     ensure!(!is_whole || listed.lines().count() == different.len(), "{listed}");
+    let is_once = matches!(suite, "cluster" | "vectored" | "write");
+    ensure!(!is_once || different.len() == cases.len(), "the same calls twice");
     for case in cases {
         // tmpfs has only the page cache, and this is not a rank.
         let axes = &case["axes"];
