@@ -21,9 +21,10 @@ use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, goals, named_values, positiv
 use crate::constraints::{ConstraintArguments, allow_plain, constrain, rule};
 use crate::earlier_search::earlier_finalists;
 use crate::exit::{Exit, usage};
-use crate::export::ExportArguments;
+use crate::export::{Export, ExportArguments};
 use crate::file_copy::FileCopy;
 use crate::global::Global;
+use crate::output::Output;
 use crate::selection::SelectionArguments;
 use crate::session::{
     MeasuringArguments, ScheduledCases, Session, Target, Workspaces, most_unasked_bytes, new_run,
@@ -174,44 +175,98 @@ impl AdviseCommand {
 
     fn search(&self, goal: Goal, global: &Global) -> Result<Exit> {
         let output = &global.output;
-        let budget = self.budget.unwrap_or(SEARCH_BUDGET);
         let copied = self.from.as_deref().map(FileCopy::of_source).transpose()?;
         copied.iter().filter_map(FileCopy::holes).for_each(|note| output.note(&note));
         let exports = self.exports.find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
-        let measuring = self.measuring();
-        let found = Target::find(self.target.as_deref().unwrap_or(Path::new(".")), None, &measuring)?;
+        let found = Target::find(self.target.as_deref().unwrap_or(Path::new(".")), None, &self.measuring())?;
         let target = found.record();
-        let sizes = match (goal, &copied) {
-            (Goal::LargerThanMemory, _) => self.size_beyond_memory(&target)?,
-            (_, Some(copied)) if self.size.is_none() => {
-                vec![(Axis::Size, vec![copied.whole_pages().to_string()])]
-            }
-            (Goal::Records, _) if self.size.is_none() && (self.group.is_some() || self.rate.is_some()) => {
-                vec![(Axis::Size, vec![self.size_of_records().to_string()])]
-            }
-            _ => self.sizes(goal)?,
-        };
-        let ranks = global.ranks();
+
+        let fixed = self.fixed_values(goal, copied.as_ref(), &target, global.ranks())?;
+        let space = self.space(goal, &fixed)?;
+        self.check_options(goal, &space, copied.as_ref(), global.ranks())?;
+        check_durable(&target, &space)?;
+        let mut space = self.space_that_fits(goal, &fixed, space, copied.is_some(), &found, output)?;
+        self.constrain(&mut space, output)?;
+
+        let mut candidates = CandidateSet::for_target(goal, &space, &target, self.max_bytes);
+        candidates.limits.budget = self.budget.unwrap_or(SEARCH_BUDGET);
+        if let Some(why) = candidates.left_out.first() {
+            output.note(&format!("Left out {}: {why}", counted(candidates.left_out.len(), "candidate")));
+        }
+        if let [_] = candidates.candidates.as_slice() {
+            return output.results(&only_plain(&space.baseline, &target.path));
+        }
+        self.limit_bytes(&mut candidates, &space)?;
+        if goal == Goal::LargerThanMemory {
+            candidates.check_budget()?;
+        }
+        if self.dry_run {
+            return output.results(&candidates.dry_run());
+        }
+        self.race(global, &space, candidates, found, copied, &exports)
+    }
+
+    /// The values that the options give to all candidates.
+    fn fixed_values(
+        &self,
+        goal: Goal,
+        copied: Option<&FileCopy>,
+        target: &TargetRecord,
+        ranks: u32,
+    ) -> Result<Vec<(Axis, Vec<String>)>> {
+        let is_unfit = |(axis, values): &&(Axis, Vec<String>)| values.len() > 1 || OPTIONS.contains(axis);
         let mut fixed = self.fixed();
-        if let Some((axis, _)) = fixed.iter().find(|(axis, values)| values.len() > 1 || OPTIONS.contains(axis))
-        {
+        if let Some((axis, _)) = fixed.iter().find(is_unfit) {
             return Err(usage!(
                 "--set {axis}: a search takes one value per axis. Use --size and --record for theirs"
             ));
         }
-        let record = self.record.map(|record| (Axis::Chunk, vec![record.to_string()]));
-        fixed.extend(sizes.into_iter().chain(record).chain([(Axis::Ranks, vec![ranks.to_string()])]));
+        fixed.extend(self.size_values(goal, copied, target)?);
+        fixed.extend(self.record.map(|record| (Axis::Chunk, vec![record.to_string()])));
+        fixed.push((Axis::Ranks, vec![ranks.to_string()]));
+        Ok(fixed)
+    }
+
+    fn size_values(
+        &self,
+        goal: Goal,
+        copied: Option<&FileCopy>,
+        target: &TargetRecord,
+    ) -> Result<Vec<(Axis, Vec<String>)>> {
+        let is_paced = self.group.is_some() || self.rate.is_some();
+        match (goal, copied) {
+            (Goal::LargerThanMemory, _) => self.size_beyond_memory(target),
+            (_, Some(copied)) if self.size.is_none() => {
+                Ok(vec![(Axis::Size, vec![copied.whole_pages().to_string()])])
+            }
+            (Goal::Records, _) if self.size.is_none() && is_paced => {
+                Ok(vec![(Axis::Size, vec![self.size_of_records().to_string()])])
+            }
+            _ => self.sizes(goal),
+        }
+    }
+
+    /// All candidates of the goal with these values.
+    fn space(&self, goal: Goal, fixed: &Overrides) -> Result<Space> {
         ensure!(
             goal == Goal::Records || self.group.is_none() && self.rate.is_none(),
             usage!("--group and --rate are for records. Add --for records")
         );
-        let mut space = Space::for_goal(goal, &fixed)?;
+        let mut space = Space::for_goal(goal, fixed)?;
         if let Some(count) = self.group {
             space.group(count)?;
         }
-        let objective =
-            self.minimize.unwrap_or(if self.rate.is_some() { Objective::P99 } else { Objective::Time });
-        let plain = space.baseline.contract();
+        Ok(space)
+    }
+
+    fn objective(&self) -> Objective {
+        let default = if self.rate.is_some() { Objective::P99 } else { Objective::Time };
+        self.minimize.unwrap_or(default)
+    }
+
+    /// Whether the options fit together and to the goal.
+    fn check_options(&self, goal: Goal, space: &Space, copied: Option<&FileCopy>, ranks: u32) -> Result<()> {
+        let (plain, objective) = (space.baseline.contract(), self.objective());
         ensure!(
             objective != Objective::P99 || plain.durable_every_bytes.is_some() || plain.file_size.is_some(),
             usage!("--minimize p99 needs records or files. Add --for records, or use time or cpu")
@@ -220,99 +275,113 @@ impl AdviseCommand {
             objective != Objective::Time || self.rate.is_none(),
             usage!("--rate sets the time. Use --minimize p99 or cpu, or leave out --rate")
         );
-        if ranks > 1 && space.baseline.axes().ranks == 1 {
-            return Err(usage!("--for {} needs one rank. Start it without mpirun", goal.name()));
-        }
-        if self.record.is_some() && goal != Goal::Records {
-            return Err(usage!("--record needs --for records. Add that, or leave out --record"));
-        }
+        ensure!(
+            ranks == 1 || space.baseline.axes().ranks > 1,
+            usage!("--for {} needs one rank. Start it without mpirun", goal.name())
+        );
+        ensure!(
+            self.record.is_none() || goal == Goal::Records,
+            usage!("--record needs --for records. Add that, or leave out --record")
+        );
         selection::check_records(self.record.as_slice(), [&space.baseline])?;
-        if (copied.is_some() || self.cold) && !space.baseline.method().copies() {
-            return Err(usage!("--from and --cold are for a copy. Add --for copy or --for durable-copy"));
-        }
-        if let Some(copied) = &copied {
+        let is_copy = space.baseline.method().copies();
+        ensure!(
+            is_copy || copied.is_none() && !self.cold,
+            usage!("--from and --cold are for a copy. Add --for copy or --for durable-copy")
+        );
+        if let Some(copied) = copied {
             copied.check_size(Bytes(space.baseline.axes().size_bytes))?;
         }
         let has_axis = |axis| space.cases().any(|case| case.method().has_axis(axis));
         if let Some((axis, _)) = self.set.iter().find(|(axis, _)| !has_axis(*axis)) {
             return Err(usage!("--set {axis}: no candidate has this axis. Leave it out"));
         }
-        if self.data_from != ANYWHERE && space.baseline.method().copies() {
-            return Err(usage!("--data-from does not apply to a copy, whose data is in a file. Leave it out"));
-        }
-        if let Some(why) = target.why_not_durable(&space.baseline) {
-            let path = &target.path;
-            return Err(usage!(
-                "{path} makes nothing durable: {why}. Give a directory on a disk, or search --for stream"
-            ));
-        }
-        let asked_for = self.size.is_some() || copied.is_some();
-        if let Some(smaller) = fitting_space(goal, &fixed, &space, asked_for, &found)? {
-            let [large, small] =
-                [&space, &smaller].map(|space| Bytes(space.baseline.axes().size_bytes).approximate());
-            output
-                .note(&format!("Files of {large} do not fit here. The search is for {small}, or your --size."));
-            space = smaller;
-            if let Some(count) = self.group {
-                space.group(count)?;
-            }
-        }
-        let constraints = self.constraints.list();
-        let left_out = match constrain(&mut space, &constraints) {
-            Ok(left_out) => left_out,
-            Err(why) if allow_plain(&constraints, &space.baseline) => {
-                output.note(&why);
-                Vec::new()
-            }
-            Err(why) => return Err(usage!("{why}")),
+        ensure!(
+            self.data_from == ANYWHERE || !is_copy,
+            usage!("--data-from does not apply to a copy, whose data is in a file. Leave it out")
+        );
+        Ok(())
+    }
+
+    /// The same goal with smaller files, if those of the default size do not fit into the target.
+    fn space_that_fits(
+        &self,
+        goal: Goal,
+        fixed: &Overrides,
+        space: Space,
+        copies_own_file: bool,
+        target: &Target,
+        output: &Output,
+    ) -> Result<Space> {
+        let asked_for = self.size.is_some() || copies_own_file;
+        let Some(mut smaller) = fitting_space(goal, fixed, &space, asked_for, target)? else {
+            return Ok(space);
         };
-        if !left_out.is_empty() {
-            output.note(&format!("{}.", left_out.join(", ")));
+        if let Some(count) = self.group {
+            smaller.group(count)?;
         }
-        let mut candidates = CandidateSet::for_target(goal, &space, &target, self.max_bytes);
-        candidates.limits.budget = budget;
-        if let Some(why) = candidates.left_out.first() {
-            output.note(&format!("Left out {}: {why}", counted(candidates.left_out.len(), "candidate")));
+        let size = |space: &Space| Bytes(space.baseline.axes().size_bytes).approximate();
+        let (large, small) = (size(&space), size(&smaller));
+        output.note(&format!("Files of {large} do not fit here. The search is for {small}, or your --size."));
+        Ok(smaller)
+    }
+
+    /// Leaves out the candidates that --without, --lang and --unknown-length exclude.
+    fn constrain(&self, space: &mut Space, output: &Output) -> Result<()> {
+        let constraints = self.constraints.list();
+        match constrain(space, &constraints) {
+            Ok(left_out) if left_out.is_empty() => {}
+            Ok(left_out) => output.note(&format!("{}.", left_out.join(", "))),
+            Err(why) if allow_plain(&constraints, &space.baseline) => output.note(&why),
+            Err(why) => return Err(usage!("{why}")),
         }
-        if let [_] = candidates.candidates.as_slice() {
-            return output.results(&only_plain(&space.baseline, &target.path));
-        }
-        let real_bytes = space.baseline.bytes_written();
+        Ok(())
+    }
+
+    /// Decides how many bytes the search may write.
+    fn limit_bytes(&self, candidates: &mut CandidateSet, space: &Space) -> Result<()> {
         // Workers write these bytes to find out whether direct I/O bypasses the page cache.
         let direct_check_bytes = total_direct_check_bytes(&candidates.cases);
-        let most_bytes = candidates.most_bytes(real_bytes).saturating_add(direct_check_bytes);
-        // A search does not ask for consent, but stops where a run would need it.
-        let unasked_bytes = if self.yes { u64::MAX } else { most_unasked_bytes(None) };
-        let asked_bytes = self.max_bytes.map(|bytes| bytes.0);
-        candidates.limits.max_bytes = asked_bytes.unwrap_or(most_bytes.min(unasked_bytes));
-        candidates.check_bytes(direct_check_bytes)?;
-        if goal == Goal::LargerThanMemory {
-            candidates.check_budget()?;
-        }
-        if self.dry_run {
-            return output.results(&candidates.dry_run());
-        }
-        let settings = measuring.settings(Some(budget), selection::SAMPLES);
+        let most_bytes =
+            candidates.most_bytes(space.baseline.bytes_written()).saturating_add(direct_check_bytes);
+        let default = most_bytes.min(self.unasked_bytes());
+        candidates.limits.max_bytes = self.max_bytes.map_or(default, |bytes| bytes.0);
+        candidates.check_bytes(direct_check_bytes)
+    }
+
+    /// A search does not ask for consent, but stops where a run would need it.
+    fn unasked_bytes(&self) -> u64 {
+        if self.yes { u64::MAX } else { most_unasked_bytes(None) }
+    }
+
+    fn race(
+        &self,
+        global: &Global,
+        space: &Space,
+        mut candidates: CandidateSet,
+        found: Target,
+        copied: Option<FileCopy>,
+        exports: &[Export],
+    ) -> Result<Exit> {
+        let (output, measuring, budget) = (&global.output, self.measuring(), candidates.limits.budget);
         let mut settings = Settings {
             search_bytes: Some(space.baseline.contract().bytes),
-            objective,
-            constraints,
-            ..settings
+            objective: self.objective(),
+            constraints: self.constraints.list(),
+            ..measuring.settings(Some(budget), selection::SAMPLES)
         };
         copied.iter().for_each(|copied| copied.record(&mut settings));
-        // Limits depend on the durability and the number of threads only. The race counts neither their bytes nor those of
-        // the check of direct I/O.
-        let is_as_durable = |case: &&Case| case.contract().durability == space.baseline.contract().durability;
-        let as_durable = distinct(space.cases().filter(is_as_durable), |case| case.axes().threads);
-        let has_limits = measuring.measures_limits(settings.budget_ns);
-        let limits_for: Vec<Case> = as_durable.into_iter().filter(|_| has_limits).cloned().collect();
+        let limits_for = match measuring.measures_limits(settings.budget_ns) {
+            true => cases_for_limits(space),
+            false => Vec::new(),
+        };
         let limit_bytes = Hardware::for_cases(&limits_for, &settings, &[found.space()])?.bytes();
         let limits = &mut candidates.limits;
-        if asked_bytes.is_none() {
-            limits.max_bytes = limits.max_bytes.saturating_add(limit_bytes).min(unasked_bytes);
+        if self.max_bytes.is_none() {
+            limits.max_bytes = limits.max_bytes.saturating_add(limit_bytes).min(self.unasked_bytes());
         }
         settings.max_bytes = Some(limits.max_bytes);
-        let run = new_run(global, None, settings, &[], vec![target]);
+        let run = new_run(global, None, settings, &[], vec![found.record()]);
         let targets = vec![found.claim(false, output)?];
         let mut store = database::open(global.db.as_deref())?;
         if let Some((search, names)) = earlier_finalists(&store, &run.targets[0], &space.baseline)? {
@@ -332,13 +401,15 @@ impl AdviseCommand {
             Bytes(candidates.limits.max_bytes).approximate(),
         ));
         candidates.affordable_size().iter().for_each(|line| output.note(line));
+        // The race counts neither the bytes of the limits nor those of the check of direct I/O.
+        let direct_check_bytes = total_direct_check_bytes(&candidates.cases);
         let CandidateSet { cases, candidates, baseline, mut limits, deferred, .. } = candidates;
         limits.max_bytes = limits.max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
         let workspaces = Workspaces { store: &store, run: number, targets, limit: None, global };
         let rule = rule(&settings.constraints, &run.targets[0]);
         let schedule = Box::new(Race::new(candidates, baseline, cases.clone(), limits).ruled_by(rule));
         let plan = ScheduledCases { cases, deferred, schedule, is_timed: true };
-        Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)
+        Session::new(workspaces, run, settings, plan, copied, limits_for).measure(exports)
     }
 
     fn fixed(&self) -> Vec<(Axis, Vec<String>)> {
@@ -397,6 +468,20 @@ impl AdviseCommand {
         );
         Ok(vec![(Axis::Size, vec![size.to_string()])])
     }
+}
+
+fn check_durable(target: &TargetRecord, space: &Space) -> Result<()> {
+    let Some(why) = target.why_not_durable(&space.baseline) else { return Ok(()) };
+    let path = &target.path;
+    Err(usage!("{path} makes nothing durable: {why}. Give a directory on a disk, or search --for stream"))
+}
+
+/// Limits depend on the durability and the number of threads only.
+fn cases_for_limits(space: &Space) -> Vec<Case> {
+    let durability = space.baseline.contract().durability;
+    let is_as_durable = |case: &&Case| case.contract().durability == durability;
+    let different = distinct(space.cases().filter(is_as_durable), |case| case.axes().threads);
+    different.into_iter().cloned().collect()
 }
 
 /// The goal with smaller files, if those of the default size do not fit into the target's memory or space.

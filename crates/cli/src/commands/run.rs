@@ -4,7 +4,8 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
 use writebench_model::{
-    Bytes, Environment, RunEvent, RunRecord, RunStatus, Settings, TargetRecord, path_from_text, path_text,
+    Bytes, Case, Environment, RunEvent, RunRecord, RunStatus, SelectedCase, Settings, TargetRecord,
+    path_from_text, path_text,
 };
 use writebench_stats::distinct;
 use writebench_store::Store;
@@ -87,18 +88,8 @@ impl RunCommand {
         if let Some(number) = self.resume {
             return self.resume(number, global);
         }
-        let (measuring, db) = (&self.measuring, global.db.as_deref());
-        let ranks = global.ranks();
-        ensure!(
-            !self.scaling || ranks > 1,
-            usage!("--scaling needs several ranks. Start writebench by mpirun -n 4, or srun -n 4")
-        );
-        if let Some(device) = self.device.destroy.as_deref().filter(|_| ranks > 1).map(Path::display) {
-            return Err(usage!(
-                "--destroy {device}: a device belongs to one node. Start writebench without mpirun or srun"
-            ));
-        }
-        let output = &global.output;
+        self.check_ranks(global.ranks())?;
+        let (measuring, db, output) = (&self.measuring, global.db.as_deref(), &global.output);
         let copied = self.find_copy(output)?;
         let exports = measuring.exports.find(FileCopy::protected(copied.as_ref(), db)?)?;
         copied.iter().filter_map(FileCopy::holes).for_each(|note| output.note(&note));
@@ -106,52 +97,48 @@ impl RunCommand {
             output.print_results_on_stderr();
         }
         let targets = self.find_targets(copied.as_ref())?;
-        let answers_goals = self.selection.is_empty() && self.programs.is_empty() && copied.is_none();
         let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
-        let losses: Vec<String> = records.iter().filter_map(TargetRecord::loses_data).collect();
-        let loses_data = losses.len() == records.len();
-        let mut selected = self.selected(copied.as_ref(), &records, ranks)?;
+        let nothing_durable = nothing_durable(&records);
+        let answers_goals = self.answers_goals(copied.as_ref());
+
+        let mut selected = self.selected(copied.as_ref(), &records, global.ranks())?;
         selected.notes.iter().for_each(|note| output.note(note));
-        let mut settings = measuring.settings(answers_goals.then_some(GOALS_BUDGET), selected.samples);
-        copied.iter().for_each(|copied| copied.record(&mut settings));
-        self.programs.record(&mut settings)?;
-        settings.constraints.clone_from(&self.selection.constraints);
-        settings.fail_if_slower_ppm = self.gate.fail_if_slower;
-        let is_own = copied.is_some() || !self.programs.is_empty() || self.gate.fail_if_slower.is_some();
-        let may_shrink = settings.budget_ns.is_some() && !is_own;
-        let sized = self.selection.adaptive_size(&selected.rows).filter(|_| may_shrink);
-        if answers_goals {
-            if let (Some(largest), Some(budget_ns)) = (sized, settings.budget_ns) {
-                let free = least_free_bytes(targets.iter().map(Target::space));
-                let budget = Duration::from_nanos(budget_ns);
-                let size = size_of_goals(&selected.rows, targets.len(), budget, free);
-                selected.rows = resized(&selected.rows, largest, size)?;
-            }
-            keep_different_work(&mut selected.rows);
-            let notes = leave_out_unfit(&mut selected.rows, &targets, sized.is_none())?;
-            notes.iter().for_each(|note| output.note(note));
-        }
-        let largest = sized.filter(|_| !answers_goals);
+        let mut settings = self.settings(copied.as_ref(), answers_goals, selected.samples)?;
+        let sized = self.adaptive_size(&selected, &settings, copied.as_ref());
         let free = free_disk_bytes(&targets);
-        if answers_goals && sized.is_some() && settings.max_bytes.is_none() {
-            settings.max_bytes = Some(GOALS_MAX_BYTES.min(most_unasked_bytes(free)).max(LEAST_GOALS_BYTES));
+        if answers_goals {
+            let notes = fit_goals(&mut selected.rows, &targets, sized, settings.budget_ns)?;
+            notes.iter().for_each(|note| output.note(note));
+            if sized.is_some() && settings.max_bytes.is_none() {
+                settings.max_bytes = Some(GOALS_MAX_BYTES.min(most_unasked_bytes(free)).max(LEAST_GOALS_BYTES));
+            }
         }
         let mut run = new_run(global, measuring.label.clone(), settings, &selected.rows, records);
-        let cases = selection::different_cases(&run.cases, ranks)?;
-        // Without --yes, an adaptive size needs no consent.
-        let unasked = (!self.yes).then(|| most_unasked_bytes(free));
+        let cases = selection::different_cases(&run.cases, global.ranks())?;
+        // The budget of a suite chooses the size during the run.
+        let largest = sized.filter(|_| !answers_goals);
         let plan = match answers_goals {
             true => ScheduledCases::for_goals(&selected.rows, &run, &cases),
-            false => ScheduledCases::for_run(&selected.rows, largest, &mut run, &cases, unasked)?,
+            false => {
+                // Without --yes, an adaptive size needs no consent.
+                let unasked = (!self.yes).then(|| most_unasked_bytes(free));
+                ScheduledCases::for_run(&selected.rows, largest, &mut run, &cases, unasked)?
+            }
         };
+
         let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
-        let spaces = targets.iter().map(|target| (path_text(target.path()), target.space())).collect();
         // The limits would take a tenth of the time of a first answer, and change none.
         let limits = measuring.measures_limits(run.settings.budget_ns) && !answers_goals;
-        let (image_bytes, is_sized) = (0, largest.is_some());
-        let settings = &run.settings;
-        let goals = (answers_goals && plan.is_timed).then(|| count_goals(&selected.rows));
-        let cost = Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits, goals };
+        let cost = Cost {
+            cases: &cases,
+            settings: &run.settings,
+            spaces: targets.iter().map(|target| (path_text(target.path()), target.space())).collect(),
+            copy_bytes,
+            image_bytes: 0,
+            is_sized: largest.is_some(),
+            limits,
+            goals: (answers_goals && plan.is_timed).then(|| count_goals(&selected.rows)),
+        };
         let smallest = largest.map(|largest| smallest_cases(&selected.rows, largest));
         let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
         least.check_max_bytes(0)?;
@@ -167,16 +154,53 @@ impl RunCommand {
         let line = cost.line()?;
         let mut store = database::open(db)?;
         let number = store.begin_run(&run)?;
-        if answers_goals && loses_data {
-            let why = distinct(losses.iter(), |why| *why).into_iter().cloned().collect::<Vec<_>>().join("; ");
-            output.note(&format!("Left out the durable goals, because nothing is durable here: {why}."));
-        }
+        nothing_durable.iter().filter(|_| answers_goals).for_each(|note| output.note(note));
         output.note(&line);
         let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };
         let settings = run.settings.clone();
         let limits_for = if limits { cases } else { Vec::new() };
         let exit = Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)?;
         Ok(if exit == Exit::NoAnswer && !self.advises { Exit::Ok } else { exit })
+    }
+
+    fn check_ranks(&self, ranks: u32) -> Result<()> {
+        ensure!(
+            !self.scaling || ranks > 1,
+            usage!("--scaling needs several ranks. Start writebench by mpirun -n 4, or srun -n 4")
+        );
+        if let Some(device) = self.device.destroy.as_deref().filter(|_| ranks > 1).map(Path::display) {
+            return Err(usage!(
+                "--destroy {device}: a device belongs to one node. Start writebench without mpirun or srun"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether nothing selects cases, so that the run finds the fastest method for each goal.
+    fn answers_goals(&self, copied: Option<&FileCopy>) -> bool {
+        self.selection.is_empty() && self.programs.is_empty() && copied.is_none()
+    }
+
+    fn settings(&self, copied: Option<&FileCopy>, answers_goals: bool, samples: u32) -> Result<Settings> {
+        let budget = answers_goals.then_some(GOALS_BUDGET);
+        let mut settings = self.measuring.settings(budget, samples);
+        copied.iter().for_each(|copied| copied.record(&mut settings));
+        self.programs.record(&mut settings)?;
+        settings.constraints.clone_from(&self.selection.constraints);
+        settings.fail_if_slower_ppm = self.gate.fail_if_slower;
+        Ok(settings)
+    }
+
+    /// The size of the selected cases, if the budget may choose a smaller one. Programs, copies and gates have their own.
+    fn adaptive_size(
+        &self,
+        selected: &Selection,
+        settings: &Settings,
+        copied: Option<&FileCopy>,
+    ) -> Option<u64> {
+        let is_own = copied.is_some() || !self.programs.is_empty() || self.gate.fail_if_slower.is_some();
+        let may_shrink = settings.budget_ns.is_some() && !is_own;
+        self.selection.adaptive_size(&selected.rows).filter(|_| may_shrink)
     }
 
     fn selected(&self, copied: Option<&FileCopy>, targets: &[TargetRecord], ranks: u32) -> Result<Selection> {
@@ -255,7 +279,7 @@ impl RunCommand {
     }
 
     fn resume(&self, number: Option<i64>, global: &Global) -> Result<Exit> {
-        let (measuring, output) = (&self.measuring, &global.output);
+        let (measuring, output, limit) = (&self.measuring, &global.output, self.measuring.timeout);
         let store = database::open(global.db.as_deref())?;
         let none = || usage!("there is no unfinished run to resume. `writebench runs` lists all");
         let number = number.map_or_else(|| newest_to_resume(&store)?.ok_or_else(none), Ok)?;
@@ -264,63 +288,118 @@ impl RunCommand {
             return Err(usage!("run {number} {why}"));
         }
         self.programs.check_again(&run.settings)?;
-        let limit = measuring.timeout;
         let copied = self.copying.find_again(&run.settings, limit)?;
         let exports = measuring.exports.find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
-        let destroy = self.device.destroy.as_deref();
-        let find = |target: &TargetRecord| Target::find(&path_from_text(&target.path), destroy, measuring);
-        let targets = run.targets.iter().map(find).collect::<Result<Vec<Target>>>()?;
-        let then = run.targets.iter().map(|target| lasting_facts(&target.environment));
-        ensure!(
-            run.version == VERSION && targets.iter().map(|now| lasting_facts(&now.environment)).eq(then),
-            usage!(
-                "run {number} is from another version of writebench, kernel, filesystem, mount or device, so new samples \
-                 would not be comparable. Start a new run"
-            )
-        );
-        let given = measuring.settings(None, run.settings.samples);
-        let settings = Settings {
-            budget_ns: given.budget_ns,
-            timeout_ns: given.timeout_ns.or(run.settings.timeout_ns),
-            max_bytes: given.max_bytes.or(run.settings.max_bytes),
-            ..run.settings.clone()
-        };
+        let targets = self.find_targets_again(number, &run)?;
         let cases = selection::different_cases(&run.cases, global.ranks())?;
-        if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
-            && copied.check_size(Bytes(case.axes().size_bytes)).is_err()
-        {
-            let path = copied.source.path.display();
-            return Err(usage!("{path} has changed since the run began. Start a new run"));
-        }
+        check_source_again(copied.as_ref(), &cases)?;
+
+        let settings = self.settings_of_rest(&run);
         let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
         let free = free_disk_bytes(&targets);
         let targets = check_and_claim(targets, &cases, copy_bytes, self.device.destroy_data, output)?;
         let least_taken = run.cases.iter().map(|row| row.samples.len()).min().unwrap_or(0);
         let samples = run.settings.samples.saturating_sub(u32::try_from(least_taken).unwrap_or(u32::MAX));
         if samples > 0 {
-            let left = Settings { samples, ..settings.clone() };
-            let spaces = run.targets.iter().map(|target| (target.name.clone(), None)).collect();
-            let (settings, image_bytes, is_sized, limits, goals) = (&left, 0, false, false, None);
-            let cost =
-                Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits, goals };
-            cost.check_max_bytes(left.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
+            let cost = Cost {
+                cases: &cases,
+                settings: &Settings { samples, ..settings.clone() },
+                spaces: run.targets.iter().map(|target| (target.name.clone(), None)).collect(),
+                copy_bytes,
+                image_bytes: 0,
+                is_sized: false,
+                limits: false,
+                goals: None,
+            };
+            cost.check_max_bytes(settings.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
             cost.ask(self.yes, free)?;
             output.note(&format!("Resuming run {number}, at most {}", cost.line()?));
         }
-        if let (Some(before), Some(now)) = (&run.cluster, global.cluster()) {
-            let now = now.instead_of(before);
-            if now.earlier_nodes.len() > before.earlier_nodes.len() {
-                output.note(&format!("The run continues on other nodes: {now} instead of {before}"));
-            }
-            store.record(number, &RunEvent::Cluster(now.clone()))?;
-            run.cluster = Some(now);
-        }
+        continue_on_ranks(&store, number, &mut run, global)?;
         store.record(number, &RunEvent::Status(RunStatus::Running))?;
         let workspaces = Workspaces { store: &store, run: number, targets, limit, global };
         // The first part of the run has measured the limits.
         let plan = ScheduledCases::in_rounds(cases, &run);
         Session::new(workspaces, run, settings, plan, copied, Vec::new()).measure(&exports)
     }
+
+    /// # Errors
+    /// New samples would not be comparable with those of the run.
+    fn find_targets_again(&self, number: i64, run: &RunRecord) -> Result<Vec<Target>> {
+        let (destroy, measuring) = (self.device.destroy.as_deref(), &self.measuring);
+        let find = |target: &TargetRecord| Target::find(&path_from_text(&target.path), destroy, measuring);
+        let targets = run.targets.iter().map(find).collect::<Result<Vec<Target>>>()?;
+        let then = run.targets.iter().map(|target| lasting_facts(&target.environment));
+        let now = targets.iter().map(|now| lasting_facts(&now.environment));
+        ensure!(
+            run.version == VERSION && now.eq(then),
+            usage!(
+                "run {number} is from another version of writebench, kernel, filesystem, mount or device, so new samples \
+                 would not be comparable. Start a new run"
+            )
+        );
+        Ok(targets)
+    }
+
+    /// The run's settings, with the limits of this command.
+    fn settings_of_rest(&self, run: &RunRecord) -> Settings {
+        let given = self.measuring.settings(None, run.settings.samples);
+        Settings {
+            budget_ns: given.budget_ns,
+            timeout_ns: given.timeout_ns.or(run.settings.timeout_ns),
+            max_bytes: given.max_bytes.or(run.settings.max_bytes),
+            ..run.settings.clone()
+        }
+    }
+}
+
+fn check_source_again(copied: Option<&FileCopy>, cases: &[Case]) -> Result<()> {
+    let copy = cases.iter().find(|case| case.method().copies());
+    let Some((copied, case)) = copied.zip(copy) else { return Ok(()) };
+    let path = copied.source.path.display();
+    ensure!(
+        copied.check_size(Bytes(case.axes().size_bytes)).is_ok(),
+        usage!("{path} has changed since the run began. Start a new run")
+    );
+    Ok(())
+}
+
+/// Records the nodes of a run under MPI, which may be others than before.
+fn continue_on_ranks(store: &Store, number: i64, run: &mut RunRecord, global: &Global) -> Result<()> {
+    let Some((before, now)) = run.cluster.as_ref().zip(global.cluster()) else { return Ok(()) };
+    let now = now.instead_of(before);
+    if now.earlier_nodes.len() > before.earlier_nodes.len() {
+        global.output.note(&format!("The run continues on other nodes: {now} instead of {before}"));
+    }
+    store.record(number, &RunEvent::Cluster(now.clone()))?;
+    run.cluster = Some(now);
+    Ok(())
+}
+
+/// Gives the goals files of one size, and leaves out what does not fit. Returns what it left out, and why.
+fn fit_goals(
+    rows: &mut Vec<SelectedCase>,
+    targets: &[Target],
+    sized: Option<u64>,
+    budget_ns: Option<u64>,
+) -> Result<Vec<String>> {
+    if let (Some(largest), Some(budget_ns)) = (sized, budget_ns) {
+        let free = least_free_bytes(targets.iter().map(Target::space));
+        let size = size_of_goals(rows, targets.len(), Duration::from_nanos(budget_ns), free);
+        *rows = resized(rows, largest, size)?;
+    }
+    keep_different_work(rows);
+    leave_out_unfit(rows, targets, sized.is_none())
+}
+
+/// Why no target makes anything durable.
+fn nothing_durable(targets: &[TargetRecord]) -> Option<String> {
+    let losses: Vec<String> = targets.iter().filter_map(TargetRecord::loses_data).collect();
+    if losses.len() < targets.len() {
+        return None;
+    }
+    let why = distinct(losses.iter(), |why| *why).into_iter().cloned().collect::<Vec<_>>().join("; ");
+    Some(format!("Left out the durable goals, because nothing is durable here: {why}."))
 }
 
 /// Only of disks: memory does not wear, and is free again after each sample.
