@@ -1,7 +1,5 @@
 use super::{Finding, finding};
 
-const LINES_LIMIT: usize = 500;
-
 const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "misc", "common"];
 
 /// Split: this file must pass the check.
@@ -31,10 +29,6 @@ pub(super) fn findings(path: &str, text: &str) -> Vec<Finding> {
     let is_home = UNSAFE_HOMES.iter().any(|home| path.starts_with(home));
     let mut found = Vec::new();
     let mut add = |line, what: &str| found.push(finding(path, line, what));
-    let count = text.lines().count();
-    if is_rust && count >= LINES_LIMIT {
-        add(count, &format!("{count} lines, but fewer than {LINES_LIMIT} are permitted"));
-    }
     let is_empty = |name: &&str| is_rust && EMPTY_NAMES.contains(name);
     let described = |name: &str| format!("'{name}' does not describe the content");
     for name in path.trim_end_matches(".rs").split('/').filter(is_empty) {
@@ -66,13 +60,6 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn five_hundred_lines_are_too_many() {
-        assert_eq!(findings("a.rs", &"x\n".repeat(499)), [""; 0]);
-        assert_eq!(findings("a.rs", &"x\n".repeat(500)).len(), 1);
-        assert_eq!(findings("Cargo.lock", &"x\n".repeat(900)), [""; 0]);
-    }
 
     #[test]
     fn an_empty_name_is_found() {
