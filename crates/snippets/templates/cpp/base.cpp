@@ -186,6 +186,8 @@ void write_file(const char *path, const void *data, std::size_t size)
     const auto other = std::string{path} + '.' + std::to_string(::getpid()) + '.' + std::to_string(now) + ".tmp";
     struct stat old;
     const bool replaces = ::stat(path, &old) == 0;
+    if (replaces && !S_ISREG(old.st_mode))
+        fail("the target is not a regular file", EINVAL);
 {%- endif %}
 {%- if case.chooses_mode() %}
     const mode_t mode = {{ case.new_mode_c() }};

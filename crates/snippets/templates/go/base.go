@@ -145,6 +145,9 @@ func WriteFile(path string, data []byte) error {
 
 // keepMode copies the mode of the replaced file, and its owner and group if permitted.
 func keepMode(file *os.File, old os.FileInfo) error {
+	if !old.Mode().IsRegular() { // a device or a pipe would become a file
+		return &os.PathError{Op: "replace", Path: old.Name(), Err: syscall.EINVAL}
+	}
 	owner := old.Sys().(*syscall.Stat_t)
 	if file.Chown(-1, int(owner.Gid)) == nil {
 		file.Chown(int(owner.Uid), -1)

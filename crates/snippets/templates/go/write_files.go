@@ -153,7 +153,9 @@ func writeOne(directory int, file FileData{{ case.other("suffix string") }}) err
 		return failed("open", err)
 	}
 {%- if case.options.is_atomic %}
-	if replaces {
+	if replaces && old.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		err = failed("replace", syscall.EINVAL) // a device or a pipe would become a file
+	} else if replaces {
 		if syscall.Fchown(fd, -1, int(old.Gid)) == nil {
 			syscall.Fchown(fd, int(old.Uid), -1)
 		}

@@ -131,6 +131,8 @@ final class {% include "java/class_name.java" %} {
 
     /** Copies the mode of the replaced file, and its owner and group if permitted. */
     private static void keepMode(Path path, PosixFileAttributes old) throws IOException {
+        if (!old.isRegularFile()) // a device or a pipe would become a file
+            throw new FileSystemException(path.toString(), null, "the target is not a regular file");
         PosixFileAttributeView attributes = Files.getFileAttributeView(path, PosixFileAttributeView.class);
         try {
             attributes.setGroup(old.group());

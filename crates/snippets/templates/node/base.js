@@ -75,6 +75,7 @@ function quietly(action) {
 
 /** Copies the mode of the replaced file, and its owner and group if permitted. */
 function keepMode(fd, old) {
+  if (!old.isFile()) throw new Error('the target is not a regular file');
   quietly(() => fs.fchownSync(fd, -1, old.gid));
   quietly(() => fs.fchownSync(fd, old.uid, -1));
   fs.fchmodSync(fd, old.mode & 0o777);

@@ -42,6 +42,8 @@ def call(function, name, *arguments, **options):
 
 def keep_mode(fd, old):
     """Copies the mode of the replaced file, and its owner and group if permitted."""
+    if not stat.S_ISREG(old.st_mode):  # a device or a pipe would become a file
+        raise OSError(errno.EINVAL, "The target is not a regular file")
     with contextlib.suppress(OSError):
         os.fchown(fd, -1, old.st_gid)
         os.fchown(fd, old.st_uid, -1)

@@ -133,6 +133,10 @@ pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 /// Copies the mode of the replaced file, and its owner and group if permitted.
 fn keep_mode(file: &File, old: Option<&fs::Metadata>) -> io::Result<()> {
     let Some(old) = old else { return Ok(()) };
+    if !old.is_file() {
+        let what = "the target is not a regular file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
     let _ = std::os::unix::fs::fchown(file, None, Some(old.gid()))
         .and_then(|()| std::os::unix::fs::fchown(file, Some(old.uid()), None));
     file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o777))

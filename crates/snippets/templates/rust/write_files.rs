@@ -149,6 +149,10 @@ fn write_one(directory: &OwnedFd, name: &Path, data: &[u8]{{ case.other("suffix:
 
 /// Copies the mode of the replaced file, and its owner and group if permitted.
 fn keep_mode(file: &File, old: &Stat) -> io::Result<()> {
+    if old.st_mode & libc::S_IFMT != libc::S_IFREG {
+        let what = "the target is not a regular file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
     let _ = std::os::unix::fs::fchown(file, None, Some(old.st_gid))
         .and_then(|()| std::os::unix::fs::fchown(file, Some(old.st_uid), None));
     file.set_permissions(fs::Permissions::from_mode(old.st_mode & 0o777))

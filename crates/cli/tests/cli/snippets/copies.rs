@@ -2,13 +2,13 @@
 
 use std::fs::Permissions;
 use std::io::Write;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use writebench_snippets::Language;
-use writebench_testkit::{Image, Kind, Need, Trials, directory_on};
+use writebench_testkit::{Image, Kind, Need, Trials, directory_on, entries};
 
 use super::built::{Built, needs};
 use super::content::content;
@@ -126,6 +126,17 @@ fn is_all_or_nothing(name: &str, language: Language, more: &[&str]) -> Result<()
     fails(&child.wait_with_output()?, "a pipe")
 }
 
+/// As root, a rename over /dev/null would make it a file for all programs.
+fn keeps_pipe(built: &Built, directory: &Path, source: &Path, target: &Path) -> Result<()> {
+    std::fs::remove_file(target)?;
+    ensure!(Command::new("mkfifo").arg(target).status()?.success(), "mkfifo");
+    let before = entries(directory);
+    let output = built.output(directory, source, target)?;
+    ensure!(!output.status.success() && target.metadata()?.file_type().is_fifo(), "{output:?}");
+    ensure!(entries(directory) == before, "{:?}", entries(directory));
+    Ok(())
+}
+
 /// Of the group and others: nothing.
 const UMASK: u32 = 0o027;
 
@@ -163,6 +174,7 @@ fn keeps_mode(name: &str, language: Language, more: &[&str]) -> Result<()> {
             std::fs::set_permissions(&target, Permissions::from_mode(0o640))?;
             ensure!(built.output(on.path(), &source, &target)?.status.success());
             ensure!(target.metadata()?.mode() & 0o777 == 0o640, "{:o}", target.metadata()?.mode());
+            keeps_pipe(&built, on.path(), &source, &target)?;
         }
         std::fs::remove_file(&target)?;
         std::fs::remove_file(&source)?;
