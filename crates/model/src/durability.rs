@@ -275,6 +275,13 @@ fn loss(kind: &str, mount_options: &str, device: Option<&Device>) -> Option<Stri
     if let Some((_, option, missing)) = incomplete {
         return Some(format!("mounted with {option}, so {missing}"));
     }
+    // It is relative to the directory of mount(8), which nobody knows. Those of containers are absolute.
+    let upper = mount_options.split(',').find_map(|option| option.strip_prefix("upperdir="));
+    if let Some(upper) = upper.filter(|upper| kind == "overlay" && !upper.starts_with('/')) {
+        return Some(format!(
+            "mounted with the relative upperdir={upper}, so the filesystem below it is unknown"
+        ));
+    }
     let unflushed = NO_FLUSHES.iter().find(|option| has(option));
     let cache = |device: &Device| device.write_cache.as_deref().map(|cache| cache == Device::WRITE_THROUGH);
     match (unflushed, device) {

@@ -78,6 +78,12 @@ fn an_option_that_ignores_syncs_is_named() {
         ("overlay", "rw,volatile", Some("mounted with volatile, so overlayfs ignores syncs")),
         ("overlay", "rw,fsync=volatile", Some("mounted with fsync=volatile, so overlayfs ignores syncs")),
         ("overlay", "rw,fsync=strict", None),
+        ("overlay", "rw,lowerdir=/l,upperdir=/u,workdir=/w", None),
+        (
+            "overlay",
+            "rw,lowerdir=l,upperdir=u,workdir=w",
+            Some("mounted with the relative upperdir=u, so the filesystem below it is unknown"),
+        ),
         (
             "cifs",
             "rw,nostrictsync",
