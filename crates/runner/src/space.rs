@@ -49,15 +49,15 @@ pub(crate) fn insufficient_space(target: &Path, case: &Case, shortage: Insuffici
             let [needed, available, reserve, missing] =
                 [needed, available, reserve, missing].map(|bytes| Bytes(bytes).approximate());
             format!(
-                "not enough free space in {path}: {case:#} needs {needed}, {available} are free and {reserve} of them \
-                 remain in reserve, so {missing} are missing. Use a smaller --size, or a smaller --reserve"
+                "not enough free space in {path}: {case:#} needs {needed} and the reserve {reserve}, but {available} are \
+                 free, so {missing} are missing. Use a smaller --size, or a smaller --reserve"
             )
         }
         Resource::Inodes => {
             let are = if missing == 1 { "is" } else { "are" };
             format!(
-                "not enough free inodes in {path}: {case:#} needs {needed}, {available} are free and {reserve} of them \
-                 remain in reserve, so {missing} more {are} needed. Use fewer threads or files, or a smaller --reserve"
+                "not enough free inodes in {path}: {case:#} needs {needed} and the reserve {reserve}, but {available} are \
+                 free, so {missing} more {are} needed. Use fewer threads or files, or a smaller --reserve"
             )
         }
     })

@@ -47,7 +47,7 @@ impl SpeedRatio {
 pub struct Advice {
     /// The simplest method that is probably within 3 % of the fastest.
     pub recommended: String,
-    /// No other method tried is faster than the recommended one by more than this ratio, at 95 %.
+    /// No other method compared is faster than the recommended one by more than this ratio, at 95 %.
     pub bound: f64,
     /// None for the baseline, or if it failed.
     pub speed_ratio: Option<SpeedRatio>,

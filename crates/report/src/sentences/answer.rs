@@ -174,7 +174,12 @@ fn steps(best: &CaseReport, others: &[&CaseReport]) -> String {
     };
     let steps: Vec<String> = simpler(best, baseline, others).into_iter().filter_map(step).collect();
     if steps.is_empty() {
-        return certainty(best, others);
+        // The bound is about all others together, and needs fewer rounds than the interval of a ratio.
+        let is_sure = |other: &&CaseReport| other.ratio_to(best).is_some_and(|ratio| ratio.is_sure());
+        return match others.iter().any(is_sure) {
+            true => certainty(best, others),
+            false => format!("No single ratio has an interval: {}, 95 % needs 6.", rounds(best, others)),
+        };
     }
     let is_faster = |other: &&&CaseReport| other.verdict_to(best) == Verdict::Faster;
     let faster = others.iter().find(is_faster).and_then(|faster| Some((faster, best.ratio_to(faster)?)));
@@ -302,7 +307,7 @@ pub(crate) fn without_answer(
     Some(format!("No answer yet for {}. {reason}", counted(missing.len(), "goal")))
 }
 
-/// The goals that the limits left no time for, and the budget that would do.
+/// The goals that the limits left out, and the limit that would do.
 pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
     let is_of_goals = cases.iter().all(|case| case.record.origin.suite() == GOALS);
     let contracts = by_contract(cases);
@@ -314,12 +319,20 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
     }
     let names: Vec<String> =
         left.iter().map(|(contract, _)| goal(contract, None, promised(&run.targets))).collect();
+    let (goals, names) = (counted(left.len(), "goal"), names.join("; "));
+    let factor = as_f64(contracts.len() as u64) / as_f64(measured.len() as u64);
+    let needed_bytes = as_f64(run.written_bytes.unwrap_or(0)) * factor;
+    if run.settings.max_bytes.is_some_and(|most| needed_bytes > as_f64(most)) {
+        let gibibytes = (needed_bytes / as_f64(1 << 30)).ceil();
+        return Some(format!(
+            "The limit on bytes left out {goals}: {names}. To measure all, use --max-bytes {gibibytes:.0}GiB."
+        ));
+    }
     let budget = run.settings.budget_ns.map_or(String::new(), |budget_ns| {
-        let seconds = as_f64(budget_ns) / 1e9 * as_f64(contracts.len() as u64) / as_f64(measured.len() as u64);
+        let seconds = as_f64(budget_ns) / 1e9 * factor;
         format!(" To measure all, use --budget {:.0}s.", (seconds / 5.0).ceil() * 5.0)
     });
-    let goals = counted(left.len(), "goal");
-    Some(format!("The limits left no time for {goals}: {}.{budget}", names.join("; ")))
+    Some(format!("The limits left no time for {goals}: {names}.{budget}"))
 }
 
 /// The same case on the first target.

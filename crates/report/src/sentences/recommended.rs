@@ -9,19 +9,19 @@ pub(crate) struct Decision<'c> {
     pub(crate) case: &'c CaseReport,
     /// No other case is faster by more than this ratio, at 95 %.
     pub(crate) bound: f64,
-    /// The cases with a sample that counts.
-    pub(crate) tried: usize,
+    /// The cases with enough samples to be better or worse. The bound says nothing of the others.
+    pub(crate) compared: usize,
 }
 
 impl Decision<'_> {
-    /// `no other of the 9 methods tried is more than 2 % faster (95 %)`. None if there is no other.
+    /// `no other of the 9 methods compared is more than 2 % faster (95 %)`. None if there is no other.
     pub(crate) fn bound_in_words(&self) -> Option<String> {
         let percent = self.bound_percent();
-        match self.tried {
+        match self.compared {
             0 | 1 => None,
-            2 => Some(format!("the other method tried is at most {percent} % faster (95 %)")),
-            tried => {
-                Some(format!("no other of the {tried} methods tried is more than {percent} % faster (95 %)"))
+            2 => Some(format!("the other method compared is at most {percent} % faster (95 %)")),
+            many => {
+                Some(format!("no other of the {many} methods compared is more than {percent} % faster (95 %)"))
             }
         }
     }
@@ -42,8 +42,8 @@ pub(crate) fn decide<'c>(
 ) -> Option<Decision<'c>> {
     let able: Vec<&CaseReport> = cases.iter().copied().filter(|case| !case.is_out()).collect();
     let tables: Vec<_> = able.iter().map(|case| times(&case.judged(), settings.objective)).collect();
-    let tried = tables.iter().filter(|times| !times.is_empty()).count();
     let standings = Standings::of(&tables);
+    let compared = (0..able.len()).filter(|&index| standings.is_compared(index)).count();
     let is_allowed =
         |case: &CaseReport| case.record.case.known().is_none_or(|case| settings.allows(case, case));
     // A later version's case counts as the most complex.
@@ -54,7 +54,7 @@ pub(crate) fn decide<'c>(
     let rivals = (0..able.len()).filter(|&index| !is_baseline(able[index]) || is_allowed(able[index]));
     let rivals: Vec<_> = rivals.map(|index| (index, effort(able[index]))).collect();
     let answer = standings.answer(&rivals)?;
-    Some(Decision { case: able[answer], bound: standings.bound(answer)?, tried })
+    Some(Decision { case: able[answer], bound: standings.bound(answer)?, compared })
 }
 
 /// Whether a case has the samples of an interval.

@@ -91,7 +91,7 @@ fn a_cpu_quota_is_told_from_other_programs_though_its_tasks_wait_too() {
     let records = || vec![disturbed("write", 9, SLOW), disturbed("pwrite", 3, HELD_UP)];
     assert!(
         said(quota.clone(), records()).starts_with(
-            "12 of 12 samples were disturbed: a CPU limit of its control group delayed this process. Raise the limit"
+            "12 of 12 samples were disturbed: a CPU limit of its control group delayed this process. Raise the CPU limit"
         ),
         "{}",
         said(quota, records())

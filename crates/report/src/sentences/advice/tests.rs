@@ -41,7 +41,7 @@ fn the_simplest_of_the_fastest_is_recommended() {
         sentences,
         [
             "Recommended: write,chunk=4MiB, at 10.6 GB/s in the page cache, 2.97 times as fast as plain write (write,chunk=8KiB), 95% CI 2.96 – 3.03, 8 rounds.",
-            "No other of the 3 methods tried is more than 2 % faster (95 %).",
+            "No other of the 3 methods compared is more than 2 % faster (95 %).",
             "Same or inconclusive: uring,depth=4.",
             "To check: writebench run '/data/<b>|`x`' --case write,chunk=4MiB --case \
              write,chunk=8KiB",
@@ -83,7 +83,7 @@ fn the_recommendation_names_the_required_memory() {
             vec![case(Final, name, None, &times(FAST, 1)), case(Final, baseline, BASELINE, &times(FAST, 3))];
         let sentences = conclusions(cases);
         assert!(sentences[0].starts_with(&format!("Recommended: {name}, ")), "{sentences:?}");
-        assert_eq!(sentences[1], "The other method tried is at most 1 % faster (95 %).");
+        assert_eq!(sentences[1], "The other method compared is at most 1 % faster (95 %).");
         sentences[2].clone()
     };
     let copied = needs("pwrite,cache=direct", "write");
@@ -121,7 +121,7 @@ fn an_interval_around_one_leaves_the_baseline() {
         "Recommended: plain write, write, at 10.6 GB/s in the page cache. No method was measurably faster here (tried 2 candidates, fastest: \
          uring,depth=4, 1.00 × (0.69 – 2.00) in 8 rounds)."
     );
-    assert_eq!(sentences[1], "The other method tried is at most 19 % faster (95 %).");
+    assert_eq!(sentences[1], "The other method compared is at most 19 % faster (95 %).");
     assert!(sentences[2].ends_with("--case write --case uring,depth=4"), "{}", sentences[2]);
 }
 

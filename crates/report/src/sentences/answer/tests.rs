@@ -162,7 +162,7 @@ fn the_answer_to_a_goal_names_what_each_choice_contributes() {
     assert_eq!(answer.finding.case.as_deref(), Some("pwrite,threads=2"));
     assert_eq!(
         answer.certainty,
-        "No other of the 4 methods tried is more than 1 % faster (95 %). With one choice less, you get 0.67 × the speed (0.65 – 0.68) with pwrite."
+        "No other of the 4 methods compared is more than 1 % faster (95 %). With one choice less, you get 0.67 × the speed (0.65 – 0.68) with pwrite."
     );
 }
 
@@ -208,8 +208,13 @@ fn goals_without_time_are_named_with_the_budget_that_would_do() {
     let mut run = RunRecord { targets, cases, status: RunStatus::Limited, ..example_run() };
     run.settings.budget_ns = Some(45_000_000_000);
     assert_eq!(
-        Report::from_run(None, run).warnings[0],
+        Report::from_run(None, run.clone()).warnings[0],
         "The limits left no time for 1 goal: durable new file, disk. To measure all, use --budget 90s."
+    );
+    (run.settings.max_bytes, run.written_bytes) = (Some(4 << 30), Some(3 << 30));
+    assert_eq!(
+        Report::from_run(None, run).warnings[0],
+        "The limit on bytes left out 1 goal: durable new file, disk. To measure all, use --max-bytes 6GiB."
     );
 }
 
