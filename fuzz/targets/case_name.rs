@@ -7,6 +7,11 @@ use writebench_model::Case;
 fuzz_target!(|text: &str| {
     if let Ok(case) = Case::parse(text) {
         assert_eq!(Case::parse(&case.to_string()).as_ref(), Ok(&case));
-        let _ = (case.contract(), case.bytes_written(), case.source_bytes(), case.file_count());
+        let _ = (
+            case.contract(),
+            case.bytes_written(),
+            case.source_bytes(),
+            case.file_count(),
+        );
     }
 });

@@ -40,17 +40,18 @@ impl Original {
     fn make() -> Self {
         let folder = TempDir::new_in("/dev/shm").unwrap();
         let path = folder.path().join("original");
-        let run = writebench_report::run_of_export(
-            include_str!("../seeds/run.json"))
-        .unwrap();
+        let run = writebench_report::run_of_export(include_str!("../seeds/run.json")).unwrap();
         Store::open(&path).unwrap().import_runs(&[run]).unwrap();
         let connection = Connection::open(&path).unwrap();
         // This removes the separate log.
-        connection.pragma_update(None, "journal_mode", "delete").unwrap();
-        let query =
-            "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'";
+        connection
+            .pragma_update(None, "journal_mode", "delete")
+            .unwrap();
+        let query = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'";
         let mut statement = connection.prepare(query).unwrap();
-        let columns = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let columns = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap();
         let columns = columns.map(Result::unwrap).collect();
         Self { folder, columns }
     }
@@ -78,22 +79,31 @@ fn edit(connection: &Connection, edit: Edit) {
     };
     let rows = match edit.row {
         None => String::new(),
-        Some(row) => format!(" WHERE rowid IN (SELECT rowid FROM {table} LIMIT 1 OFFSET {row} % 16)"),
+        Some(row) => {
+            format!(" WHERE rowid IN (SELECT rowid FROM {table} LIMIT 1 OFFSET {row} % 16)")
+        }
     };
     // The schema may refuse a value.
-    let _ = connection.execute(&format!("UPDATE {table} SET {column} = ?1{rows}"), params![value]);
+    let _ = connection.execute(
+        &format!("UPDATE {table} SET {column} = ?1{rows}"),
+        params![value],
+    );
 }
 
 fuzz_target!(|edits: Vec<Edit>| {
     let path = ORIGINAL.copy();
     let connection = Connection::open(&path).unwrap();
     // An attacker can ignore the table's conditions.
-    connection.pragma_update(None, "ignore_check_constraints", true).unwrap();
+    connection
+        .pragma_update(None, "ignore_check_constraints", true)
+        .unwrap();
     for it in edits {
         edit(&connection, it);
     }
     drop(connection);
-    let Ok(store) = Store::open_to_read(&path) else { return };
+    let Ok(store) = Store::open_to_read(&path) else {
+        return;
+    };
     let Ok(runs) = store.runs() else { return };
     let _ = store.workspaces();
     for summary in runs {

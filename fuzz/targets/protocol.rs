@@ -7,7 +7,10 @@ use writebench_model::protocol::{InsufficientSpace, MeasuredLimits, WorkerReques
 fuzz_target!(|line: &str| {
     if let Ok(request) = serde_json::from_str::<WorkerRequest>(line) {
         let written = serde_json::to_string(&request).unwrap();
-        assert_eq!(serde_json::from_str::<WorkerRequest>(&written).unwrap(), request);
+        assert_eq!(
+            serde_json::from_str::<WorkerRequest>(&written).unwrap(),
+            request
+        );
     }
     if let Ok(answer) = serde_json::from_str::<Result<Sample, InsufficientSpace>>(line) {
         let _ = serde_json::to_string(&answer).unwrap();

@@ -29,10 +29,12 @@ pub(crate) fn folder_for(name: &str) -> Result<PathBuf> {
 
 /// The command as a person would type it.
 pub(crate) fn shown(command: &Command) -> String {
-    let name = Path::new(command.get_program()).file_name().unwrap_or_default();
-    let settings = command
-        .get_envs()
-        .filter_map(|(key, value)| value.map(|value| format!("{}='{}'", key.display(), value.display())));
+    let name = Path::new(command.get_program())
+        .file_name()
+        .unwrap_or_default();
+    let settings = command.get_envs().filter_map(|(key, value)| {
+        value.map(|value| format!("{}='{}'", key.display(), value.display()))
+    });
     let words = std::iter::once(name).chain(command.get_args()).map(quoted);
     settings.chain(words).collect::<Vec<_>>().join(" ")
 }
@@ -40,18 +42,32 @@ pub(crate) fn shown(command: &Command) -> String {
 pub(crate) fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let plain = |c: char| c.is_alphanumeric() || "-_./=,:+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.into_owned() } else { format!("'{word}'") }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into_owned()
+    } else {
+        format!("'{word}'")
+    }
 }
 
 pub(crate) fn mpirun(ranks: u32, program: &Path) -> Command {
     let mut command = Command::new("mpirun");
-    command.args(["--allow-run-as-root", "--oversubscribe", "--quiet", "-n", &ranks.to_string()]).arg(program);
+    command
+        .args([
+            "--allow-run-as-root",
+            "--oversubscribe",
+            "--quiet",
+            "-n",
+            &ranks.to_string(),
+        ])
+        .arg(program);
     command
 }
 
 /// The command shares standard output and error with xtask.
 pub(crate) fn succeed(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;
+    let status = command
+        .status()
+        .with_context(|| format!("cannot start {}", shown(command)))?;
     if !status.success() {
         bail!("{} ended with {status}", shown(command));
     }
@@ -66,7 +82,11 @@ pub(crate) fn announced(command: &mut Command) -> Result<()> {
 /// Runs a command of the setup. A failure is printed, not returned.
 pub(crate) fn attempt(command: &mut Command, without: &str) -> bool {
     println!("setup: {}", shown(command));
-    let outcome = succeed(command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()));
+    let outcome = succeed(
+        command
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdin(Stdio::null()),
+    );
     if let Err(error) = &outcome {
         println!("setup: {error:#}. Continuing without {without}");
     }
@@ -85,10 +105,16 @@ pub(crate) fn cargo() -> Command {
 
 /// The error has the last line of standard error.
 pub(crate) fn output(command: &mut Command) -> Result<Output> {
-    let output = command.output().with_context(|| format!("cannot start {}", shown(command)))?;
+    let output = command
+        .output()
+        .with_context(|| format!("cannot start {}", shown(command)))?;
     if !output.status.success() {
         let complaint = String::from_utf8_lossy(&output.stderr);
-        let last = complaint.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
+        let last = complaint
+            .lines()
+            .rev()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or("no message");
         bail!("{} ended with {}: {last}", shown(command), output.status);
     }
     Ok(output)
@@ -101,8 +127,13 @@ mod tests {
     #[test]
     fn a_shown_command_can_be_typed() {
         let mut command = Command::new("/usr/bin/cargo");
-        command.args(["clippy", "--", "-D", "two words"]).env("RUSTDOCFLAGS", "-D warnings");
-        assert_eq!(shown(&command), "RUSTDOCFLAGS='-D warnings' cargo clippy -- -D 'two words'");
+        command
+            .args(["clippy", "--", "-D", "two words"])
+            .env("RUSTDOCFLAGS", "-D warnings");
+        assert_eq!(
+            shown(&command),
+            "RUSTDOCFLAGS='-D warnings' cargo clippy -- -D 'two words'"
+        );
     }
 
     #[test]
@@ -110,6 +141,9 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", "echo first >&2; echo last >&2; exit 3"]);
         let error = output(&mut command).unwrap_err().to_string();
-        assert!(error.contains("sh -c") && error.ends_with("exit status: 3: last"), "{error}");
+        assert!(
+            error.contains("sh -c") && error.ends_with("exit status: 3: last"),
+            "{error}"
+        );
     }
 }

@@ -30,7 +30,12 @@ fn the_example_diff_applies() {
     let folder = tempfile::tempdir().unwrap();
     let patch = folder.path().join("example.diff");
     fs::write(&patch, diff).unwrap();
-    let checked = output(Command::new("git").args(["apply", "--check"]).arg(&patch).current_dir(root()));
+    let checked = output(
+        Command::new("git")
+            .args(["apply", "--check"])
+            .arg(&patch)
+            .current_dir(root()),
+    );
     assert!(
         checked.is_ok(),
         "{checked:?}\nA line beside one of the changes in {FILE} is another one now. To take over the lines of the tree: \
@@ -42,20 +47,32 @@ fn the_example_diff_applies() {
 fn refreshed(diff: &str) -> Result<String> {
     let folder = tempfile::tempdir()?;
     let [old, new] = ["a", "b"].map(|name| folder.path().join(name));
-    let changed: Vec<&str> = diff.lines().filter_map(|line| line.strip_prefix("--- a/")).collect();
+    let changed: Vec<&str> = diff
+        .lines()
+        .filter_map(|line| line.strip_prefix("--- a/"))
+        .collect();
     for (file, tree) in changed.iter().flat_map(|file| [(file, &old), (file, &new)]) {
         copy(file, tree)?;
     }
     let patch = folder.path().join("example.diff");
     fs::write(&patch, diff)?;
-    output(Command::new("git").args(["apply", "-C1"]).arg(&patch).current_dir(&new))?;
+    output(
+        Command::new("git")
+            .args(["apply", "-C1"])
+            .arg(&patch)
+            .current_dir(&new),
+    )?;
     // It ends with 1, because there is a difference.
     let compared = Command::new("git")
         .args(["diff", "--no-index", "--no-prefix", "a", "b"])
         .current_dir(folder.path())
         .output()?;
     let lines = String::from_utf8(compared.stdout)?;
-    ensure!(!lines.is_empty(), "no difference: {}", String::from_utf8_lossy(&compared.stderr));
+    ensure!(
+        !lines.is_empty(),
+        "no difference: {}",
+        String::from_utf8_lossy(&compared.stderr)
+    );
     let kept = lines.lines().filter(|line| !line.starts_with("index "));
     // A new file is in the second folder only.
     let renamed = |line: &str| format!("{}\n", line.replacen("diff --git b/", "diff --git a/", 1));

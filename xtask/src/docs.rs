@@ -16,13 +16,32 @@ pub(crate) fn run() -> Result<bool> {
 pub(crate) fn build(book: &Path) -> Result<()> {
     let tools = target_directory()?.join("tools");
     // Does nothing if this version is there.
-    let words = "install mdbook@0.5.4 --locked --quiet --no-default-features --features search --root";
+    let words =
+        "install mdbook@0.5.4 --locked --quiet --no-default-features --features search --root";
     announced(cargo().args(words.split(' ')).arg(&tools))?;
-    announced(Command::new(tools.join("bin/mdbook")).arg("build").arg(root()).arg("--dest-dir").arg(book))?;
+    announced(
+        Command::new(tools.join("bin/mdbook"))
+            .arg("build")
+            .arg(root())
+            .arg("--dest-dir")
+            .arg(book),
+    )?;
     // The server gives 404.html for any address.
-    let pages = printed(Command::new("find").arg(book).args(["-name", "*.html", "!", "-name", "404.html"]))?;
-    let broken = pages.lines().map(|page| broken(page.as_ref())).collect::<Result<Vec<_>>>()?.concat();
-    ensure!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+    let pages = printed(
+        Command::new("find")
+            .arg(book)
+            .args(["-name", "*.html", "!", "-name", "404.html"]),
+    )?;
+    let broken = pages
+        .lines()
+        .map(|page| broken(page.as_ref()))
+        .collect::<Result<Vec<_>>>()?
+        .concat();
+    ensure!(
+        broken.is_empty(),
+        "links that lead nowhere:\n{}",
+        broken.join("\n")
+    );
     Ok(())
 }
 
@@ -30,15 +49,26 @@ pub(crate) fn build(book: &Path) -> Result<()> {
 fn broken(page: &Path) -> Result<Vec<String>> {
     let text = fs::read_to_string(page).with_context(|| page.display().to_string())?;
     let folder = page.parent().context("a page in a folder")?;
-    let links = [" href=\"", " src=\""].into_iter().flat_map(|before| text.split(before).skip(1));
-    let links = links.filter_map(|rest| rest.split('"').next()).filter(|link| !link.contains(':'));
+    let links = [" href=\"", " src=\""]
+        .into_iter()
+        .flat_map(|before| text.split(before).skip(1));
+    let links = links
+        .filter_map(|rest| rest.split('"').next())
+        .filter(|link| !link.contains(':'));
     let leads_nowhere = |link: &&str| {
         let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-        let target = if file.is_empty() { page.to_owned() } else { folder.join(file) };
+        let target = if file.is_empty() {
+            page.to_owned()
+        } else {
+            folder.join(file)
+        };
         let has = |text: &str| anchor.is_empty() || text.contains(&format!("id=\"{anchor}\""));
         !fs::read(target).is_ok_and(|bytes| has(&String::from_utf8_lossy(&bytes)))
     };
-    Ok(links.filter(leads_nowhere).map(|link| format!("{}: {link}", page.display())).collect())
+    Ok(links
+        .filter(leads_nowhere)
+        .map(|link| format!("{}: {link}", page.display()))
+        .collect())
 }
 
 #[cfg(test)]
@@ -55,11 +85,24 @@ mod tests {
             fs::write(&page, text).unwrap();
             broken(&page).unwrap().len()
         };
-        for good in ["more/b.html", "more/b.html#start", "https://example.org/x", "mailto:a@b.c"] {
-            assert_eq!(broken_in(&format!("<p id=\"x\"><a href=\"{good}\"> <a href=\"#x\">")), 0, "{good}");
+        for good in [
+            "more/b.html",
+            "more/b.html#start",
+            "https://example.org/x",
+            "mailto:a@b.c",
+        ] {
+            assert_eq!(
+                broken_in(&format!("<p id=\"x\"><a href=\"{good}\"> <a href=\"#x\">")),
+                0,
+                "{good}"
+            );
         }
         for bad in ["b.html", "more/b.html#end", "#y"] {
-            assert_eq!(broken_in(&format!("<a class=\"c\" href=\"{bad}\">")), 1, "{bad}");
+            assert_eq!(
+                broken_in(&format!("<a class=\"c\" href=\"{bad}\">")),
+                1,
+                "{bad}"
+            );
         }
         assert_eq!(broken_in("<img src=\"gone.png\">"), 1);
     }

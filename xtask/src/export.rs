@@ -26,9 +26,15 @@ pub(crate) enum Clock {
 /// The cases with a result.
 pub(crate) fn measured(export: &Value) -> Result<Vec<Measured>> {
     let mut cases = Vec::new();
-    for json in export["cases"].as_array().context("an export without cases")? {
+    for json in export["cases"]
+        .as_array()
+        .context("an export without cases")?
+    {
         let estimate = &json["estimate"];
-        if let Some(value_ns) = estimate["total_ns"]["value"].as_f64().filter(|_| json["outcome"] == "ok") {
+        if let Some(value_ns) = estimate["total_ns"]["value"]
+            .as_f64()
+            .filter(|_| json["outcome"] == "ok")
+        {
             cases.push(Measured {
                 case: Case::parse(json["name"].as_str().context("a case without a name")?)?,
                 value_ns,
@@ -47,7 +53,8 @@ pub(crate) fn result<'m>(measured: &'m [Measured], wanted: &Case) -> Result<&'m 
 
 /// The environment of the first target.
 pub(crate) fn environment(export: &Value) -> Result<Environment> {
-    Environment::deserialize(&export["targets"][0]["environment"]).context("the target's environment")
+    Environment::deserialize(&export["targets"][0]["environment"])
+        .context("the target's environment")
 }
 
 impl Measured {
@@ -64,7 +71,9 @@ impl Measured {
             Clock::Calls => sample.phases_ns.write + sample.phases_ns.sync,
         };
         let usable = Sample::usable(&self.samples).into_iter();
-        usable.map(|sample| (sample.round, as_f64(time(sample)))).collect()
+        usable
+            .map(|sample| (sample.round, as_f64(time(sample))))
+            .collect()
     }
 
     /// The ratio of the times, by the model that writebench uses.
@@ -76,7 +85,10 @@ impl Measured {
 
 pub(crate) fn without_size(case: &Case) -> String {
     let name = case.to_string();
-    name.split(',').filter(|part| !part.starts_with("size=")).collect::<Vec<_>>().join(",")
+    name.split(',')
+        .filter(|part| !part.starts_with("size="))
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 #[cfg(test)]
@@ -86,21 +98,47 @@ mod tests {
     use writebench_model::{Failure, Outcome, Phase, PhasesNs};
 
     fn sample(round: u32, write: u64, close: u64) -> Sample {
-        Sample { round, phases_ns: PhasesNs { write, close, ..PhasesNs::default() }, ..Sample::default() }
+        Sample {
+            round,
+            phases_ns: PhasesNs {
+                write,
+                close,
+                ..PhasesNs::default()
+            },
+            ..Sample::default()
+        }
     }
 
     fn case(samples: Vec<Sample>) -> Measured {
-        Measured { case: Case::parse("write").unwrap(), value_ns: 1.0, limit_share: None, samples }
+        Measured {
+            case: Case::parse("write").unwrap(),
+            value_ns: 1.0,
+            limit_share: None,
+            samples,
+        }
     }
 
     #[test]
     fn cases_are_compared_in_common_rounds() {
-        let one = case(vec![sample(0, 2, 2), sample(1, 8, 8), sample(2, 60, 0), sample(4, 18, 18)]);
-        let best = case(vec![sample(0, 1, 0), sample(1, 4, 0), sample(3, 7, 0), sample(4, 9, 0)]);
+        let one = case(vec![
+            sample(0, 2, 2),
+            sample(1, 8, 8),
+            sample(2, 60, 0),
+            sample(4, 18, 18),
+        ]);
+        let best = case(vec![
+            sample(0, 1, 0),
+            sample(1, 4, 0),
+            sample(3, 7, 0),
+            sample(4, 9, 0),
+        ]);
         let ratio = |clock| one.ratio(&best, clock).unwrap().estimate;
         assert!((ratio(Clock::Total) - 4.0).abs() < 1e-9);
         assert!((ratio(Clock::Calls) - 2.0).abs() < 1e-9);
-        assert!(one.ratio(&case(vec![sample(9, 1, 0)]), Clock::Total).is_err());
+        assert!(
+            one.ratio(&case(vec![sample(9, 1, 0)]), Clock::Total)
+                .is_err()
+        );
     }
 
     #[test]
@@ -114,7 +152,10 @@ mod tests {
             message: String::new(),
         };
         let failed = Sample::without_figures(3, Outcome::Failed(Box::new(why)));
-        let disturbed = Sample { disturbed: Some("why".to_owned()), ..sample(2, 900, 0) };
+        let disturbed = Sample {
+            disturbed: Some("why".to_owned()),
+            ..sample(2, 900, 0)
+        };
         let one = case(vec![sample(0, 4, 0), sample(1, 4, 0), disturbed, failed]);
         let other = case((0..4).map(|round| sample(round, 2, 0)).collect());
         assert!((one.ratio(&other, Clock::Total).unwrap().estimate - 2.0).abs() < 1e-9);
@@ -130,9 +171,22 @@ mod tests {
             case("pwrite", "ok", Value::Null), case(copy, "ok", estimate),
         ]});
         let cases = measured(&export).unwrap();
-        let found: Vec<_> = cases.iter().map(|case| (case.case.to_string(), case.program())).collect();
-        assert_eq!(found, [("write".to_owned(), None), (copy.to_owned(), Some(3))]);
-        assert_eq!((cases[0].value_ns, cases[0].limit_share, cases[0].samples[0].round), (5.0, Some(0.5), 7));
+        let found: Vec<_> = cases
+            .iter()
+            .map(|case| (case.case.to_string(), case.program()))
+            .collect();
+        assert_eq!(
+            found,
+            [("write".to_owned(), None), (copy.to_owned(), Some(3))]
+        );
+        assert_eq!(
+            (
+                cases[0].value_ns,
+                cases[0].limit_share,
+                cases[0].samples[0].round
+            ),
+            (5.0, Some(0.5), 7)
+        );
         assert!(measured(&json!({})).is_err());
     }
 }

@@ -1,6 +1,10 @@
 //! The project's own tools: `cargo xtask setup|test|tidy|docs|dist|parity|validate`.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "these are tools of the command line")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "these are tools of the command line"
+)]
 
 mod command;
 #[cfg(test)]
@@ -60,5 +64,9 @@ fn main() -> ExitCode {
         eprintln!("error: {error:#}");
         false
     });
-    if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if is_good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

@@ -18,9 +18,14 @@ pub(crate) fn is_met(need: &str) -> bool {
 }
 
 fn has_target(target: &str) -> bool {
-    let folder = printed(Command::new("rustc").args(["--print", "target-libdir", "--target", target]));
-    let Ok(entries) = folder.and_then(|folder| Ok(fs::read_dir(folder.trim_end())?)) else { return false };
-    entries.filter_map(Result::ok).any(|entry| entry.file_name().to_string_lossy().starts_with("libstd-"))
+    let folder =
+        printed(Command::new("rustc").args(["--print", "target-libdir", "--target", target]));
+    let Ok(entries) = folder.and_then(|folder| Ok(fs::read_dir(folder.trim_end())?)) else {
+        return false;
+    };
+    entries
+        .filter_map(Result::ok)
+        .any(|entry| entry.file_name().to_string_lossy().starts_with("libstd-"))
 }
 
 #[cfg(test)]
@@ -29,9 +34,12 @@ mod tests {
 
     #[test]
     fn a_program_is_found_in_the_path_and_a_file_by_its_path() {
-        for (need, wanted) in
-            [("sh", true), ("/etc", true), ("no-such-program-here", false), ("/no/such/file", false)]
-        {
+        for (need, wanted) in [
+            ("sh", true),
+            ("/etc", true),
+            ("no-such-program-here", false),
+            ("/no/such/file", false),
+        ] {
             assert_eq!(is_met(need), wanted, "{need}");
         }
     }

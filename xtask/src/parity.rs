@@ -75,11 +75,24 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         Others { tools: true, .. } => Beside::Tools,
         Others { fio: true, .. } => Beside::Fio,
         Others { ior: Some(ior), .. } => Beside::Ior(absolute(ior)?),
-        Others { mdtest: Some(mdtest), .. } => Beside::Sets(absolute(mdtest)?),
+        Others {
+            mdtest: Some(mdtest),
+            ..
+        } => Beside::Sets(absolute(mdtest)?),
         _ => Beside::C,
     };
-    let writebench = if let Beside::Ior(_) = beside { program::build_for_ranks()? } else { program::build()? };
-    Comparison { document: beside.document()?, beside, writebench, options }.run(&targets)
+    let writebench = if let Beside::Ior(_) = beside {
+        program::build_for_ranks()?
+    } else {
+        program::build()?
+    };
+    Comparison {
+        document: beside.document()?,
+        beside,
+        writebench,
+        options,
+    }
+    .run(&targets)
 }
 
 fn absolute(program: &Path) -> Result<PathBuf> {
@@ -97,21 +110,36 @@ impl Comparison<'_> {
     fn run(&self, targets: &[PathBuf]) -> Result<bool> {
         let (mut has_results, mut is_good) = (false, true);
         let Options { rounds, size, .. } = self.options;
-        let Document { title, option, explanation, columns, .. } = &self.document;
+        let Document {
+            title,
+            option,
+            explanation,
+            columns,
+            ..
+        } = &self.document;
         println!("# {title}\n\nWritten by `cargo xtask parity{option}`.");
         let size = size.approximate();
-        println!("{rounds} rounds, files of {size} or the smaller size of a case, {}.\n", cpu());
+        println!(
+            "{rounds} rounds, files of {size} or the smaller size of a case, {}.\n",
+            cpu()
+        );
         print!("{explanation}");
         for target in targets {
             let titles: Vec<_> = columns.iter().map(|column| column.title.as_str()).collect();
-            println!("\n## {}\n\n| case | GB/s | {} |", described(target), titles.join(" | "));
+            println!(
+                "\n## {}\n\n| case | GB/s | {} |",
+                described(target),
+                titles.join(" | ")
+            );
             println!("|---|--:|{}", "--:|".repeat(columns.len()));
             for case in self.cases(target)? {
                 let name = without_size(&case);
                 match self.row(target, &case) {
                     Ok((bytes_per_s, row)) => {
                         has_results = true;
-                        let cells = row.iter().map(|ratio| cell(ratio.as_ref(), columns.len() < 3));
+                        let cells = row
+                            .iter()
+                            .map(|ratio| cell(ratio.as_ref(), columns.len() < 3));
                         let value = match case.contract().files {
                             1 => format!("{:.3}", bytes_per_s / 1e9),
                             files => format!(
@@ -120,11 +148,18 @@ impl Comparison<'_> {
                             ),
                         };
                         println!("| `{name}` | {value} |{}", cells.collect::<String>());
-                        let mut judged = columns.iter().zip(&row).filter(|(column, _)| column.is_judged);
-                        is_good &= !judged.any(|(_, ratio)| ratio.as_ref().is_some_and(is_too_slow));
+                        let mut judged = columns
+                            .iter()
+                            .zip(&row)
+                            .filter(|(column, _)| column.is_judged);
+                        is_good &=
+                            !judged.any(|(_, ratio)| ratio.as_ref().is_some_and(is_too_slow));
                     }
                     // Not every filesystem shares blocks or drops pages.
-                    Err(why) => println!("| `{name}` | – |{} {why:#} |", " – |".repeat(columns.len() - 1)),
+                    Err(why) => println!(
+                        "| `{name}` | – |{} {why:#} |",
+                        " – |".repeat(columns.len() - 1)
+                    ),
                 }
             }
         }
@@ -142,26 +177,47 @@ impl Comparison<'_> {
     /// case.
     fn row(&self, target: &Path, case: &Case) -> Result<(f64, Vec<Option<Interval>>)> {
         let scratch = tempfile::tempdir().context("a folder for the programs")?;
-        let bench = Bench { program: &self.writebench, target };
-        let Document { columns, judges_cases, .. } = &self.document;
+        let bench = Bench {
+            program: &self.writebench,
+            target,
+        };
+        let Document {
+            columns,
+            judges_cases,
+            ..
+        } = &self.document;
         let programs = self.beside.programs(columns, bench, case, scratch.path())?;
         let mut lines: Vec<&String> = programs.iter().flatten().collect();
         // Two columns may judge the same program by different clocks.
         lines.dedup();
         let command = self.beside.start(&self.writebench, case);
         // A free producer has other data than the source.
-        let verify = if matches!(self.beside, Beside::Streams) { "never" } else { "first" };
+        let verify = if matches!(self.beside, Beside::Streams) {
+            "never"
+        } else {
+            "first"
+        };
         let cases = bench.compare(command, case, self.options.rounds, &lines, verify)?;
         let own = result(&cases, case)?;
         let ratio = |(column, line): (&Column, &Option<String>)| {
             let Some(line) = line else { return Ok(None) };
-            let number = (1..).zip(&lines).find_map(|(number, other)| (*other == line).then_some(number));
+            let number = (1..)
+                .zip(&lines)
+                .find_map(|(number, other)| (*other == line).then_some(number));
             let other = cases.iter().find(|other| other.program() == number);
             let other = other.with_context(|| format!("{line} failed"))?;
-            let (time, faster) = if *judges_cases { (other, own) } else { (own, other) };
+            let (time, faster) = if *judges_cases {
+                (other, own)
+            } else {
+                (own, other)
+            };
             Ok(time.ratio(faster, column.clock).ok())
         };
-        let ratios = columns.iter().zip(&programs).map(ratio).collect::<Result<_>>()?;
+        let ratios = columns
+            .iter()
+            .zip(&programs)
+            .map(ratio)
+            .collect::<Result<_>>()?;
         Ok((as_f64(case.axes().size_bytes) * 1e9 / own.value_ns, ratios))
     }
 }
@@ -171,21 +227,37 @@ fn is_too_slow(ratio: &Interval) -> bool {
 }
 
 fn cell(ratio: Option<&Interval>, with_interval: bool) -> String {
-    let Some(ratio) = ratio else { return " – |".to_owned() };
-    let Interval { estimate, low, high, .. } = ratio;
+    let Some(ratio) = ratio else {
+        return " – |".to_owned();
+    };
+    let Interval {
+        estimate,
+        low,
+        high,
+        ..
+    } = ratio;
     let mark = match is_too_slow(ratio) {
         true => " !",
         false if *estimate < LEAST_RATIO => " ?",
         false => "",
     };
-    let interval = if with_interval { format!(" [{low:.2}, {high:.2}]") } else { String::new() };
+    let interval = if with_interval {
+        format!(" [{low:.2}, {high:.2}]")
+    } else {
+        String::new()
+    };
     format!(" {estimate:.2}{interval}{mark} |")
 }
 
 fn cpu() -> String {
     let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let name = facts.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
-    name.map_or_else(|| "an unknown CPU".to_owned(), |(_, name)| name.trim().to_owned())
+    let name = facts
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    name.map_or_else(
+        || "an unknown CPU".to_owned(),
+        |(_, name)| name.trim().to_owned(),
+    )
 }
 
 #[cfg(test)]
@@ -193,7 +265,13 @@ mod tests {
     use super::*;
 
     fn ratio(estimate: f64, high: f64) -> Interval {
-        Interval { estimate, low: 0.5, high, confidence: 0.95, count: 42 }
+        Interval {
+            estimate,
+            low: 0.5,
+            high,
+            confidence: 0.95,
+            count: 42,
+        }
     }
 
     #[test]

@@ -26,9 +26,17 @@ pub(crate) fn build_for_ranks() -> Result<PathBuf> {
 }
 
 fn build_with(arguments: &[&str]) -> Result<PathBuf> {
-    succeed(cargo().args(["build", "--release", "--locked"]).args(arguments))?;
+    succeed(
+        cargo()
+            .args(["build", "--release", "--locked"])
+            .args(arguments),
+    )?;
     let program = target_directory()?.join("release/writebench");
-    ensure!(program.is_file(), "cargo did not build {}", program.display());
+    ensure!(
+        program.is_file(),
+        "cargo did not build {}",
+        program.display()
+    );
     Ok(program)
 }
 
@@ -45,8 +53,15 @@ impl Bench<'_> {
     }
 
     fn run_by(self, mut start: Command, cases: &[Case], samples: u32) -> Command {
-        start.arg("run").arg(self.target).args(["--yes", "--samples", &samples.to_string()]);
-        start.args(cases.iter().flat_map(|case| ["--case".to_owned(), case.to_string()]));
+        start
+            .arg("run")
+            .arg(self.target)
+            .args(["--yes", "--samples", &samples.to_string()]);
+        start.args(
+            cases
+                .iter()
+                .flat_map(|case| ["--case".to_owned(), case.to_string()]),
+        );
         start
     }
 
@@ -65,7 +80,11 @@ impl Bench<'_> {
         command.args((contract.start == Start::Existing).then_some("--existing"));
         command.args((contract.durability == Durability::Durable).then_some("--durable"));
         command.args(case.method().copies().then_some("--copies"));
-        command.args(programs.iter().flat_map(|line| ["--command", line.as_str()]));
+        command.args(
+            programs
+                .iter()
+                .flat_map(|line| ["--command", line.as_str()]),
+        );
         measured(&exported(command)?)
     }
 }
@@ -80,7 +99,10 @@ pub(crate) fn compared(mut run: Command) -> Command {
 pub(crate) fn compiled(text: &str, language: Language, folder: &Path) -> Result<String> {
     std::fs::create_dir(folder)?;
     let words = writebench_testkit::compiled(text, language, folder, Purpose::Measurement)?;
-    Ok(format!("{} {{source}} {{file}}", shlex::try_join(words.iter().map(String::as_str))?))
+    Ok(format!(
+        "{} {{source}} {{file}}",
+        shlex::try_join(words.iter().map(String::as_str))?
+    ))
 }
 
 /// The JSON export of a run with a new database. A run with failed cases ends with an error, but exports.
@@ -93,11 +115,21 @@ pub(crate) fn exported_from(mut command: Command, db: &Path) -> Result<Value> {
     let scratch = tempfile::tempdir().context("a folder for the export")?;
     let export = scratch.path().join("export.json");
     command.arg("--db").arg(db).arg("--quiet");
-    command.arg("--export").arg(format!("json={}", export.display()));
-    let output = command.stdin(Stdio::null()).output().context("starting writebench")?;
+    command
+        .arg("--export")
+        .arg(format!("json={}", export.display()));
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .context("starting writebench")?;
     let Ok(text) = std::fs::read_to_string(&export) else {
         let complaint = String::from_utf8_lossy(&output.stderr);
-        bail!("{} ended with {}: {}", shown(&command), output.status, complaint.trim());
+        bail!(
+            "{} ended with {}: {}",
+            shown(&command),
+            output.status,
+            complaint.trim()
+        );
     };
     serde_json::from_str(&text).context("writebench's export is not JSON")
 }

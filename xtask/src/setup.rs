@@ -25,7 +25,10 @@ pub(crate) fn run() -> Result<()> {
     for [package, proof, purpose] in &packages {
         println!("setup: missing {package} ({proof}), for {purpose}");
     }
-    let packages: Vec<_> = packages.iter().map(|[package, ..]| package.as_str()).collect();
+    let packages: Vec<_> = packages
+        .iter()
+        .map(|[package, ..]| package.as_str())
+        .collect();
     if !packages.is_empty() {
         install(packages);
     }
@@ -42,8 +45,15 @@ pub(crate) fn run() -> Result<()> {
 pub(crate) fn lacking(is_met: impl Fn(&str) -> bool) -> Result<Option<String>> {
     let Needs { packages, parts } = missing(is_met)?;
     let packages = packages.into_iter().map(|[package, ..]| package);
-    let names: Vec<String> = packages.chain(parts.into_iter().map(|[name, ..]| name)).collect();
-    Ok((!names.is_empty()).then(|| format!("not installed: {}. Their tests are skipped", names.join(", "))))
+    let names: Vec<String> = packages
+        .chain(parts.into_iter().map(|[name, ..]| name))
+        .collect();
+    Ok((!names.is_empty()).then(|| {
+        format!(
+            "not installed: {}. Their tests are skipped",
+            names.join(", ")
+        )
+    }))
 }
 
 fn install_parts(parts: &[[String; 4]], has_python: bool) -> Result<()> {
@@ -56,7 +66,10 @@ fn install_parts(parts: &[[String; 4]], has_python: bool) -> Result<()> {
         if run.contains("{pip}") && !has_python {
             println!("setup: {name} needs python3, which is missing. Continuing without {name}");
         } else {
-            attempt(Command::new("sh").args(["-c", &run.replace("{pip}", &pip)]), name);
+            attempt(
+                Command::new("sh").args(["-c", &run.replace("{pip}", &pip)]),
+                name,
+            );
         }
     }
     Ok(())
@@ -72,12 +85,18 @@ fn install(packages: Vec<&str>) {
         println!("  sudo {}", shown(&install_command(&packages)));
         return;
     }
-    attempt(Command::new("apt-get").args(["update", "-q"]), "newer lists of packages");
+    attempt(
+        Command::new("apt-get").args(["update", "-q"]),
+        "newer lists of packages",
+    );
     // apt-get installs nothing if one of the packages is unknown.
     let is_known = |package: &&str| output(install_command(&[package]).arg("--simulate")).is_ok();
     let (known, unknown): (Vec<_>, Vec<_>) = packages.into_iter().partition(is_known);
     if !unknown.is_empty() {
-        println!("setup: apt-get does not have {}, continuing without", unknown.join(", "));
+        println!(
+            "setup: apt-get does not have {}, continuing without",
+            unknown.join(", ")
+        );
     }
     if !known.is_empty() {
         attempt(&mut install_command(&known), "these packages");
@@ -93,7 +112,9 @@ pub(crate) fn missing(is_met: impl Fn(&str) -> bool) -> Result<Needs> {
 
 fn install_command(packages: &[&str]) -> Command {
     let mut command = Command::new("apt-get");
-    command.args(["install", "-y", "--no-install-recommends"]).args(packages);
+    command
+        .args(["install", "-y", "--no-install-recommends"])
+        .args(packages);
     command
 }
 
@@ -105,7 +126,10 @@ mod tests {
     fn only_missing_packages_are_installed() {
         let Needs { packages, parts } =
             missing(|proof| proof != "mkfs.xfs" && proof != "/usr/include/stdio.h").unwrap();
-        let packages: Vec<_> = packages.iter().map(|[package, ..]| package.as_str()).collect();
+        let packages: Vec<_> = packages
+            .iter()
+            .map(|[package, ..]| package.as_str())
+            .collect();
         assert_eq!(
             shown(&install_command(&packages)),
             "apt-get install -y --no-install-recommends xfsprogs libc6-dev"
@@ -115,7 +139,8 @@ mod tests {
 
     #[test]
     fn what_could_not_be_installed_is_named() {
-        let lacks = |missing: &'static [&'static str]| lacking(|proof| !missing.contains(&proof)).unwrap();
+        let lacks =
+            |missing: &'static [&'static str]| lacking(|proof| !missing.contains(&proof)).unwrap();
         assert_eq!(lacks(&[]), None);
         assert_eq!(
             lacks(&["mkfs.xfs", "python:scipy"]).unwrap(),
@@ -126,7 +151,11 @@ mod tests {
     #[test]
     fn npm_is_installed_only_with_node() {
         let has_npm = |there: &str| {
-            missing(|proof| proof == there).unwrap().packages.iter().any(|[package, ..]| package == "npm")
+            missing(|proof| proof == there)
+                .unwrap()
+                .packages
+                .iter()
+                .any(|[package, ..]| package == "npm")
         };
         assert!(has_npm("npm"));
         assert!(!has_npm("node"));

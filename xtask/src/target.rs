@@ -29,19 +29,27 @@ impl Targets {
         let mut good = true;
         if !self.targets.is_empty() || self.images.is_empty() {
             for target in &memory_and_disk(&self.targets, name)? {
-                good &= measure(Bench { program: &program, target })?;
+                good &= measure(Bench {
+                    program: &program,
+                    target,
+                })?;
             }
         }
         for kind in &self.images {
             let image = Image::on(LoopDevice::attach_for_measurements(image_size.0)?, kind)?;
-            good &= measure(Bench { program: &program, target: &image.path() })?;
+            good &= measure(Bench {
+                program: &program,
+                target: &image.path(),
+            })?;
         }
         Ok(good)
     }
 }
 
 pub(crate) fn is_memory(target: &Path) -> Result<bool> {
-    Kind::Tmpfs.is_at(target).with_context(|| format!("statfs of {}", target.display()))
+    Kind::Tmpfs
+        .is_at(target)
+        .with_context(|| format!("statfs of {}", target.display()))
 }
 
 /// The default is memory and a folder on cargo's disk.
@@ -59,13 +67,21 @@ pub(crate) fn memory_and_disk(given: &[PathBuf], name: &str) -> Result<Vec<PathB
 pub(crate) fn described(target: &Path) -> String {
     let system = rustix::system::uname();
     let release = system.release().to_string_lossy();
-    format!("{} ({}, Linux {release})", target.display(), filesystem(target))
+    format!(
+        "{} ({}, Linux {release})",
+        target.display(),
+        filesystem(target)
+    )
 }
 
 pub(crate) fn filesystem(target: &Path) -> String {
     let mut command = Command::new("findmnt");
-    command.args(["--noheadings", "--output", "FSTYPE", "--target"]).arg(target);
-    let said = printed(&mut command).ok().and_then(|text| text.lines().next().map(str::to_owned));
+    command
+        .args(["--noheadings", "--output", "FSTYPE", "--target"])
+        .arg(target);
+    let said = printed(&mut command)
+        .ok()
+        .and_then(|text| text.lines().next().map(str::to_owned));
     said.unwrap_or_else(|| "unknown".to_owned())
 }
 

@@ -33,7 +33,9 @@ pub(crate) fn run() -> Result<bool> {
 
 fn findings() -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    let root = root().canonicalize().context("the root of the repository")?;
+    let root = root()
+        .canonicalize()
+        .context("the root of the repository")?;
     let files = files_in(&root)?;
     for (path, text) in &files {
         findings.extend(files::findings(path, text));
@@ -42,7 +44,10 @@ fn findings() -> Result<Vec<Finding>> {
     for package in metadata()?.workspace_packages() {
         let manifest = package.manifest_path.strip_prefix(&root)?.as_str();
         findings.extend(manifests::broken(package, manifest)?);
-        findings.extend(modules::tangled(&manifest.replace("Cargo.toml", "src"), &files)?);
+        findings.extend(modules::tangled(
+            &manifest.replace("Cargo.toml", "src"),
+            &files,
+        )?);
     }
     Ok(findings)
 }
@@ -50,7 +55,13 @@ fn findings() -> Result<Vec<Finding>> {
 /// Git's files, including untracked ones.
 fn files_in(root: &Path) -> Result<Vec<(String, String)>> {
     let mut git = Command::new("git");
-    git.current_dir(root).args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    git.current_dir(root).args([
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ]);
     let paths = printed(&mut git)?;
     let text = |path: &str| Some((path.to_owned(), fs::read_to_string(root.join(path)).ok()?));
     Ok(paths.split_terminator('\0').filter_map(text).collect())
@@ -62,13 +73,18 @@ mod tests {
 
     #[test]
     fn a_finding_can_be_clicked_on() {
-        assert_eq!(finding("crates/a/src/b.rs", 7, "too long"), "crates/a/src/b.rs:7: too long");
+        assert_eq!(
+            finding("crates/a/src/b.rs", 7, "too long"),
+            "crates/a/src/b.rs:7: too long"
+        );
     }
 
     #[test]
     fn new_files_are_seen_and_ignored_ones_are_not() {
         let folder = tempfile::tempdir().unwrap();
-        let git = |words: &[&str]| printed(Command::new("git").current_dir(folder.path()).args(words)).unwrap();
+        let git = |words: &[&str]| {
+            printed(Command::new("git").current_dir(folder.path()).args(words)).unwrap()
+        };
         git(&["init", "--quiet"]);
         for path in ["target/a.rs", ".ci/run", "docs/d.md", ".gitignore"] {
             let path = folder.path().join(path);

@@ -28,7 +28,10 @@ pub(crate) enum Question {
 pub(crate) fn run(question: &Question) -> Result<bool> {
     match question {
         Question::All { minutes } => {
-            let words = [("soak", minutes.to_string()), ("fuzz", (minutes * 30).to_string())];
+            let words = [
+                ("soak", minutes.to_string()),
+                ("fuzz", (minutes * 30).to_string()),
+            ];
             run_declared(include_str!("validate/all.toml"), words)
         }
         Question::Advise(options) => grid::answer::run(options),

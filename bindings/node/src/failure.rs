@@ -50,11 +50,19 @@ fn message(call: Call, error: &Error, errno: Option<i32>) -> String {
     let message = match (call, error, errno) {
         (_, Error::NotADevice, _) => "fd is not a block or character device",
         (_, Error::Locked, _) => "EWOULDBLOCK, the file is already locked",
-        (Call::Lock(_), Error::Call { .. }, Some(libc::EBADF)) => "EBADF, fd is an invalid file descriptor",
-        (Call::Lock(_), Error::Call { .. }, Some(libc::EINVAL)) => "EINVAL, fd does not refer to a file",
-        (Call::Lock(_), Error::Call { .. }, Some(libc::ENOTSUP)) => "ENOTSUP, fd is not of the correct type",
+        (Call::Lock(_), Error::Call { .. }, Some(libc::EBADF)) => {
+            "EBADF, fd is an invalid file descriptor"
+        }
+        (Call::Lock(_), Error::Call { .. }, Some(libc::EINVAL)) => {
+            "EINVAL, fd does not refer to a file"
+        }
+        (Call::Lock(_), Error::Call { .. }, Some(libc::ENOTSUP)) => {
+            "ENOTSUP, fd is not of the correct type"
+        }
         (Call::Lock(_), Error::Call { .. }, _) => "unable to obtain an exclusive lock",
-        (Call::NoCache(_), Error::Call { .. }, Some(libc::EBADF)) => "EBADF: bad file descriptor, fcntl",
+        (Call::NoCache(_), Error::Call { .. }, Some(libc::EBADF)) => {
+            "EBADF: bad file descriptor, fcntl"
+        }
         (Call::NoCache(_), Error::Call { .. }, _) => "unexpected error, fcntl",
         (_, Error::Call { call, .. }, _) => return format!("{} failed", code_of(call)),
         _ => return error.to_string(),
@@ -64,6 +72,8 @@ fn message(call: Call, error: &Error, errno: Option<i32>) -> String {
 
 /// `BLKSSZGET` for `ioctl(BLKSSZGET)`, `fstat` for `fstat`.
 fn code_of(call: &str) -> &str {
-    let inner = call.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    let inner = call
+        .split_once('(')
+        .and_then(|(_, rest)| rest.strip_suffix(')'));
     inner.unwrap_or(call)
 }

@@ -20,7 +20,11 @@ use sys::external::{self, lend};
 
 /// Zero-filled. Node's garbage collector frees it.
 #[napi]
-pub fn get_aligned_buffer(env: &Env, size: u32, alignment: u32) -> Result<Unknown<'_>, Error<&'static str>> {
+pub fn get_aligned_buffer(
+    env: &Env,
+    size: u32,
+    alignment: u32,
+) -> Result<Unknown<'_>, Error<&'static str>> {
     let buffer = AlignedBuffer::new(size as usize, alignment as usize).map_err(|error| {
         let code = match error {
             BufferError::OutOfMemory { .. } => "ERR_MEMORY_ALLOCATION_FAILED",
@@ -34,7 +38,8 @@ pub fn get_aligned_buffer(env: &Env, size: u32, alignment: u32) -> Result<Unknow
 /// Returns false, without an effect, if `is_held` is true or a request may use the buffer.
 #[napi]
 pub fn release(env: Env, memory: Unknown<'_>, is_held: bool) -> Result<bool, Error<&'static str>> {
-    external::release(env, memory, is_held).map_err(|reason| Error::new("ERR_INVALID_ARG_VALUE", reason))
+    external::release(env, memory, is_held)
+        .map_err(|reason| Error::new("ERR_INVALID_ARG_VALUE", reason))
 }
 
 #[napi]

@@ -46,7 +46,8 @@ impl Request {
             Call::LockVolume(true) => direct_io::lock_volume(file).map(|()| None),
             Call::LockVolume(false) => direct_io::unlock_volume(file).map(|()| None),
         });
-        done.ok_or_else(Failure::bad_descriptor)?.map_err(|error| Failure::new(self.call, &error))
+        done.ok_or_else(Failure::bad_descriptor)?
+            .map_err(|error| Failure::new(self.call, &error))
     }
 }
 
@@ -56,8 +57,14 @@ impl Task for Request {
 
     fn compute(&mut self) -> Result<Outcome> {
         Ok(match self.run() {
-            Ok(device) => Outcome { device: device.map(Device::from), failure: None },
-            Err(failure) => Outcome { device: None, failure: Some(failure) },
+            Ok(device) => Outcome {
+                device: device.map(Device::from),
+                failure: None,
+            },
+            Err(failure) => Outcome {
+                device: None,
+                failure: Some(failure),
+            },
         })
     }
 

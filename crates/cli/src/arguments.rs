@@ -13,15 +13,24 @@ pub(crate) const GATE: &str = "Gate";
 pub(crate) const OUTPUT: &str = "Output";
 
 pub(crate) fn suite_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(writebench_model::built_in_suites().iter().map(|suite| suite.name.as_str()))
+    PossibleValuesParser::new(
+        writebench_model::built_in_suites()
+            .iter()
+            .map(|suite| suite.name.as_str()),
+    )
 }
 
 /// Their names, and everyday words for them.
 pub(crate) fn goals() -> impl TypedValueParser<Value = Goal> {
-    let value = |goal: &Goal| PossibleValue::new(goal.name()).aliases(goal.aliases().iter().copied());
+    let value =
+        |goal: &Goal| PossibleValue::new(goal.name()).aliases(goal.aliases().iter().copied());
     let named = |text: String| {
         let is_meant = |goal: &Goal| goal.name() == text || goal.aliases().contains(&text.as_str());
-        Goal::ALL.iter().copied().find(is_meant).ok_or("no such goal")
+        Goal::ALL
+            .iter()
+            .copied()
+            .find(is_meant)
+            .ok_or("no such goal")
     };
     PossibleValuesParser::new(Goal::ALL.iter().map(value)).try_map(named)
 }
@@ -31,8 +40,12 @@ pub(crate) fn named_values<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all.iter().map(|&value| name(value)))
-        .try_map(move |text| all.iter().copied().find(|&value| name(value) == text).ok_or("no such value"))
+    PossibleValuesParser::new(all.iter().map(|&value| name(value))).try_map(move |text| {
+        all.iter()
+            .copied()
+            .find(|&value| name(value) == text)
+            .ok_or("no such value")
+    })
 }
 
 /// With the 53 bits that every reader of JSON keeps.
@@ -44,14 +57,26 @@ pub(crate) fn seed() -> impl TypedValueParser<Value = u64> {
 
 pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
     let duration = writebench_model::parse_duration(text)?;
-    if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
+    if duration.is_zero() {
+        Err("must be longer than nothing".to_owned())
+    } else {
+        Ok(duration)
+    }
 }
 
 /// From 0% to below 100%, in millionths.
 pub(crate) fn percent_in_ppm(text: &str) -> Result<u32, String> {
-    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    let ppm = number.map(|percent| (percent * 1e4).round()).filter(|ppm| (0.0..1e6).contains(ppm));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a million")]
+    let number = text
+        .strip_suffix('%')
+        .and_then(|number| number.trim().parse::<f64>().ok());
+    let ppm = number
+        .map(|percent| (percent * 1e4).round())
+        .filter(|ppm| (0.0..1e6).contains(ppm));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "below a million"
+    )]
     ppm.map(|ppm| ppm as u32)
         .ok_or_else(|| "expected a percentage from 0% to below 100%, such as 5%".to_owned())
 }

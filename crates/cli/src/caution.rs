@@ -10,6 +10,11 @@ pub(crate) fn for_code(case: &Case, global: &Global) -> Option<String> {
     let store = database::open_existing(global.db.as_deref()).ok()?;
     let number = store.runs().ok()?.last()?.number;
     let targets = store.run(number).ok()?.targets;
-    let (target, why) = targets.iter().find_map(|target| Some((target, target.why_not_durable(case)?)))?;
-    Some(format!("Not durable on {}, the target of run {number}: {why}.", target.name))
+    let (target, why) = targets
+        .iter()
+        .find_map(|target| Some((target, target.why_not_durable(case)?)))?;
+    Some(format!(
+        "Not durable on {}, the target of run {number}: {why}.",
+        target.name
+    ))
 }

@@ -2,7 +2,10 @@
 //!
 //! Before `main`, Rust's runtime opens /dev/null in place of a closed one, and results would vanish there without an
 //! error. So this looks before the runtime does.
-#![expect(unsafe_code, reason = "the linker is told to call a function before main")]
+#![expect(
+    unsafe_code,
+    reason = "the linker is told to call a function before main"
+)]
 
 use std::io;
 use std::os::fd::{BorrowedFd, RawFd};
@@ -25,12 +28,23 @@ extern "C" fn look() {
     for (number, was_closed) in [(STDOUT, &STDOUT_WAS_CLOSED), (STDERR, &STDERR_WAS_CLOSED)] {
         // SAFETY: the call only asks whether the number is open, and no other thread exists yet.
         let asked = unsafe { BorrowedFd::borrow_raw(number) };
-        was_closed.store(rustix::io::fcntl_getfd(asked) == Err(Errno::BADF), Ordering::Relaxed);
+        was_closed.store(
+            rustix::io::fcntl_getfd(asked) == Err(Errno::BADF),
+            Ordering::Relaxed,
+        );
     }
 }
 
 /// Before a write to one of the two.
 pub(crate) fn check(number: RawFd) -> io::Result<()> {
-    let was_closed = if number == STDERR { &STDERR_WAS_CLOSED } else { &STDOUT_WAS_CLOSED };
-    if was_closed.load(Ordering::Relaxed) { Err(Errno::BADF.into()) } else { Ok(()) }
+    let was_closed = if number == STDERR {
+        &STDERR_WAS_CLOSED
+    } else {
+        &STDOUT_WAS_CLOSED
+    };
+    if was_closed.load(Ordering::Relaxed) {
+        Err(Errno::BADF.into())
+    } else {
+        Ok(())
+    }
 }

@@ -15,7 +15,9 @@ pub(crate) fn ask(agreed: bool, would: &str, options: &str) -> Result<()> {
     ensure!(can_ask, usage!("{would}. To agree, {options}"));
     write!(io::stderr(), "{}. Go on? [y/N] ", visible(would)).context("ask on the terminal")?;
     let mut answer = String::new();
-    io::stdin().read_line(&mut answer).context("read the answer from the terminal")?;
+    io::stdin()
+        .read_line(&mut answer)
+        .context("read the answer from the terminal")?;
     match answer.trim().to_lowercase().as_str() {
         "y" | "yes" => Ok(()),
         _ => Err(usage!("the answer was no. Nothing was written or removed")),

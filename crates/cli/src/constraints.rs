@@ -30,16 +30,26 @@ pub(crate) struct ConstraintArguments {
 
 impl ConstraintArguments {
     pub(crate) fn list(&self) -> Vec<Constraint> {
-        let language = self.language.map(|language| Constraint::Language(language.name().to_owned()));
+        let language = self
+            .language
+            .map(|language| Constraint::Language(language.name().to_owned()));
         let threads = self.threads.map(|most| Constraint::Threads(most.get()));
         let length = self.unknown_length.then_some(Constraint::UnknownLength);
-        self.without.iter().cloned().chain(language).chain(threads).chain(length).collect()
+        self.without
+            .iter()
+            .cloned()
+            .chain(language)
+            .chain(threads)
+            .chain(length)
+            .collect()
     }
 }
 
 /// Whether plain write satisfies them.
 pub(crate) fn allow_plain(constraints: &[Constraint], baseline: &Case) -> bool {
-    constraints.iter().all(|constraint| allows(constraint, baseline, baseline))
+    constraints
+        .iter()
+        .all(|constraint| allows(constraint, baseline, baseline))
 }
 
 fn allows(constraint: &Constraint, case: &Case, baseline: &Case) -> bool {
@@ -48,9 +58,15 @@ fn allows(constraint: &Constraint, case: &Case, baseline: &Case) -> bool {
 
 /// Why the language cannot print the case.
 fn refusal(constraint: &Constraint, case: &Case) -> Option<String> {
-    let Constraint::Language(name) = constraint else { return None };
-    let language = Language::ALL.iter().find(|language| language.name() == name)?;
-    code(case, *language, emit_options(case)).err().map(|refusal| refusal.why)
+    let Constraint::Language(name) = constraint else {
+        return None;
+    };
+    let language = Language::ALL
+        .iter()
+        .find(|language| language.name() == name)?;
+    code(case, *language, emit_options(case))
+        .err()
+        .map(|refusal| refusal.why)
 }
 
 /// Which simpler forms of an answer may join its contest: those that the program can use, and whose sync works on the
@@ -60,23 +76,39 @@ pub(crate) fn rule(constraints: &[Constraint], target: &TargetRecord) -> Rule {
     let target = target.clone();
     let all = move |case: &Case, baseline: &Case| {
         target.why_not_durable(case).is_none()
-            && constraints.iter().all(|constraint| allows(constraint, case, baseline))
+            && constraints
+                .iter()
+                .all(|constraint| allows(constraint, case, baseline))
     };
     Rule(Some(Arc::new(all)))
 }
 
 /// Leaves out forbidden candidates, and reports their number. The baseline remains as the reference. An error names the option
 /// that left none.
-pub(crate) fn constrain(space: &mut Space, constraints: &[Constraint]) -> Result<Vec<String>, String> {
-    constraints.iter().for_each(|constraint| space.add_allowed(constraint));
+pub(crate) fn constrain(
+    space: &mut Space,
+    constraints: &[Constraint],
+) -> Result<Vec<String>, String> {
+    constraints
+        .iter()
+        .for_each(|constraint| space.add_allowed(constraint));
     let mut notes = Vec::new();
     for constraint in constraints {
         let before = space.others.len();
-        let why = space.others.iter().find_map(|case| refusal(constraint, case));
-        let why = why.map(|why| format!(" (for example {why})")).unwrap_or_default();
+        let why = space
+            .others
+            .iter()
+            .find_map(|case| refusal(constraint, case));
+        let why = why
+            .map(|why| format!(" (for example {why})"))
+            .unwrap_or_default();
         let baseline = &space.baseline;
-        space.others.retain(|case| allows(constraint, case, baseline));
-        space.portfolio.retain(|case| allows(constraint, case, baseline));
+        space
+            .others
+            .retain(|case| allows(constraint, case, baseline));
+        space
+            .portfolio
+            .retain(|case| allows(constraint, case, baseline));
         match before - space.others.len() {
             0 => {}
             _ if space.others.is_empty() => {
@@ -87,7 +119,10 @@ pub(crate) fn constrain(space: &mut Space, constraints: &[Constraint]) -> Result
                 ));
             }
             count if notes.is_empty() => {
-                notes.push(format!("Left out {} by {constraint}{why}", counted(count, "candidate")));
+                notes.push(format!(
+                    "Left out {} by {constraint}{why}",
+                    counted(count, "candidate")
+                ));
             }
             count => notes.push(format!("{count} by {constraint}{why}")),
         }

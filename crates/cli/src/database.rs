@@ -21,26 +21,43 @@ pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf> {
 
 /// The named database, that of the environment, and the default.
 pub(crate) fn paths(named: Option<&Path>) -> Vec<PathBuf> {
-    let of_environment = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let of_environment = std::env::var_os(VARIABLE)
+        .filter(|path| !path.is_empty())
+        .map(PathBuf::from);
     // Without a home directory there is no default.
-    named.map(Path::to_path_buf).into_iter().chain(of_environment).chain(default_path().ok()).collect()
+    named
+        .map(Path::to_path_buf)
+        .into_iter()
+        .chain(of_environment)
+        .chain(default_path().ok())
+        .collect()
 }
 
 /// Creates a missing database, and its directory, for this user only.
 pub(crate) fn open(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
-    if let Some(directory) = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists()) {
+    if let Some(directory) = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty() && !parent.exists())
+    {
         // A mistyped path must not leave a tree of directories.
         let mut builder = std::fs::DirBuilder::new();
         builder.mode(0o700).recursive(named.is_none());
-        builder.create(directory).map_err(|error| cannot_make(directory, named, &error))?;
+        builder
+            .create(directory)
+            .map_err(|error| cannot_make(directory, named, &error))?;
     }
     Ok(Store::open(&path)?)
 }
 
 fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> anyhow::Error {
-    let above = directory.parent().filter(|above| !above.as_os_str().is_empty());
-    let (above, directory) = (above.filter(|above| named.is_some() && !above.exists()), directory.display());
+    let above = directory
+        .parent()
+        .filter(|above| !above.as_os_str().is_empty());
+    let (above, directory) = (
+        above.filter(|above| named.is_some() && !above.exists()),
+        directory.display(),
+    );
     match above.map(Path::display) {
         Some(above) => usage!(
             "database: cannot make {directory}, because {above} is missing. Make that directory, or name another database \
@@ -57,7 +74,12 @@ fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> any
 
 pub(crate) fn open_existing(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
-    let none = || usage!("no runs yet: {} does not exist. `writebench run` creates it", path.display());
+    let none = || {
+        usage!(
+            "no runs yet: {} does not exist. `writebench run` creates it",
+            path.display()
+        )
+    };
     open_if_there(&path)?.ok_or_else(none)
 }
 
@@ -68,8 +90,15 @@ pub(crate) fn open_if_there(path: &Path) -> Result<Option<Store>> {
     Ok(is_there.then(|| Store::open_to_read(path)).transpose()?)
 }
 
-pub(crate) fn note_next_commands(output: &Output, store: &Store, number: i64, target: Option<&str>) {
-    let run = target.map_or(number.to_string(), |target| quoted(&format!("{number}@{target}")));
+pub(crate) fn note_next_commands(
+    output: &Output,
+    store: &Store,
+    number: i64,
+    target: Option<&str>,
+) {
+    let run = target.map_or(number.to_string(), |target| {
+        quoted(&format!("{number}@{target}"))
+    });
     let database = option(store);
     output.note(&format!("All cases: writebench{database} show {run} --all"));
     output.note(&format!("A page: writebench{database} report {run}"));
@@ -77,7 +106,10 @@ pub(crate) fn note_next_commands(output: &Output, store: &Store, number: i64, ta
 
 /// For a run of goals.
 pub(crate) fn note_code(output: &Output, store: &Store) {
-    output.note(&format!("As code: writebench{} code --for GOAL --lang LANGUAGE", option(store)));
+    output.note(&format!(
+        "As code: writebench{} code --for GOAL --lang LANGUAGE",
+        option(store)
+    ));
 }
 
 /// ` --db FILE`, if it is needed.
@@ -89,11 +121,20 @@ fn option(store: &Store) -> String {
 }
 
 pub(crate) fn newest(store: &Store) -> Result<RunSelector> {
-    let none = || usage!("no runs in {}. `writebench run` adds one", store.path().display());
-    Ok(RunSelector { run: RunName::Number(store.newest_run()?.ok_or_else(none)?), target: None })
+    let none = || {
+        usage!(
+            "no runs in {}. `writebench run` adds one",
+            store.path().display()
+        )
+    };
+    Ok(RunSelector {
+        run: RunName::Number(store.newest_run()?.ok_or_else(none)?),
+        target: None,
+    })
 }
 
 fn default_path() -> Result<PathBuf> {
-    let home = etcetera::choose_base_strategy().context("no home directory. Name a database with --db")?;
+    let home =
+        etcetera::choose_base_strategy().context("no home directory. Name a database with --db")?;
     Ok(home.data_dir().join("writebench").join("writebench.db"))
 }

@@ -19,9 +19,17 @@ pub(crate) fn earlier_finalists(
         let mut sampled = finalists.iter().filter(is_sampled);
         sampled.clone().any(is_wanted) && sampled.any(|one| !one.is_baseline)
     };
-    let Some((search, finalists)) = store.newest_search_on(&target.name, accepts)? else { return Ok(None) };
-    let others = finalists.iter().filter(is_sampled).filter(|one| !one.is_baseline);
-    Ok(Some((search, others.map(|one| without_size(&one.name)).collect())))
+    let Some((search, finalists)) = store.newest_search_on(&target.name, accepts)? else {
+        return Ok(None);
+    };
+    let others = finalists
+        .iter()
+        .filter(is_sampled)
+        .filter(|one| !one.is_baseline);
+    Ok(Some((
+        search,
+        others.map(|one| without_size(&one.name)).collect(),
+    )))
 }
 
 /// For cases that all have the same size.
@@ -30,5 +38,6 @@ pub(crate) fn name_without_size(case: &Case) -> String {
 }
 
 pub(crate) fn without_size(name: &str) -> String {
-    RecordedCase::unknown(name.to_owned(), String::new(), Default::default()).name_without(&[Axis::Size])
+    RecordedCase::unknown(name.to_owned(), String::new(), Default::default())
+        .name_without(&[Axis::Size])
 }

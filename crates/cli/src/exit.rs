@@ -45,7 +45,9 @@ pub(crate) use {refused, usage};
 /// Names possible limits on threads.
 pub(crate) fn thread_error(purpose: &str, error: &io::Error) -> anyhow::Error {
     let why = Failure::io_message(error);
-    anyhow::anyhow!("start a thread {purpose}: {why}. See pids.max of the control group, and ulimit -u")
+    anyhow::anyhow!(
+        "start a thread {purpose}: {why}. See pids.max of the control group, and ulimit -u"
+    )
 }
 
 pub(crate) fn for_error(error: &anyhow::Error) -> Exit {
@@ -68,9 +70,11 @@ pub(crate) fn for_error(error: &anyhow::Error) -> Exit {
     match error.downcast_ref() {
         Some(RunnerError::Unfit(_)) => Exit::Usage,
         Some(RunnerError::Interrupted { .. }) => Exit::Interrupted,
-        Some(RunnerError::TooLarge(_) | RunnerError::Swapped { .. } | RunnerError::DeviceRefused { .. }) => {
-            Exit::Refused
-        }
+        Some(
+            RunnerError::TooLarge(_)
+            | RunnerError::Swapped { .. }
+            | RunnerError::DeviceRefused { .. },
+        ) => Exit::Refused,
         _ => Exit::Runtime,
     }
 }
@@ -82,7 +86,10 @@ mod tests {
     #[test]
     fn a_busy_device_is_refused() {
         let device = "/dev/sdb".to_owned();
-        let error = RunnerError::DeviceRefused { device, reason: writebench_runner::ClaimError::Busy };
+        let error = RunnerError::DeviceRefused {
+            device,
+            reason: writebench_runner::ClaimError::Busy,
+        };
         assert_eq!(for_error(&error.into()), Exit::Refused);
     }
 }

@@ -34,13 +34,22 @@ pub(crate) struct ComparisonExportArguments {
 }
 
 fn help() -> String {
-    let (texts, directories): (Vec<&Format>, Vec<&Format>) =
-        FORMATS.iter().partition(|format| matches!(format.render, Render::Text(_)));
-    let summary = |format: &Format| format.summary.map_or(String::new(), |summary| format!(" ({summary})"));
-    let mut texts: Vec<String> =
-        texts.iter().map(|format| format!("{}{}", format.name, summary(format))).collect();
+    let (texts, directories): (Vec<&Format>, Vec<&Format>) = FORMATS
+        .iter()
+        .partition(|format| matches!(format.render, Render::Text(_)));
+    let summary = |format: &Format| {
+        format
+            .summary
+            .map_or(String::new(), |summary| format!(" ({summary})"))
+    };
+    let mut texts: Vec<String> = texts
+        .iter()
+        .map(|format| format!("{}{}", format.name, summary(format)))
+        .collect();
     let last = texts.pop().unwrap_or_default();
-    let directories = directories.iter().map(|format| format!("{}=DIR{}", format.name, summary(format)));
+    let directories = directories
+        .iter()
+        .map(|format| format!("{}=DIR{}", format.name, summary(format)));
     format!(
         "Write the results to a file, or - for standard output: {} or {last}. Or to a directory: {}. May be repeated",
         texts.join(", "),
@@ -49,9 +58,16 @@ fn help() -> String {
 }
 
 fn force_help() -> String {
-    let directories = FORMATS.iter().filter(|format| matches!(format.render, Render::Directory(_)));
-    let names = directories.map(|format| format!("{}=DIR", format.name)).collect::<Vec<_>>().join(" or ");
-    format!("Replace all files in the directory of {names}, even those that writebench did not make")
+    let directories = FORMATS
+        .iter()
+        .filter(|format| matches!(format.render, Render::Directory(_)));
+    let names = directories
+        .map(|format| format!("{}=DIR", format.name))
+        .collect::<Vec<_>>()
+        .join(" or ");
+    format!(
+        "Replace all files in the directory of {names}, even those that writebench did not make"
+    )
 }
 
 fn comparison_help() -> String {
@@ -60,7 +76,12 @@ fn comparison_help() -> String {
 }
 
 fn names(are_meant: fn(&&Format) -> bool) -> String {
-    FORMATS.iter().filter(are_meant).map(|format| format.name).collect::<Vec<_>>().join(", ")
+    FORMATS
+        .iter()
+        .filter(are_meant)
+        .map(|format| format.name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 #[derive(Clone)]
@@ -73,26 +94,41 @@ impl FromStr for ExportArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, file) = text.split_once('=').ok_or("expected FORMAT=FILE, such as json=results.json")?;
+        let (name, file) = text
+            .split_once('=')
+            .ok_or("expected FORMAT=FILE, such as json=results.json")?;
         let format = format_named(name).ok_or_else(|| {
             let meant = did_you_mean(name, FORMATS.iter().map(|format| format.name));
-            format!("unknown format '{name}': expected one of {}{meant}", names(|_| true))
+            format!(
+                "unknown format '{name}': expected one of {}{meant}",
+                names(|_| true)
+            )
         })?;
         match (&format.render, file) {
             (Render::Directory(_), "") => Err("the name of the directory is missing".to_owned()),
             (Render::Text(_), "") => Err("the name of the file is missing".to_owned()),
-            (Render::Directory(RenderDirectory { each, .. }), "-") => {
-                Err(format!("{name} writes a file for each {each}: expected {name}=DIRECTORY, not -"))
-            }
-            _ => Ok(Self { format, path: PathBuf::from(file) }),
+            (Render::Directory(RenderDirectory { each, .. }), "-") => Err(format!(
+                "{name} writes a file for each {each}: expected {name}=DIRECTORY, not -"
+            )),
+            _ => Ok(Self {
+                format,
+                path: PathBuf::from(file),
+            }),
         }
     }
 }
 
 /// Opened before anything is measured: an export must not fail after an hour, and nothing can replace its directory.
 pub(crate) enum Export {
-    File { format: &'static Format, render: Rendering<Report>, to: OutputFile },
-    Directory { render: &'static RenderDirectory, to: OutputDirectory },
+    File {
+        format: &'static Format,
+        render: Rendering<Report>,
+        to: OutputFile,
+    },
+    Directory {
+        render: &'static RenderDirectory,
+        to: OutputDirectory,
+    },
 }
 
 impl ExportArguments {
@@ -100,14 +136,28 @@ impl ExportArguments {
         let protected = Rc::new(protected);
         let mut exports: Vec<Export> = Vec::new();
         for ExportArgument { format, path } in &self.export {
-            let named = OutputPath { option: OPTION, path: path.clone(), protected: protected.clone() };
+            let named = OutputPath {
+                option: OPTION,
+                path: path.clone(),
+                protected: protected.clone(),
+            };
             exports.push(match &format.render {
                 Render::Text(render) => {
                     let to = OutputFile::find(named)?;
-                    let is_new = exports.iter().filter_map(Export::file).all(|other| !to.is_same(other));
+                    let is_new = exports
+                        .iter()
+                        .filter_map(Export::file)
+                        .all(|other| !to.is_same(other));
                     let path = path.display();
-                    ensure!(is_new, usage!("{OPTION}: {path} is given twice. Name a file for each export"));
-                    Export::File { format, render: *render, to }
+                    ensure!(
+                        is_new,
+                        usage!("{OPTION}: {path} is given twice. Name a file for each export")
+                    );
+                    Export::File {
+                        format,
+                        render: *render,
+                        to,
+                    }
                 }
                 Render::Directory(render) => {
                     let to = OutputDirectory::find(named, self.force)?;
@@ -126,10 +176,18 @@ impl ComparisonExportArguments {
         let names = names(|format| format.compare.is_some());
         let first = names.split(',').next().unwrap_or_default();
         ensure!(
-            self.export.iter().all(|argument| argument.format.compare.is_some()),
-            usage!("{OPTION}: a comparison can be written as {names} only. Give {first}=FILE, for example")
+            self.export
+                .iter()
+                .all(|argument| argument.format.compare.is_some()),
+            usage!(
+                "{OPTION}: a comparison can be written as {names} only. Give {first}=FILE, for example"
+            )
         );
-        ExportArguments { export: self.export.clone(), force: false }.find(protected)
+        ExportArguments {
+            export: self.export.clone(),
+            force: false,
+        }
+        .find(protected)
     }
 }
 
@@ -147,8 +205,21 @@ impl Export {
     }
 
     /// None if the export is written after the run.
-    pub(crate) fn stream(&self, beginning: &str, output: &Output) -> Result<Option<Box<dyn Write>>> {
-        let Self::File { format: Format { is_streamed: true, .. }, to, .. } = self else { return Ok(None) };
+    pub(crate) fn stream(
+        &self,
+        beginning: &str,
+        output: &Output,
+    ) -> Result<Option<Box<dyn Write>>> {
+        let Self::File {
+            format: Format {
+                is_streamed: true, ..
+            },
+            to,
+            ..
+        } = self
+        else {
+            return Ok(None);
+        };
         to.stream(beginning, output).map(Some)
     }
 
@@ -168,18 +239,28 @@ impl Export {
     }
 }
 
-pub(crate) fn write_comparison(exports: &[Export], comparison: &Comparison, output: &Output) -> Result<()> {
+pub(crate) fn write_comparison(
+    exports: &[Export],
+    comparison: &Comparison,
+    output: &Output,
+) -> Result<()> {
     output::all_ok(exports.iter().map(|export| match export {
-        Export::File { format: Format { compare: Some(render), .. }, to, .. } => {
-            to.write(&render(comparison), output)
-        }
+        Export::File {
+            format: Format {
+                compare: Some(render),
+                ..
+            },
+            to,
+            ..
+        } => to.write(&render(comparison), output),
         _ => Ok(()),
     }))
 }
 
 /// Except streams. Writes all, even if one fails.
 pub(crate) fn write_all(exports: &[Export], report: &Report, output: &Output) -> Result<()> {
-    let is_streamed = |export: &&Export| matches!(export, Export::File { format, .. } if format.is_streamed);
+    let is_streamed =
+        |export: &&Export| matches!(export, Export::File { format, .. } if format.is_streamed);
     let at_the_end = exports.iter().filter(|export| !is_streamed(export));
     output::all_ok(at_the_end.map(|export| export.write(report, output)))
 }

@@ -10,7 +10,9 @@ use clap::{Args, ValueHint};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use writebench_model::{Bytes, Failure, Settings, path_from_text, path_text};
-use writebench_runner::{CopyDestination, CopySource, Deadline, Existing, RunnerError, TargetHelper};
+use writebench_runner::{
+    CopyDestination, CopySource, Deadline, Existing, RunnerError, TargetHelper,
+};
 
 use crate::arguments::{WHAT, WHERE};
 use crate::exit::{refused, usage};
@@ -55,20 +57,35 @@ impl CopyArguments {
 
     /// The files of a resumed run. The user names both again, because a stranger's database could name any file. A new
     /// file in the copy's place is kept.
-    pub(crate) fn find_again(&self, settings: &Settings, limit: Option<Duration>) -> Result<Option<FileCopy>> {
-        let refuse = |option: &str, path: &Path, why: &str| Err(usage!("{option} {}: {why}", path.display()));
+    pub(crate) fn find_again(
+        &self,
+        settings: &Settings,
+        limit: Option<Duration>,
+    ) -> Result<Option<FileCopy>> {
+        let refuse = |option: &str, path: &Path, why: &str| {
+            Err(usage!("{option} {}: {why}", path.display()))
+        };
         let add = |files: &str| Err(usage!("to resume this run, pass its files again: {files}"));
         let recorded = (&settings.copy_from, &settings.copy_to);
         match (recorded, (self.from.as_deref(), self.to.as_deref())) {
             ((None, _), (None, None)) => Ok(None),
-            ((None, _), (Some(from), _)) => refuse("--from", from, "the run has no --from. Leave it out"),
+            ((None, _), (Some(from), _)) => {
+                refuse("--from", from, "the run has no --from. Leave it out")
+            }
             ((None, _), (None, Some(to))) | ((_, None), (Some(_), Some(to))) => {
                 refuse("--to", to, "the run has no --to. Leave it out")
             }
             ((Some(source), None), (None, _)) => add(&format!("--from {source}")),
-            ((Some(source), Some(copy)), (None, _) | (_, None)) => add(&format!("--from {source} --to {copy}")),
+            ((Some(source), Some(copy)), (None, _) | (_, None)) => {
+                add(&format!("--from {source} --to {copy}"))
+            }
             ((Some(source), copy), (Some(from), to)) => {
-                let copied = FileCopy::open(from, to, copy.as_deref().map(path_from_text).as_deref(), limit)?;
+                let copied = FileCopy::open(
+                    from,
+                    to,
+                    copy.as_deref().map(path_from_text).as_deref(),
+                    limit,
+                )?;
                 if copied.source.path != path_from_text(source) {
                     return refuse("--from", from, &format!("the run copies {source}"));
                 }
@@ -80,12 +97,20 @@ impl CopyArguments {
 
 impl FileCopy {
     /// `recorded` is the copy's path in a resumed run.
-    fn open(from: &Path, to: Option<&Path>, recorded: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
+    fn open(
+        from: &Path,
+        to: Option<&Path>,
+        recorded: Option<&Path>,
+        limit: Option<Duration>,
+    ) -> Result<Self> {
         let deadline = Deadline::without_stop(limit);
-        let source = writebench_runner::inspect_source(&processes::target_helper()?, from, deadline)
-            .map_err(|error| option_error("--from", from, error))?;
+        let source =
+            writebench_runner::inspect_source(&processes::target_helper()?, from, deadline)
+                .map_err(|error| option_error("--from", from, error))?;
         let copied = Self::new(source, None, Vec::new())?;
-        let to = to.map(|to| copy_destination(to, &copied.source, recorded, deadline)).transpose()?;
+        let to = to
+            .map(|to| copy_destination(to, &copied.source, recorded, deadline))
+            .transpose()?;
         Ok(Self { to, ..copied })
     }
 
@@ -98,7 +123,11 @@ impl FileCopy {
     pub(crate) fn whole_pages(&self) -> Bytes {
         const PAGE_BYTES: u64 = 4096;
         let size = self.source.size_bytes;
-        Bytes(if size > PAGE_BYTES { size / PAGE_BYTES * PAGE_BYTES } else { size })
+        Bytes(if size > PAGE_BYTES {
+            size / PAGE_BYTES * PAGE_BYTES
+        } else {
+            size
+        })
     }
 
     /// Standard input and output, if both are regular files: `<X >Y`. An output with content, or in append mode, is
@@ -106,19 +135,33 @@ impl FileCopy {
     pub(crate) fn redirected(limit: Option<Duration>) -> Result<Redirected> {
         let deadline = Deadline::without_stop(limit);
         // A descriptor may be closed.
-        let (stdin, stdout) = (rustix::io::dup(io::stdin().as_fd()), rustix::io::dup(io::stdout().as_fd()));
-        let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else { return Ok(Redirected::Neither) };
-        let name = |descriptor: &OwnedFd| PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()));
+        let (stdin, stdout) = (
+            rustix::io::dup(io::stdin().as_fd()),
+            rustix::io::dup(io::stdout().as_fd()),
+        );
+        let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else {
+            return Ok(Redirected::Neither);
+        };
+        let name = |descriptor: &OwnedFd| {
+            PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()))
+        };
         let command = processes::target_helper()?;
         let source = writebench_runner::inspect_source(&command, &name(&stdin), deadline);
         let Some(source) = source.ok().filter(|source| source.is_regular) else {
             return Ok(Redirected::Neither);
         };
-        let destination = writebench_runner::inspect_copy_destination(&command, &name(&stdout), deadline)?;
-        let Existing::Descriptor { identity, size_bytes, .. } = destination.existing else {
+        let destination =
+            writebench_runner::inspect_copy_destination(&command, &name(&stdout), deadline)?;
+        let Existing::Descriptor {
+            identity,
+            size_bytes,
+            ..
+        } = destination.existing
+        else {
             return Ok(Redirected::Input(source.path));
         };
-        let appends = rustix::fs::fcntl_getfl(&stdout).is_ok_and(|flags| flags.contains(OFlags::APPEND));
+        let appends =
+            rustix::fs::fcntl_getfl(&stdout).is_ok_and(|flags| flags.contains(OFlags::APPEND));
         if size_bytes > 0 || appends {
             return Err(usage!(
                 "standard input would be copied to standard output, but that file is not empty. Use --from and --to, or \
@@ -126,12 +169,18 @@ impl FileCopy {
             ));
         }
         if identity == source.identity {
-            return Err(usage!("standard input and output are the same file. Redirect the input (</dev/null)"));
+            return Err(usage!(
+                "standard input and output are the same file. Redirect the input (</dev/null)"
+            ));
         }
         Self::new(source, Some(destination), vec![stdin, stdout]).map(Redirected::Copy)
     }
 
-    fn new(source: CopySource, to: Option<CopyDestination>, redirections: Vec<OwnedFd>) -> Result<Self> {
+    fn new(
+        source: CopySource,
+        to: Option<CopyDestination>,
+        redirections: Vec<OwnedFd>,
+    ) -> Result<Self> {
         let refuse = |why: &str| usage!("{}: {why}", source.path.display());
         ensure!(source.is_regular, refuse("not a regular file. Name one"));
         ensure!(
@@ -141,15 +190,24 @@ impl FileCopy {
                  ordinary file first, and name that"
             )
         );
-        ensure!(source.size_bytes > 0, refuse("the file is empty. Name one with content"));
-        Ok(Self { source, to, _redirections: redirections })
+        ensure!(
+            source.size_bytes > 0,
+            refuse("the file is empty. Name one with content")
+        );
+        Ok(Self {
+            source,
+            to,
+            _redirections: redirections,
+        })
     }
 
     /// Files that no export may replace: the database, the source of the copy, and the copy. Fails if the copy would
     /// replace another of them.
     pub(crate) fn protected(copied: Option<&Self>, db: Option<&Path>) -> Result<ProtectedPaths> {
         let protected = ProtectedPaths::database(db);
-        let Some(Self { source, to, .. }) = copied else { return Ok(protected) };
+        let Some(Self { source, to, .. }) = copied else {
+            return Ok(protected);
+        };
         to.iter().try_for_each(|to| protected.check_copy(to))?;
         let identity = Some(source.identity.into());
         let protected = protected.and_found("the source of the copy", &source.path, identity);
@@ -164,7 +222,9 @@ impl FileCopy {
 
     /// Whether the copy is standard output, so results need another stream.
     pub(crate) fn takes_stdout(&self) -> bool {
-        self.to.as_ref().is_some_and(|to| matches!(to.existing, Existing::Descriptor { .. }))
+        self.to
+            .as_ref()
+            .is_some_and(|to| matches!(to.existing, Existing::Descriptor { .. }))
     }
 
     /// The directory of the copy, to measure in.
@@ -174,8 +234,17 @@ impl FileCopy {
 
     /// A note on holes in the source.
     pub(crate) fn holes(&self) -> Option<String> {
-        let CopySource { path, size_bytes, data_bytes, .. } = &self.source;
-        let copy = if self.to.is_some() { "Copies, and the one that is left, have" } else { "Copies have" };
+        let CopySource {
+            path,
+            size_bytes,
+            data_bytes,
+            ..
+        } = &self.source;
+        let copy = if self.to.is_some() {
+            "Copies, and the one that is left, have"
+        } else {
+            "Copies have"
+        };
         let [all, data] = [size_bytes, data_bytes].map(|bytes| Bytes(*bytes).approximate());
         (data_bytes < size_bytes).then(|| {
             format!(
@@ -187,7 +256,11 @@ impl FileCopy {
 
     /// The size of the final copy.
     pub(crate) fn copy_bytes(&self) -> u64 {
-        if self.to.is_some() { self.source.size_bytes } else { 0 }
+        if self.to.is_some() {
+            self.source.size_bytes
+        } else {
+            0
+        }
     }
 
     /// Checks that the source has this size at least, or exactly for a final copy.
@@ -195,10 +268,15 @@ impl FileCopy {
         let (length, from) = (Bytes(self.source.size_bytes), self.source.path.display());
         ensure!(
             size.0 <= length.0,
-            usage!("--size {size} is more than {from} has: {length}. Give a smaller one, or leave it out")
+            usage!(
+                "--size {size} is more than {from} has: {length}. Give a smaller one, or leave it out"
+            )
         );
         let is_whole = size.0 == length.0 || self.to.is_none();
-        ensure!(is_whole, usage!("--to copies the whole file, {length}. Leave out --size"));
+        ensure!(
+            is_whole,
+            usage!("--to copies the whole file, {length}. Leave out --size")
+        );
         Ok(())
     }
 
@@ -209,12 +287,21 @@ impl FileCopy {
         let limit = Duration::from_secs(60 + self.source.size_bytes / (4 << 20) * 3);
         let deadline = Deadline::until(limit, signals::stop());
         let copied = helper.copy(&self.source, to, deadline);
-        if matches!(copied, Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })) {
+        if matches!(
+            copied,
+            Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })
+        ) {
             // The target helper was killed, and half a copy looks like a whole one.
             helper.empty(to)?;
         }
         copied
-            .with_context(|| format!("copy {} to {}", self.source.path.display(), to.path.display()))
+            .with_context(|| {
+                format!(
+                    "copy {} to {}",
+                    self.source.path.display(),
+                    to.path.display()
+                )
+            })
             .map(|()| Some(to.path.clone()))
     }
 }
@@ -240,14 +327,18 @@ fn copy_destination(
                 "--to {named} is a symbolic link to {to}, perhaps another user's. Name that file itself"
             ));
         }
-        Existing::Descriptor { .. } | Existing::Other => "not a regular file. Name one, or a new file",
+        Existing::Descriptor { .. } | Existing::Other => {
+            "not a regular file. Name one, or a new file"
+        }
         Existing::File { identity, .. } if *identity == source.identity => {
             "the same file as --from. Name another"
         }
         Existing::File { size_bytes, .. } if recorded.is_some() && *size_bytes > 0 => {
             "the file has content now, which a resumed run does not overwrite. Remove it first"
         }
-        Existing::File { is_writable: false, .. } => &Failure::io_message(&Errno::ACCESS.into()),
+        Existing::File {
+            is_writable: false, ..
+        } => &Failure::io_message(&Errno::ACCESS.into()),
         Existing::Nothing | Existing::File { .. } => return Ok(destination),
     };
     Err(refuse(why))
@@ -256,7 +347,11 @@ fn copy_destination(
 fn option_error(option: &str, path: &Path, error: RunnerError) -> anyhow::Error {
     match error {
         RunnerError::Target { error, .. } => {
-            usage!("{option} {}: {}", path.display(), Failure::io_message(&error))
+            usage!(
+                "{option} {}: {}",
+                path.display(),
+                Failure::io_message(&error)
+            )
         }
         error => error.into(),
     }

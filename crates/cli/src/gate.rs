@@ -25,14 +25,23 @@ pub(crate) struct GateArguments {
 impl GateArguments {
     /// Refuses unequal work. The baseline is the first row.
     pub(crate) fn check(&self, rows: &[SelectedCase]) -> Result<()> {
-        let (Some(_), Some(baseline)) = (self.fail_if_slower, rows.first()) else { return Ok(()) };
-        let mut others = rows.iter().filter(|row| row.case != baseline.case).peekable();
+        let (Some(_), Some(baseline)) = (self.fail_if_slower, rows.first()) else {
+            return Ok(());
+        };
+        let mut others = rows
+            .iter()
+            .filter(|row| row.case != baseline.case)
+            .peekable();
         ensure!(
             others.peek().is_some(),
-            usage!("--fail-if-slower needs a baseline and another case. Name two by --case or --command")
+            usage!(
+                "--fail-if-slower needs a baseline and another case. Name two by --case or --command"
+            )
         );
         let contract = baseline.case.contract();
-        let Some(other) = others.find(|row| row.case.contract() != contract) else { return Ok(()) };
+        let Some(other) = others.find(|row| row.case.contract() != contract) else {
+            return Ok(());
+        };
         let [baseline, other] =
             [baseline, other].map(|row| row.label.clone().unwrap_or_else(|| row.case.to_string()));
         Err(usage!(
@@ -44,7 +53,9 @@ impl GateArguments {
 
 /// Prints the slower cases as an error.
 pub(crate) fn exit_for(limit_ppm: u32, slower: impl Iterator<Item = (String, Interval)>) -> Exit {
-    let Err(error) = slower_error(limit_ppm, slower) else { return Exit::Ok };
+    let Err(error) = slower_error(limit_ppm, slower) else {
+        return Exit::Ok;
+    };
     output::print_error(&error);
     Exit::Slower
 }
@@ -52,13 +63,24 @@ pub(crate) fn exit_for(limit_ppm: u32, slower: impl Iterator<Item = (String, Int
 fn slower_error(limit_ppm: u32, slower: impl Iterator<Item = (String, Interval)>) -> Result<()> {
     let of_each = slower.map(|(name, ratio)| format!("{name} ({})", ratio_interval(&ratio)));
     let of_each: Vec<String> = of_each.collect();
-    ensure!(of_each.is_empty(), "slower by more than {}: {}", percent(limit_ppm), of_each.join(", "));
+    ensure!(
+        of_each.is_empty(),
+        "slower by more than {}: {}",
+        percent(limit_ppm),
+        of_each.join(", ")
+    );
     Ok(())
 }
 
 pub(crate) fn exit_for_run(report: &Report, output: &Output) -> Result<Exit> {
-    let Some(limit_ppm) = report.run.settings.fail_if_slower_ppm else { return Ok(Exit::Ok) };
-    let judged = report.gated.iter().filter(|gated| gated.speed_ratio.is_some()).count();
+    let Some(limit_ppm) = report.run.settings.fail_if_slower_ppm else {
+        return Ok(Exit::Ok);
+    };
+    let judged = report
+        .gated
+        .iter()
+        .filter(|gated| gated.speed_ratio.is_some())
+        .count();
     ensure!(
         judged > 0,
         usage!(
@@ -66,12 +88,25 @@ pub(crate) fn exit_for_run(report: &Report, output: &Output) -> Result<Exit> {
             report.without_verdict().trim_end_matches('.')
         )
     );
-    let undecided = report.gated.iter().filter(|gated| gated.verdict == GateVerdict::Undecided).count();
+    let undecided = report
+        .gated
+        .iter()
+        .filter(|gated| gated.verdict == GateVerdict::Undecided)
+        .count();
     if undecided > 0 {
-        output.note(&format!("--fail-if-slower: {} undecided.", counted(undecided, "case")));
+        output.note(&format!(
+            "--fail-if-slower: {} undecided.",
+            counted(undecided, "case")
+        ));
     }
-    let slower = report.gated.iter().filter(|gated| gated.verdict == GateVerdict::Slower);
-    Ok(exit_for(limit_ppm, slower.filter_map(|gated| Some((gated.name.clone(), gated.speed_ratio?)))))
+    let slower = report
+        .gated
+        .iter()
+        .filter(|gated| gated.verdict == GateVerdict::Slower);
+    Ok(exit_for(
+        limit_ppm,
+        slower.filter_map(|gated| Some((gated.name.clone(), gated.speed_ratio?))),
+    ))
 }
 
 #[cfg(test)]
@@ -81,10 +116,19 @@ mod tests {
     /// Its line said 0.935, and the last line of the run 0.934.
     #[test]
     fn a_bound_is_rounded_in_one_way() {
-        let ratio = Interval { estimate: 0.5, low: 0.0824, high: 0.9341, confidence: 0.95, count: 8 };
+        let ratio = Interval {
+            estimate: 0.5,
+            low: 0.0824,
+            high: 0.9341,
+            confidence: 0.95,
+            count: 8,
+        };
         let Err(error) = slower_error(50_000, [("head".to_owned(), ratio)].into_iter()) else {
             panic!("no error")
         };
-        assert_eq!(error.to_string(), "slower by more than 5 %: head (0.082 – 0.935)");
+        assert_eq!(
+            error.to_string(),
+            "slower by more than 5 %: head (0.082 – 0.935)"
+        );
     }
 }

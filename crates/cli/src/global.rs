@@ -15,7 +15,9 @@ pub(crate) struct Global {
 
 impl Global {
     pub(crate) fn ranks(&self) -> u32 {
-        self.leader.as_ref().map_or(1, |leader| leader.borrow().size())
+        self.leader
+            .as_ref()
+            .map_or(1, |leader| leader.borrow().size())
     }
 
     /// None in a run of one rank.

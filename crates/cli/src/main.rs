@@ -73,7 +73,9 @@ struct Arguments {
 
 /// With the MPI library that this program is linked to.
 static VERSION_TEXT: LazyLock<String> = LazyLock::new(|| {
-    let library = ranks::library().map(|library| format!(" ({library})")).unwrap_or_default();
+    let library = ranks::library()
+        .map(|library| format!(" ({library})"))
+        .unwrap_or_default();
     format!("{}{library}", env!("CARGO_PKG_VERSION"))
 });
 
@@ -100,12 +102,18 @@ fn with_enough_stack() -> Result<Exit> {
     // Turns a write beyond `ulimit -f` into an error (EFBIG), where SIGXFSZ would kill the program silently.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    if let Some((_, serve)) = HIDDEN.iter().find(|(name, _)| words.first().is_some_and(|word| word == name)) {
+    if let Some((_, serve)) = HIDDEN
+        .iter()
+        .find(|(name, _)| words.first().is_some_and(|word| word == name))
+    {
         return serve(&mut words.into_iter().skip(1));
     }
     if words.is_empty() {
-        return output::printed(write!(std::io::stderr(), "{FIRST_COMMANDS}"), "standard error")
-            .map(|()| Exit::Usage);
+        return output::printed(
+            write!(std::io::stderr(), "{FIRST_COMMANDS}"),
+            "standard error",
+        )
+        .map(|()| Exit::Usage);
     }
     let launched = LaunchedRank::from_variables(|name| std::env::var(name).ok());
     let arguments = match Arguments::try_parse() {
@@ -113,15 +121,24 @@ fn with_enough_stack() -> Result<Exit> {
         // The first rank reports the error for all. A launcher ends all ranks when one fails.
         Err(_) if launched.is_some_and(|launched| launched.rank > 0) => return Ok(Exit::Ok),
         Err(error)
-            if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
+            if error.use_stderr()
+                && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
             let line = usage_errors::one_line(&error, &Arguments::command(), &words);
             return Err(usage!("{line}"));
         }
         // `--help` and `--version` are results.
         Err(error) => {
-            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
-            let stream = if error.use_stderr() { closed_output::STDERR } else { closed_output::STDOUT };
+            let exit = if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Ok
+            };
+            let stream = if error.use_stderr() {
+                closed_output::STDERR
+            } else {
+                closed_output::STDOUT
+            };
             let printed = closed_output::check(stream).and_then(|()| error.print());
             return output::printed(printed, "standard output").map(|()| exit);
         }
@@ -129,14 +146,21 @@ fn with_enough_stack() -> Result<Exit> {
     let leader = match (&arguments.command, launched) {
         // Only measuring takes several processes.
         (Command::Run(_) | Command::Advise(_), Some(launched)) => {
-            let Some(leader) = ranks::join(launched)? else { return Ok(Exit::Ok) };
+            let Some(leader) = ranks::join(launched)? else {
+                return Ok(Exit::Ok);
+            };
             Some(RefCell::new(leader))
         }
         (_, Some(launched)) if launched.rank > 0 => return Ok(Exit::Ok),
         _ => None,
     };
     let output = Output::new(arguments.color, arguments.quiet, launched.is_some());
-    let global = Global { db: arguments.db, output, leader, interface: Arguments::command };
+    let global = Global {
+        db: arguments.db,
+        output,
+        leader,
+        interface: Arguments::command,
+    };
     Ok(end(arguments.command.run(&global)))
 }
 

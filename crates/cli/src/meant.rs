@@ -13,7 +13,17 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["export"], "show"),
     (&["info"], "probe"),
     (&["diff"], "compare"),
-    (&["-n", "--runs", "--repeat", "--repeats", "--iterations", "--rounds"], "--samples"),
+    (
+        &[
+            "-n",
+            "--runs",
+            "--repeat",
+            "--repeats",
+            "--iterations",
+            "--rounds",
+        ],
+        "--samples",
+    ),
     (&["--duration", "--runtime", "--time"], "--budget"),
     (&["--goal"], "--for"),
     (&["-o", "--format", "--out", "--output"], "--export"),
@@ -40,29 +50,44 @@ const MEANT: &[(&[&str], &str)] = &[
 /// The first fitting meaning.
 pub(crate) fn meant(word: &str, fits: impl Fn(&str) -> bool) -> Option<&'static str> {
     let word = word.to_lowercase().replace('_', "-");
-    MEANT.iter().find(|(theirs, ours)| theirs.contains(&word.as_str()) && fits(ours)).map(|(_, ours)| *ours)
+    MEANT
+        .iter()
+        .find(|(theirs, ours)| theirs.contains(&word.as_str()) && fits(ours))
+        .map(|(_, ours)| *ours)
 }
 
 /// The case that a name in other words means: `bs=4k` → `write,chunk=4k`.
 pub(crate) fn case(name: &str) -> Option<String> {
     let part = |part: &str| {
-        let (word, value) = part.split_once('=').map_or((part, None), |(word, value)| (word, Some(value)));
+        let (word, value) = part
+            .split_once('=')
+            .map_or((part, None), |(word, value)| (word, Some(value)));
         match meant(word, is_of_case) {
             Some(ours) => with_value(ours, value),
             None => Some(part.to_owned()),
         }
     };
-    let ours = name.split(',').map(part).collect::<Option<Vec<_>>>()?.join(",");
+    let ours = name
+        .split(',')
+        .map(part)
+        .collect::<Option<Vec<_>>>()?
+        .join(",");
     let with_method = ["", "write,", "uring,"].map(|method| format!("{method}{ours}"));
-    with_method.into_iter().find(|case| *case != name && Case::parse(case).is_ok())
+    with_method
+        .into_iter()
+        .find(|case| *case != name && Case::parse(case).is_ok())
 }
 
 /// Our word with the meaning of another program's value, mostly of fio: `direct=0` → `cache=buffered`. None if there is
 /// no word for it.
 pub(crate) fn with_value(ours: &str, value: Option<&str>) -> Option<String> {
-    let Some(value) = value.filter(|value| !value.is_empty()) else { return Some(ours.to_owned()) };
-    let (is_yes, is_no) =
-        (["1", "yes", "on", "true"].contains(&value), ["0", "no", "off", "false", "none"].contains(&value));
+    let Some(value) = value.filter(|value| !value.is_empty()) else {
+        return Some(ours.to_owned());
+    };
+    let (is_yes, is_no) = (
+        ["1", "yes", "on", "true"].contains(&value),
+        ["0", "no", "off", "false", "none"].contains(&value),
+    );
     match ours {
         "cache=direct" if is_no => Some("cache=buffered".to_owned()),
         // A number of writes.
@@ -87,23 +112,33 @@ pub(crate) fn with_value(ours: &str, value: Option<&str>) -> Option<String> {
         _ if ours.contains('=') => is_yes.then(|| ours.to_owned()),
         axis => {
             let axis = Axis::from_name(axis)?;
-            Axes::canonical(axis, value).is_ok().then(|| format!("{axis}={value}"))
+            Axes::canonical(axis, value)
+                .is_ok()
+                .then(|| format!("{axis}={value}"))
         }
     }
 }
 
 /// The counterpart of another program's option, if the command `has` it.
-pub(crate) fn option(word: &str, value: Option<&str>, has: &dyn Fn(&str) -> bool) -> Option<String> {
+pub(crate) fn option(
+    word: &str,
+    value: Option<&str>,
+    has: &dyn Fn(&str) -> bool,
+) -> Option<String> {
     let name = word.trim_start_matches('-');
     match meant(word, |ours| ours.strip_prefix("--").is_some_and(has)) {
         Some("--export") => return Some(export(value)),
-        Some(ours) => return Some(value.map_or(ours.to_owned(), |value| format!("{ours} {value}"))),
+        Some(ours) => {
+            return Some(value.map_or(ours.to_owned(), |value| format!("{ours} {value}")));
+        }
         None => {}
     }
     if let Some(format) = format_named(name).filter(|_| has("export")) {
         return Some(export_to(format));
     }
-    let ours = Axis::from_name(name).map(Axis::name).or_else(|| meant(name, is_of_case))?;
+    let ours = Axis::from_name(name)
+        .map(Axis::name)
+        .or_else(|| meant(name, is_of_case))?;
     if Method::from_name(ours).is_some() {
         return has("case").then(|| format!("--case {ours}"));
     }
@@ -117,27 +152,46 @@ pub(crate) fn option(word: &str, value: Option<&str>, has: &dyn Fn(&str) -> bool
 
 /// The value is a format or a file.
 fn export(value: Option<&str>) -> String {
-    let Some(value) = value else { return "--export json=-".to_owned() };
-    let of_file = || Path::new(value).extension()?.to_str().and_then(format_named);
+    let Some(value) = value else {
+        return "--export json=-".to_owned();
+    };
+    let of_file = || {
+        Path::new(value)
+            .extension()?
+            .to_str()
+            .and_then(format_named)
+    };
     match format_named(value) {
         Some(format) => export_to(format),
-        None => format!("--export {}={value}", of_file().map_or("json", |format| format.name)),
+        None => format!(
+            "--export {}={value}",
+            of_file().map_or("json", |format| format.name)
+        ),
     }
 }
 
 fn export_to(format: &Format) -> String {
-    let to = if matches!(format.render, Render::Text(_)) { "-" } else { "DIRECTORY" };
+    let to = if matches!(format.render, Render::Text(_)) {
+        "-"
+    } else {
+        "DIRECTORY"
+    };
     format!("--export {}={to}", format.name)
 }
 
 pub(crate) fn format_named(name: &str) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| format.name == name || format.alias == Some(name))
+    FORMATS
+        .iter()
+        .find(|format| format.name == name || format.alias == Some(name))
 }
 
 /// Whether this is a method, an axis, or an axis with its value.
 fn is_of_case(ours: &str) -> bool {
     Method::from_name(ours).is_some()
-        || ours.split('=').next().is_some_and(|axis| Axis::from_name(axis).is_some())
+        || ours
+            .split('=')
+            .next()
+            .is_some_and(|axis| Axis::from_name(axis).is_some())
 }
 
 #[cfg(test)]

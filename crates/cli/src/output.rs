@@ -32,7 +32,12 @@ impl Output {
             ColorChoice::Always => anstream::ColorChoice::AlwaysAnsi,
             ColorChoice::Never => anstream::ColorChoice::Never,
         };
-        Self { choice, quiet, results_on_stderr: Cell::new(false), is_relayed }
+        Self {
+            choice,
+            quiet,
+            results_on_stderr: Cell::new(false),
+            is_relayed,
+        }
     }
 
     pub(crate) fn print_results_on_stderr(&self) {
@@ -63,17 +68,34 @@ impl Output {
         if closed_output::check(self.results_number()).is_err() {
             return Box::new(ClosedWriter(self.results_number()));
         }
-        if self.results_on_stderr.get() { exporter(io::stderr()) } else { exporter(io::stdout()) }
+        if self.results_on_stderr.get() {
+            exporter(io::stderr())
+        } else {
+            exporter(io::stdout())
+        }
     }
 
     fn results_number(&self) -> RawFd {
-        if self.results_on_stderr.get() { closed_output::STDERR } else { closed_output::STDOUT }
+        if self.results_on_stderr.get() {
+            closed_output::STDERR
+        } else {
+            closed_output::STDOUT
+        }
     }
 
     fn print(&self, mut to: impl Write, text: &str) -> Result<()> {
-        let stream = if self.results_on_stderr.get() { "standard error" } else { "standard output" };
+        let stream = if self.results_on_stderr.get() {
+            "standard error"
+        } else {
+            "standard output"
+        };
         let is_open = closed_output::check(self.results_number());
-        printed(is_open.and_then(|()| to.write_all(text.as_bytes())).and_then(|()| to.flush()), stream)
+        printed(
+            is_open
+                .and_then(|()| to.write_all(text.as_bytes()))
+                .and_then(|()| to.flush()),
+            stream,
+        )
     }
 
     pub(crate) fn note(&self, text: &str) {
@@ -96,14 +118,21 @@ impl Output {
     /// None if the results are not shown in a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         let (stdout, stderr) = (io::stdout(), io::stderr());
-        let to = if self.results_on_stderr.get() { stderr.as_fd() } else { stdout.as_fd() };
+        let to = if self.results_on_stderr.get() {
+            stderr.as_fd()
+        } else {
+            stdout.as_fd()
+        };
         terminal_size::terminal_size_of(to).map(|(width, _)| usize::from(width.0))
     }
 }
 
 /// Returns the last error, and prints those before it.
 pub(crate) fn all_ok(results: impl IntoIterator<Item = Result<()>>) -> Result<()> {
-    let mut errors = results.into_iter().filter_map(Result::err).collect::<Vec<_>>();
+    let mut errors = results
+        .into_iter()
+        .filter_map(Result::err)
+        .collect::<Vec<_>>();
     let last = errors.pop();
     errors.iter().for_each(print_error);
     last.map_or(Ok(()), Err)
@@ -126,7 +155,8 @@ pub(crate) fn print_error(error: &anyhow::Error) {
 
 /// Prints a line, which a terminal would break inside words. If that fails, the exit code still shows an error.
 fn to_stderr(line: &str) {
-    let columns = terminal_size::terminal_size_of(io::stderr()).map_or(usize::MAX, |(width, _)| width.0.into());
+    let columns = terminal_size::terminal_size_of(io::stderr())
+        .map_or(usize::MAX, |(width, _)| width.0.into());
     let _ = write!(io::stderr(), "{}", folded(&visible(line), columns, 0));
 }
 
@@ -154,7 +184,11 @@ pub(crate) fn printed(result: io::Result<()>, stream: &str) -> Result<()> {
 }
 
 fn exporter(to: impl Write + IsTerminal + 'static) -> Box<dyn Write> {
-    if to.is_terminal() { Box::new(EscapingWriter(to)) } else { Box::new(to) }
+    if to.is_terminal() {
+        Box::new(EscapingWriter(to))
+    } else {
+        Box::new(to)
+    }
 }
 
 /// Fails, because the program was started without this output.
@@ -175,7 +209,8 @@ struct EscapingWriter<W>(W);
 
 impl<W: Write> Write for EscapingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write_all(visible_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        self.0
+            .write_all(visible_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -187,11 +222,16 @@ impl<W: Write> Write for EscapingWriter<W> {
 /// Makes all control characters visible, except line ends and the program's own styles. A second barrier: foreign text
 /// should be visible already.
 fn own_styles_only(text: &str) -> String {
-    let own: Vec<String> = STYLES.iter().flat_map(|style| [format!("{style}"), format!("{style:#}")]).collect();
+    let own: Vec<String> = STYLES
+        .iter()
+        .flat_map(|style| [format!("{style}"), format!("{style:#}")])
+        .collect();
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\u{1b}') {
-        let style = own.iter().find(|style| rest[at..].starts_with(style.as_str()));
+        let style = own
+            .iter()
+            .find(|style| rest[at..].starts_with(style.as_str()));
         let foreign = if style.is_some() { at } else { at + 1 };
         kept += &visible_lines(&rest[..foreign]);
         kept += style.map_or("", String::as_str);
@@ -236,7 +276,12 @@ mod tests {
     #[test]
     fn an_export_on_a_terminal_has_its_lines_and_no_escapes() {
         let mut shown = Vec::new();
-        EscapingWriter(&mut shown).write_all(b"a,\"b\x1b[2J\"\r\nc\n").unwrap();
-        assert_eq!(String::from_utf8(shown).unwrap(), "a,\"b\\u{1b}[2J\"\\r\nc\n");
+        EscapingWriter(&mut shown)
+            .write_all(b"a,\"b\x1b[2J\"\r\nc\n")
+            .unwrap();
+        assert_eq!(
+            String::from_utf8(shown).unwrap(),
+            "a,\"b\\u{1b}[2J\"\\r\nc\n"
+        );
     }
 }

@@ -23,14 +23,24 @@ pub(crate) struct WorkerPlan {
 
 pub(crate) fn worker(plan: &WorkerPlan, has_barrier: bool) -> Result<WorkerCommand> {
     let arguments = vec![WORKER.into(), serde_json::to_string(plan)?.into()];
-    Ok(WorkerCommand { program: this_program()?, arguments, has_barrier })
+    Ok(WorkerCommand {
+        program: this_program()?,
+        arguments,
+        has_barrier,
+    })
 }
 
 pub(crate) fn target_helper() -> Result<WorkerCommand> {
-    Ok(WorkerCommand { program: this_program()?, arguments: vec![TARGET_HELPER.into()], has_barrier: false })
+    Ok(WorkerCommand {
+        program: this_program()?,
+        arguments: vec![TARGET_HELPER.into()],
+        has_barrier: false,
+    })
 }
 
 /// Runs the same file even if an update has replaced or removed it.
 fn this_program() -> Result<PathBuf> {
-    std::env::current_exe().map(|_| PathBuf::from("/proc/self/exe")).context("find this program")
+    std::env::current_exe()
+        .map(|_| PathBuf::from("/proc/self/exe"))
+        .context("find this program")
 }

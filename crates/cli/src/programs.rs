@@ -43,49 +43,82 @@ impl ProgramArguments {
     }
 
     pub(crate) fn record(&self, settings: &mut Settings) -> Result<()> {
-        settings.programs = self.command.iter().map(|command| self.words_of(command)).collect::<Result<_>>()?;
+        settings.programs = self
+            .command
+            .iter()
+            .map(|command| self.words_of(command))
+            .collect::<Result<_>>()?;
         let words = |option, command: &Option<String>| {
-            command.as_ref().map_or(Ok(Vec::new()), |command| split(option, command))
+            command
+                .as_ref()
+                .map_or(Ok(Vec::new()), |command| split(option, command))
         };
-        (settings.setup, settings.cleanup) =
-            (words("--setup", &self.setup)?, words("--cleanup", &self.cleanup)?);
+        (settings.setup, settings.cleanup) = (
+            words("--setup", &self.setup)?,
+            words("--cleanup", &self.cleanup)?,
+        );
         Ok(())
     }
 
     fn words_of(&self, command: &str) -> Result<Vec<String>> {
         let (_, command) = split_name(command);
         let words = split("--command", command)?;
-        for (mark, role) in [(FILE, "file"), (SOURCE, "source")].into_iter().take(1 + usize::from(self.copies))
+        for (mark, role) in [(FILE, "file"), (SOURCE, "source")]
+            .into_iter()
+            .take(1 + usize::from(self.copies))
         {
             ensure!(
                 words.iter().any(|word| word.contains(mark)),
-                usage!("--command '{command}' lacks the path of its {role}. Write {mark} in its place")
+                usage!(
+                    "--command '{command}' lacks the path of its {role}. Write {mark} in its place"
+                )
             );
         }
         Ok(words)
     }
 
     /// A row for each program, of the size of the other rows.
-    pub(crate) fn rows(&self, others: &[SelectedCase], sizes: &[Bytes]) -> Result<Vec<SelectedCase>> {
-        let name = if self.copies { "copy-program" } else { "program" };
+    pub(crate) fn rows(
+        &self,
+        others: &[SelectedCase],
+        sizes: &[Bytes],
+    ) -> Result<Vec<SelectedCase>> {
+        let name = if self.copies {
+            "copy-program"
+        } else {
+            "program"
+        };
         let others = others.first().map(|row| Bytes(row.case.axes().size_bytes));
         let size = self.bytes.or(others).or(sizes.first().copied());
-        let mut name = size.map_or(name.to_owned(), |size| format!("{name},{}={size}", Axis::Size));
+        let mut name = size.map_or(name.to_owned(), |size| {
+            format!("{name},{}={size}", Axis::Size)
+        });
         if self.existing {
             name += &format!(",{}=overwrite", Axis::Prepare);
         }
         if self.durable {
             name += &format!(",{}=fsync", Axis::Sync);
         }
-        let names: Vec<&str> = self.command.iter().filter_map(|command| split_name(command).0).collect();
+        let names: Vec<&str> = self
+            .command
+            .iter()
+            .filter_map(|command| split_name(command).0)
+            .collect();
         let repeated = (1..names.len()).find(|&index| names[..index].contains(&names[index]));
         if let Some(index) = repeated {
-            return Err(usage!("two of --command have the name {}. Give each its own", names[index]));
+            return Err(usage!(
+                "two of --command have the name {}. Give each its own",
+                names[index]
+            ));
         }
         let row = |(number, command): (usize, &String)| {
             let name = format!("{name},{}={number}", Axis::Program);
             let label = Some(split_name(command).0.unwrap_or(command).to_owned());
-            Ok(SelectedCase { origin: CaseOrigin::named(), label, case: Case::parse(&name)? })
+            Ok(SelectedCase {
+                origin: CaseOrigin::named(),
+                label,
+                case: Case::parse(&name)?,
+            })
         };
         (1..).zip(&self.command).map(row).collect()
     }
@@ -98,25 +131,35 @@ impl ProgramArguments {
             return Ok(());
         }
         let programs = settings.programs.iter().map(|words| ("--command", words));
-        let others = [("--setup", &settings.setup), ("--cleanup", &settings.cleanup)];
+        let others = [
+            ("--setup", &settings.setup),
+            ("--cleanup", &settings.cleanup),
+        ];
         let options: Vec<String> = programs
             .chain(others.into_iter().filter(|(_, words)| !words.is_empty()))
             .filter_map(|(option, words)| {
-                Some((option, shlex::try_join(words.iter().map(String::as_str)).ok()?))
+                Some((
+                    option,
+                    shlex::try_join(words.iter().map(String::as_str)).ok()?,
+                ))
             })
             .map(|(option, command)| format!("{option} {}", writebench_report::quoted(&command)))
             .collect();
         Err(match options.as_slice() {
             [] => usage!("the run has no programs. Leave out --command"),
-            options => usage!("to resume this run, pass its programs again: {}", options.join(" ")),
+            options => usage!(
+                "to resume this run, pass its programs again: {}",
+                options.join(" ")
+            ),
         })
     }
 }
 
 fn split(option: &str, command: &str) -> Result<Vec<String>> {
     let words = shlex::split(command).filter(|words| !words.is_empty());
-    let words =
-        words.ok_or_else(|| usage!("{option} '{command}' cannot be split into words. Is a quote open?"))?;
+    let words = words.ok_or_else(|| {
+        usage!("{option} '{command}' cannot be split into words. Is a quote open?")
+    })?;
     if let Some(word) = for_shell(command, &words) {
         return Err(usage!(
             "{option} '{command}' has '{word}', which only a shell understands, and there is no shell. Start one: \
@@ -130,16 +173,22 @@ fn split(option: &str, command: &str) -> Result<Vec<String>> {
 fn for_shell<'c>(command: &'c str, words: &[String]) -> Option<&'c str> {
     const JOINING: [&str; 5] = ["|", "||", "&", "&&", ";"];
     const OPENING: [&str; 6] = ["<", ">", "1>", "2>", "&>", "|&"];
-    let is_for_shell =
-        |word: &&str| JOINING.contains(word) || OPENING.iter().any(|opening| word.starts_with(opening));
-    command.split_whitespace().filter(is_for_shell).find(|word| words.iter().any(|other| other == word))
+    let is_for_shell = |word: &&str| {
+        JOINING.contains(word) || OPENING.iter().any(|opening| word.starts_with(opening))
+    };
+    command
+        .split_whitespace()
+        .filter(is_for_shell)
+        .find(|word| words.iter().any(|other| other == word))
 }
 
 /// The parts of `NAME=COMMAND`. No shell runs, so a variable cannot be meant.
 fn split_name(command: &str) -> (Option<&str>, &str) {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     match command.split_once('=') {
-        Some((name, command)) if !name.is_empty() && name.chars().all(is_of_name) => (Some(name), command),
+        Some((name, command)) if !name.is_empty() && name.chars().all(is_of_name) => {
+            (Some(name), command)
+        }
         _ => (None, command),
     }
 }
@@ -162,7 +211,11 @@ mod tests {
             ("./new \\> {file}", None),
             ("./new --size=a>b {file}", None),
         ] {
-            assert_eq!(for_shell(command, &split_words(command)), found, "{command}");
+            assert_eq!(
+                for_shell(command, &split_words(command)),
+                found,
+                "{command}"
+            );
         }
     }
 
@@ -172,8 +225,16 @@ mod tests {
 
     #[test]
     fn a_name_is_one_word_before_an_equals_sign() {
-        assert_eq!(split_name("head=./new {file}"), (Some("head"), "./new {file}"));
-        for command in ["dd if={source} of={file}", "./new --to={file}", "=x {file}", "/bin/a=b {file}"] {
+        assert_eq!(
+            split_name("head=./new {file}"),
+            (Some("head"), "./new {file}")
+        );
+        for command in [
+            "dd if={source} of={file}",
+            "./new --to={file}",
+            "=x {file}",
+            "/bin/a=b {file}",
+        ] {
             assert_eq!(split_name(command), (None, command));
         }
     }

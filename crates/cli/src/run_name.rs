@@ -67,11 +67,17 @@ pub(crate) struct RunSelector {
 impl From<&str> for RunSelector {
     /// A file may have an `@` in its name.
     fn from(text: &str) -> Self {
-        let of_file =
-            text.rfind(".json@").map(|at| (&text[..at + ".json".len()], &text[at + ".json@".len()..]));
-        let of_other = text.split_once('@').filter(|(run, _)| !run.is_empty() && !text.ends_with(".json"));
+        let of_file = text
+            .rfind(".json@")
+            .map(|at| (&text[..at + ".json".len()], &text[at + ".json@".len()..]));
+        let of_other = text
+            .split_once('@')
+            .filter(|(run, _)| !run.is_empty() && !text.ends_with(".json"));
         let (run, target) = of_file.or(of_other).unzip();
-        Self { run: run.unwrap_or(text).into(), target: target.map(str::to_owned) }
+        Self {
+            run: run.unwrap_or(text).into(),
+            target: target.map(str::to_owned),
+        }
     }
 }
 
@@ -86,12 +92,22 @@ impl fmt::Display for RunSelector {
 
 impl RunSelector {
     pub(crate) fn part_of(&self, run: RunRecord) -> Result<RunRecord> {
-        let Some(target) = &self.target else { return Ok(run) };
+        let Some(target) = &self.target else {
+            return Ok(run);
+        };
         run.on_target(target).ok_or_else(|| {
-            let names: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
+            let names: Vec<&str> = run
+                .targets
+                .iter()
+                .map(|target| target.name.as_str())
+                .collect();
             let missing = run.missing.iter().find(|missing| missing.name == *target);
             let why = missing.map_or(String::new(), |missing| format!(" ({})", missing.reason));
-            usage!("{}: no results on '{target}'{why}. Name one of its targets: {}", self.run, names.join(", "))
+            usage!(
+                "{}: no results on '{target}'{why}. Name one of its targets: {}",
+                self.run,
+                names.join(", ")
+            )
         })
     }
 }
@@ -118,8 +134,9 @@ impl RunName {
             }
         };
         if numbers.is_empty() {
-            let newest =
-                store.newest_run()?.map_or(String::new(), |run| format!("The newest run is {run}, and "));
+            let newest = store.newest_run()?.map_or(String::new(), |run| {
+                format!("The newest run is {run}, and ")
+            });
             return Err(usage!(
                 "no run has the label '{self}'. {newest}`writebench runs` lists all. The name of a file has a '/' or \
                  ends with .json"
@@ -147,8 +164,18 @@ mod tests {
             assert_eq!(super::label(label), Ok(label.to_owned()));
             assert_eq!(RunName::from(label), RunName::Label(label.to_owned()));
         }
-        for refused in ["", "12", "a,b", "a/b", "a@b", "base.json", "two\nlines", " a", "-a", &"l".repeat(201)]
-        {
+        for refused in [
+            "",
+            "12",
+            "a,b",
+            "a/b",
+            "a@b",
+            "base.json",
+            "two\nlines",
+            " a",
+            "-a",
+            &"l".repeat(201),
+        ] {
             assert!(label(refused).is_err(), "{refused:?}");
         }
         assert_eq!(RunName::from("12"), RunName::Number(12));
@@ -163,11 +190,20 @@ mod tests {
         };
         let named = |target: &str| Some(target.to_owned());
         assert_eq!(on("5@ext4"), (RunName::Number(5), named("ext4")));
-        assert_eq!(on("before@/data/x"), (RunName::Label("before".to_owned()), named("/data/x")));
-        assert_eq!(on("x.json@xfs"), (RunName::File(PathBuf::from("x.json")), named("xfs")));
+        assert_eq!(
+            on("before@/data/x"),
+            (RunName::Label("before".to_owned()), named("/data/x"))
+        );
+        assert_eq!(
+            on("x.json@xfs"),
+            (RunName::File(PathBuf::from("x.json")), named("xfs"))
+        );
         let file = RunName::File(PathBuf::from("./a@b/run.json"));
         assert_eq!(on("./a@b/run.json@ext4"), (file, named("ext4")));
-        assert_eq!(on("me@home/x.json"), (RunName::File(PathBuf::from("me@home/x.json")), None));
+        assert_eq!(
+            on("me@home/x.json"),
+            (RunName::File(PathBuf::from("me@home/x.json")), None)
+        );
         assert_eq!(on("5"), (RunName::Number(5), None));
     }
 }

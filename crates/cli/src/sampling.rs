@@ -3,11 +3,16 @@ use std::os::fd::OwnedFd;
 use anyhow::{Context, Result, ensure};
 use rustix::fs::{Mode, OFlags};
 use writebench_engine::{Engine, RankBarrier, Target};
-use writebench_model::protocol::{InsufficientSpace, PhaseTimestamps, RankRole, RankSample, SampleRequest};
+use writebench_model::protocol::{
+    InsufficientSpace, PhaseTimestamps, RankRole, RankSample, SampleRequest,
+};
 use writebench_model::{Failure, Outcome, Phase, Sample, path_from_text};
 use writebench_runner::RunnerError;
 
-pub(crate) fn numbered<'t>(targets: &[Target<'t>], number: usize) -> Result<Target<'t>, RunnerError> {
+pub(crate) fn numbered<'t>(
+    targets: &[Target<'t>],
+    number: usize,
+) -> Result<Target<'t>, RunnerError> {
     let none = || RunnerError::Protocol(format!("there is no target {number}"));
     targets.get(number).copied().ok_or_else(none)
 }
@@ -22,7 +27,11 @@ pub(crate) fn run_sample(
     enter: &dyn Fn(Phase),
 ) -> Result<RankSample, InsufficientSpace> {
     enter(Phase::Settle);
-    let room = if role.rank == 0 { make_room(target, request) } else { Ok(Ok(())) };
+    let room = if role.rank == 0 {
+        make_room(target, request)
+    } else {
+        Ok(Ok(()))
+    };
     let all = match &mut barrier {
         Some(barrier) => barrier.wait(matches!(room, Ok(Ok(()))), false),
         None => Ok(true),
@@ -37,21 +46,39 @@ pub(crate) fn run_sample(
         (Ok(()), Ok(true)) => engine.rank_sample(target, request, role, barrier),
         (Ok(()), _) => {
             let detail = ": another rank has failed".to_owned();
-            failed(Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail }, true)
+            failed(
+                Outcome::WorkerDied {
+                    phase: Phase::Settle,
+                    signal: None,
+                    detail,
+                },
+                true,
+            )
         }
     })
 }
 
 /// Removes leftovers of a dead worker, and checks the free space.
-fn make_room(target: Target<'_>, request: &SampleRequest) -> Result<Result<(), Outcome>, InsufficientSpace> {
-    let Target::Directory(directory) = target else { return Ok(Ok(())) };
+fn make_room(
+    target: Target<'_>,
+    request: &SampleRequest,
+) -> Result<Result<(), Outcome>, InsufficientSpace> {
+    let Target::Directory(directory) = target else {
+        return Ok(Ok(()));
+    };
     if request.remove_first
         && let Err(errno) = writebench_runner::remove_samples(directory)
     {
         let (call, errno) = ("unlink".to_owned(), errno.raw_os_error());
         let message = Failure::errno_message(errno);
-        let failure =
-            Failure { phase: Phase::Settle, call, path: None, offset: None, errno: Some(errno), message };
+        let failure = Failure {
+            phase: Phase::Settle,
+            call,
+            path: None,
+            offset: None,
+            errno: Some(errno),
+            message,
+        };
         return Ok(Err(Outcome::Failed(Box::new(failure))));
     }
     let shortage = writebench_runner::shortage_of_sample(directory, &request.case, request.reserve);
@@ -66,7 +93,11 @@ pub(crate) fn open_directories(directories: &[(String, [u64; 2])]) -> Result<Vec
         let directory = rustix::fs::open(&path, flags, Mode::empty())
             .with_context(|| format!("open {}", path.display()))?;
         let stat = rustix::fs::fstat(&directory)?;
-        ensure!(*identity == [stat.st_dev, stat.st_ino], "{} is another directory now", path.display());
+        ensure!(
+            *identity == [stat.st_dev, stat.st_ino],
+            "{} is another directory now",
+            path.display()
+        );
         Ok(directory)
     };
     directories.iter().map(open).collect()

@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use anyhow::{Result, ensure};
 use clap::Args;
 use writebench_model::{
-    Assignment, Axes, Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Constraint, Data, GOALS, Goal,
-    Layout, Method, Origin, Overrides, SelectedCase, Space, Suite, TargetRecord, combinations, counted,
-    did_you_mean, suite_named,
+    Assignment, Axes, Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Constraint, Data,
+    GOALS, Goal, Layout, Method, Origin, Overrides, SelectedCase, Space, Suite, TargetRecord,
+    combinations, counted, did_you_mean, suite_named,
 };
 use writebench_stats::{distinct, grouped};
 
@@ -67,12 +67,15 @@ pub(crate) const SAMPLES: u32 = writebench_stats::FEWEST_FOR_INTERVAL;
 impl SelectionArguments {
     /// Whether a named suite consists of copies.
     pub(crate) fn copies_only(&self) -> bool {
-        self.suite.iter().any(|name| suite_named(name).is_ok_and(copies_only))
+        self.suite
+            .iter()
+            .any(|name| suite_named(name).is_ok_and(copies_only))
     }
 
     /// The size of all files, if no option sets it. A budget may then choose a smaller one.
     pub(crate) fn adaptive_size(&self, rows: &[SelectedCase]) -> Option<u64> {
-        let is_named = !self.size.is_empty() || self.set.iter().any(|(axis, _)| *axis == Axis::Size);
+        let is_named =
+            !self.size.is_empty() || self.set.iter().any(|(axis, _)| *axis == Axis::Size);
         let size = rows.iter().map(|row| row.case.axes().size_bytes).max()?;
         let is_one = self.is_empty() || rows.iter().all(|row| row.case.axes().size_bytes == size);
         (is_one && !is_named && self.case.is_empty()).then_some(size)
@@ -86,7 +89,9 @@ impl SelectionArguments {
         if selection.goals.is_empty() {
             selection.goals = Goal::USUAL.to_vec();
         }
-        selection.goals.retain(|goal| keeps_data || !goal.is_durable());
+        selection
+            .goals
+            .retain(|goal| keeps_data || !goal.is_durable());
         selection
     }
 
@@ -116,20 +121,36 @@ pub(crate) fn rows(
     let default = (selection.is_empty() && copied.is_some()).then_some(COPY);
     for name in selection.suite.iter().map(String::as_str).chain(default) {
         let suite = suite_named(name)?;
-        let overrides = if copies_only(suite) { &of_copies } else { &overrides };
+        let overrides = if copies_only(suite) {
+            &of_copies
+        } else {
+            &overrides
+        };
         let of_suite = suite.rows(overrides, block_size_bytes)?;
         let grows = suite.size_is_per_rank && overrides.iter().all(|(axis, _)| *axis != Axis::Size);
         for row in of_suite.rows {
             rows.push(if grows { with_size_per_rank(row)? } else { row });
         }
         samples = samples.max(suite.samples.unwrap_or(SAMPLES));
-        notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out '{label}': {error}")));
+        notes.extend(
+            of_suite
+                .left_out
+                .iter()
+                .map(|(label, error)| format!("Left out '{label}': {error}")),
+        );
     }
     for name in &selection.case {
-        let overrides =
-            if copies(name.split(',').next().unwrap_or_default()) { &of_copies } else { &overrides };
+        let overrides = if copies(name.split(',').next().unwrap_or_default()) {
+            &of_copies
+        } else {
+            &overrides
+        };
         for case in named_cases(name, overrides)? {
-            let row = SelectedCase { origin: CaseOrigin::named(), label: None, case };
+            let row = SelectedCase {
+                origin: CaseOrigin::named(),
+                label: None,
+                case,
+            };
             if rows.contains(&row) {
                 continue;
             }
@@ -138,15 +159,26 @@ pub(crate) fn rows(
     }
     notes.extend(same_calls(&rows));
     check_records(&selection.record, rows.iter().map(|row| &row.case))?;
-    let mut asked = overrides.iter().filter(|(axis, _)| *axis != Axis::Ranks || ranks.is_empty());
-    if let Some((axis, _)) = asked.find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis))) {
+    let mut asked = overrides
+        .iter()
+        .filter(|(axis, _)| *axis != Axis::Ranks || ranks.is_empty());
+    if let Some((axis, _)) =
+        asked.find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis)))
+    {
         return Err(usage!(
             "no selected case has the axis '{axis}'. `writebench list methods` shows the axes of each method"
         ));
     }
     let copies = copied.is_none() || rows.iter().any(|row| row.case.method().copies());
-    ensure!(copies, usage!("no selected case copies a file. Add --suite copy, or leave out --from"));
-    Ok(Selection { rows, notes, samples })
+    ensure!(
+        copies,
+        usage!("no selected case copies a file. Add --suite copy, or leave out --from")
+    );
+    Ok(Selection {
+        rows,
+        notes,
+        samples,
+    })
 }
 
 /// Cases that are asked for by name are measured by that name, also if another one makes the same calls.
@@ -173,13 +205,20 @@ fn same_calls(rows: &[SelectedCase]) -> Vec<String> {
 /// Leaves out cases of goals that are durable on none of the targets, unless they are a goal's reference or nothing is
 /// durable there. A note has each reason.
 pub(crate) fn leave_out_undurable(selected: &mut Selection, targets: &[TargetRecord]) {
-    let able: Vec<&TargetRecord> = targets.iter().filter(|target| target.loses_data().is_none()).collect();
+    let able: Vec<&TargetRecord> = targets
+        .iter()
+        .filter(|target| target.loses_data().is_none())
+        .collect();
     let mut sections = HashSet::new();
     let mut reasons: Vec<String> = Vec::new();
     selected.rows.retain(|row| {
         let is_first = sections.insert(row.origin.section().to_owned());
-        let whys: Vec<String> = able.iter().filter_map(|target| target.why_not_durable(&row.case)).collect();
-        let is_kept = row.origin.suite() != GOALS || is_first || whys.is_empty() || whys.len() < able.len();
+        let whys: Vec<String> = able
+            .iter()
+            .filter_map(|target| target.why_not_durable(&row.case))
+            .collect();
+        let is_kept =
+            row.origin.suite() != GOALS || is_first || whys.is_empty() || whys.len() < able.len();
         reasons.extend(whys.into_iter().next().filter(|_| !is_kept));
         is_kept
     });
@@ -198,19 +237,38 @@ fn goal_rows(
     selection: &SelectionArguments,
     overrides: &Overrides,
 ) -> Result<(Vec<SelectedCase>, Vec<String>)> {
-    let goals = if selection.goals.is_empty() { Goal::USUAL } else { &selection.goals };
+    let goals = if selection.goals.is_empty() {
+        Goal::USUAL
+    } else {
+        &selection.goals
+    };
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
-    let is_scaled = goals.iter().any(|&goal| usual_bytes(goal).is_ok_and(|bytes| bytes == USUAL_BYTES));
+    let is_scaled = goals
+        .iter()
+        .any(|&goal| usual_bytes(goal).is_ok_and(|bytes| bytes == USUAL_BYTES));
     for &goal in goals {
         // The other goals compare chunk sizes.
         let is_of_goal = |axis: Axis| axis != Axis::Chunk || goal == Goal::Records;
-        let mut values: Vec<_> = overrides.iter().filter(|(axis, _)| is_of_goal(*axis)).cloned().collect();
+        let mut values: Vec<_> = overrides
+            .iter()
+            .filter(|(axis, _)| is_of_goal(*axis))
+            .cloned()
+            .collect();
         let is_fixed = values.iter().any(|(axis, _)| *axis == Axis::Checksums);
         if selection.with_and_without_checksums && goal.is_durable() && !is_fixed {
-            values.push((Axis::Checksums, Checksums::ALL.iter().map(ToString::to_string).collect()));
+            values.push((
+                Axis::Checksums,
+                Checksums::ALL.iter().map(ToString::to_string).collect(),
+            ));
         }
-        for values in combinations(values.iter().map(|(axis, values)| (*axis, values.as_slice()))) {
-            let Some(mut space) = space_of_goal(goal, &values, is_scaled)? else { continue };
+        for values in combinations(
+            values
+                .iter()
+                .map(|(axis, values)| (*axis, values.as_slice())),
+        ) {
+            let Some(mut space) = space_of_goal(goal, &values, is_scaled)? else {
+                continue;
+            };
             match constrain(&mut space, &selection.constraints) {
                 Ok(_) => rows.extend(rows_of_space(space)),
                 Err(why) => notes.push(why),
@@ -225,7 +283,11 @@ fn goal_rows(
 
 /// The size of a case if the largest one has `size` instead of `largest`. The number of small files or records
 /// shrinks only by the root, because a few of them have another rate than many.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a size"
+)]
 pub(crate) fn scaled(own: u64, size: u64, largest: u64) -> u64 {
     if own < largest {
         return (own as f64 * (size as f64 / largest as f64).sqrt()) as u64;
@@ -240,73 +302,137 @@ fn usual_bytes(goal: Goal) -> Result<u64> {
 
 /// None if the goal cannot have these values.
 fn space_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Result<Option<Space>> {
-    let value = |wanted| values.iter().find(|(axis, _)| *axis == wanted).map(|(_, value)| *value);
-    let mut fixed: Vec<_> = values.iter().map(|(axis, value)| (*axis, vec![(*value).to_owned()])).collect();
-    let bytes = |text: &str| text.parse::<Bytes>().map(|bytes| bytes.0).map_err(|error| usage!("{error}"));
+    let value = |wanted| {
+        values
+            .iter()
+            .find(|(axis, _)| *axis == wanted)
+            .map(|(_, value)| *value)
+    };
+    let mut fixed: Vec<_> = values
+        .iter()
+        .map(|(axis, value)| (*axis, vec![(*value).to_owned()]))
+        .collect();
+    let bytes = |text: &str| {
+        text.parse::<Bytes>()
+            .map(|bytes| bytes.0)
+            .map_err(|error| usage!("{error}"))
+    };
     let plain = Space::for_goal(goal, &[])?.baseline;
     if is_scaled && let Some((_, sizes)) = fixed.iter_mut().find(|(axis, _)| *axis == Axis::Size) {
-        let record = value(Axis::Chunk).filter(|_| goal == Goal::Records).map(bytes).transpose()?;
+        let record = value(Axis::Chunk)
+            .filter(|_| goal == Goal::Records)
+            .map(bytes)
+            .transpose()?;
         let own = plain.axes().size_bytes;
-        let least = if own < USUAL_BYTES { USUAL_BLOCK_BYTES } else { 1 };
+        let least = if own < USUAL_BYTES {
+            USUAL_BLOCK_BYTES
+        } else {
+            1
+        };
         let unit = record.or(plain.unit_bytes()).unwrap_or(least).max(1);
         let size = scaled(own, bytes(&sizes[0])?, USUAL_BYTES);
-        let most = if plain.contract().files > 1 { unit.saturating_mul(MOST_FILES) } else { u64::MAX };
+        let most = if plain.contract().files > 1 {
+            unit.saturating_mul(MOST_FILES)
+        } else {
+            u64::MAX
+        };
         let size = (size / unit * unit).clamp(unit, most);
         *sizes = vec![Bytes(size).to_string()];
     }
     let space = Space::for_goal(goal, &fixed)?;
     // Some baselines have one rank only.
-    Ok(Some(space).filter(|space| space.baseline.axes().get(Axis::Ranks) == value(Axis::Ranks).unwrap_or("1")))
+    Ok(Some(space).filter(|space| {
+        space.baseline.axes().get(Axis::Ranks) == value(Axis::Ranks).unwrap_or("1")
+    }))
 }
 
 /// The baseline, then the portfolio, or a few candidates if nothing of it is allowed.
 fn rows_of_space(space: Space) -> impl Iterator<Item = SelectedCase> {
     const FEW: usize = 4;
     let words = space.baseline.contract().checksums.words();
-    let section = words.map_or(space.title.clone(), |words| format!("{}, {words}", space.title));
+    let section = words.map_or(space.title.clone(), |words| {
+        format!("{}, {words}", space.title)
+    });
     let origin = CaseOrigin::of_suite(GOALS, &section, Layout::Ranked);
-    let few = space.others.iter().step_by(space.others.len().div_ceil(FEW).max(1));
-    let instead: Vec<Case> = few.filter(|_| space.portfolio.is_empty()).cloned().collect();
-    let cases = std::iter::once(space.baseline).chain(space.portfolio).chain(instead);
-    cases.map(move |case| SelectedCase { origin: origin.clone(), label: None, case })
+    let few = space
+        .others
+        .iter()
+        .step_by(space.others.len().div_ceil(FEW).max(1));
+    let instead: Vec<Case> = few
+        .filter(|_| space.portfolio.is_empty())
+        .cloned()
+        .collect();
+    let cases = std::iter::once(space.baseline)
+        .chain(space.portfolio)
+        .chain(instead);
+    cases.map(move |case| SelectedCase {
+        origin: origin.clone(),
+        label: None,
+        case,
+    })
 }
 
-pub(crate) fn check_records<'c>(records: &[Bytes], cases: impl IntoIterator<Item = &'c Case>) -> Result<()> {
+pub(crate) fn check_records<'c>(
+    records: &[Bytes],
+    cases: impl IntoIterator<Item = &'c Case>,
+) -> Result<()> {
     // A suite names a chunk that is larger than the file by the whole file.
     let is_of_record = |case: &Case, record: &Bytes| {
-        let &Axes { chunk_size_bytes: chunk, size_bytes: size, .. } = case.axes();
+        let &Axes {
+            chunk_size_bytes: chunk,
+            size_bytes: size,
+            ..
+        } = case.axes();
         record.0 > size && (chunk == record.0 || chunk == Axes::WHOLE)
     };
-    let too_large =
-        |case: &'c Case| records.iter().find(|record| is_of_record(case, record)).map(|record| (case, record));
-    let Some((case, record)) = cases.into_iter().find_map(too_large) else { return Ok(()) };
+    let too_large = |case: &'c Case| {
+        records
+            .iter()
+            .find(|record| is_of_record(case, record))
+            .map(|record| (case, record))
+    };
+    let Some((case, record)) = cases.into_iter().find_map(too_large) else {
+        return Ok(());
+    };
     let size = Bytes(case.axes().size_bytes);
-    Err(usage!("--record {record} does not fit into a file of {size}. Give a larger --size"))
+    Err(usage!(
+        "--record {record} does not fit into a file of {size}. Give a larger --size"
+    ))
 }
 
 /// Multiplies the size by the number of ranks.
 fn with_size_per_rank(row: SelectedCase) -> Result<SelectedCase> {
     let axes = row.case.axes();
     let size = Bytes(axes.size_bytes.saturating_mul(u64::from(axes.ranks))).to_string();
-    Ok(SelectedCase { case: row.case.with(Axis::Size, &size)?, ..row })
+    Ok(SelectedCase {
+        case: row.case.with(Axis::Size, &size)?,
+        ..row
+    })
 }
 
 /// The named case, with overrides on its other axes.
 fn named_cases(name: &str, overrides: &Overrides) -> Result<Vec<Case>> {
     let method = Case::parse(name.split(',').next().unwrap_or_default()).map(|case| case.method());
     let is_left_out = |(axis, _): &&(Axis, Vec<String>)| {
-        let is_named = name.split(',').any(|part| part.split('=').next() == Some(axis.name()));
+        let is_named = name
+            .split(',')
+            .any(|part| part.split('=').next() == Some(axis.name()));
         !is_named && method.as_ref().is_ok_and(|method| method.has_axis(*axis))
     };
-    let left_out = overrides.iter().filter(is_left_out).map(|(axis, values)| (*axis, values.as_slice()));
+    let left_out = overrides
+        .iter()
+        .filter(is_left_out)
+        .map(|(axis, values)| (*axis, values.as_slice()));
     let with = |values: &Vec<Assignment<'_>>| {
-        let values = values.iter().map(|(axis, value)| format!(",{axis}={value}"));
+        let values = values
+            .iter()
+            .map(|(axis, value)| format!(",{axis}={value}"));
         format!("{name}{}", values.collect::<String>())
     };
     let parse = |name: String| match Case::parse(&name) {
-        Ok(case) if case.method().is_program() => {
-            Err(usage!("--case {name} needs a program. Give it with --command 'PROGRAM {{file}}' instead"))
-        }
+        Ok(case) if case.method().is_program() => Err(usage!(
+            "--case {name} needs a program. Give it with --command 'PROGRAM {{file}}' instead"
+        )),
         Ok(case) => Ok(case),
         Err(error) => Err(match meant::case(&name) {
             Some(meant) => usage!("--case {name} is not a case. Did you mean --case {meant}?"),
@@ -324,9 +450,12 @@ pub(crate) fn move_baseline_first(
     cold: bool,
 ) -> Result<()> {
     let cases = named_cases(name, &overrides(selection, cold)?).unwrap_or_default();
-    let is_meant = |row: &SelectedCase| row.label.as_deref() == Some(name) || cases.contains(&row.case);
+    let is_meant =
+        |row: &SelectedCase| row.label.as_deref() == Some(name) || cases.contains(&row.case);
     let none = || {
-        usage!("--baseline {name}: the run has no case or program of this name. Add it by --case or --command")
+        usage!(
+            "--baseline {name}: the run has no case or program of this name. Add it by --case or --command"
+        )
     };
     let place = rows.iter().position(is_meant).ok_or_else(none)?;
     rows[..=place].rotate_right(1);
@@ -338,8 +467,14 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
     let of_options = [
         (Axis::Size, sizes(&selection.size)),
         (Axis::Chunk, sizes(&selection.record)),
-        (Axis::Origin, cold.then(|| Origin::Cold.to_string()).into_iter().collect()),
-        (Axis::Data, selection.data.iter().map(ToString::to_string).collect()),
+        (
+            Axis::Origin,
+            cold.then(|| Origin::Cold.to_string()).into_iter().collect(),
+        ),
+        (
+            Axis::Data,
+            selection.data.iter().map(ToString::to_string).collect(),
+        ),
     ];
     for (option, sizes) in [("--size", &selection.size), ("--record", &selection.record)] {
         sizes.windows(2).find_map(|pair| decimal_comma(pair[0], pair[1])).map_or(
@@ -350,12 +485,16 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
         )?;
     }
     let mut overrides = selection.set.clone();
-    overrides.extend(of_options.into_iter().filter(|(_, values): &(_, Vec<String>)| !values.is_empty()));
+    overrides.extend(
+        of_options
+            .into_iter()
+            .filter(|(_, values): &(_, Vec<String>)| !values.is_empty()),
+    );
     let mut axes = HashSet::new();
     match overrides.iter().find(|(axis, _)| !axes.insert(*axis)) {
-        Some((axis, _)) => {
-            Err(usage!("values for '{axis}' are given twice. Separate them by commas in one option"))
-        }
+        Some((axis, _)) => Err(usage!(
+            "values for '{axis}' are given twice. Separate them by commas in one option"
+        )),
         None => Ok(overrides),
     }
 }
@@ -363,20 +502,32 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
 /// `1,5GiB` with `1.5GiB`, if that is a size as well, which is more likely meant than a byte.
 fn decimal_comma(before: Bytes, after: Bytes) -> Option<(String, String)> {
     let after = after.to_string();
-    let is_one =
-        before.0 < 1024 && after.ends_with('B') && format!("{before}.{after}").parse::<Bytes>().is_ok();
+    let is_one = before.0 < 1024
+        && after.ends_with('B')
+        && format!("{before}.{after}").parse::<Bytes>().is_ok();
     is_one.then(|| (format!("{before},{after}"), format!("{before}.{after}")))
 }
 
 /// The values for copies, whose default size is that of the given file.
-fn with_length(overrides: &Overrides, copied: Option<&FileCopy>) -> Result<Vec<(Axis, Vec<String>)>> {
+fn with_length(
+    overrides: &Overrides,
+    copied: Option<&FileCopy>,
+) -> Result<Vec<(Axis, Vec<String>)>> {
     let mut overrides = overrides.to_vec();
-    let Some(copied) = copied else { return Ok(overrides) };
+    let Some(copied) = copied else {
+        return Ok(overrides);
+    };
     match overrides.iter().find(|(axis, _)| *axis == Axis::Size) {
         Some((_, sizes)) => {
-            sizes.iter().flat_map(|size| size.parse()).try_for_each(|size| copied.check_size(size))?;
+            sizes
+                .iter()
+                .flat_map(|size| size.parse())
+                .try_for_each(|size| copied.check_size(size))?;
         }
-        None => overrides.push((Axis::Size, vec![Bytes(copied.source.size_bytes).to_string()])),
+        None => overrides.push((
+            Axis::Size,
+            vec![Bytes(copied.source.size_bytes).to_string()],
+        )),
     }
     Ok(overrides)
 }
@@ -386,7 +537,11 @@ fn copies(method: &str) -> bool {
 }
 
 fn copies_only(suite: &Suite) -> bool {
-    suite.sections.iter().flat_map(|section| &section.prefixes).all(|prefix| prefix.method.copies())
+    suite
+        .sections
+        .iter()
+        .flat_map(|section| &section.prefixes)
+        .all(|prefix| prefix.method.copies())
 }
 
 /// Each row once for every target, without samples.
@@ -409,12 +564,25 @@ pub(crate) fn record(row: &SelectedCase, target: &str) -> CaseRecord {
 /// Each case once, even if it is in two tables. Fails if a case needs more ranks than there are.
 pub(crate) fn different_cases(records: &[CaseRecord], ranks: u32) -> Result<Vec<Case>> {
     let known = |record: &CaseRecord| {
-        let unknown = || usage!("this version of writebench does not know the case {}", record.case);
+        let unknown = || {
+            usage!(
+                "this version of writebench does not know the case {}",
+                record.case
+            )
+        };
         record.case.known().cloned().ok_or_else(unknown)
     };
-    let cases = distinct(records.iter().map(known).collect::<Result<Vec<Case>>>()?, Clone::clone);
-    let Some(case) = cases.iter().find(|case| case.axes().ranks > ranks) else { return Ok(cases) };
-    let (wanted, are) = (case.axes().ranks, if ranks == 1 { "is one" } else { "are fewer" });
+    let cases = distinct(
+        records.iter().map(known).collect::<Result<Vec<Case>>>()?,
+        Clone::clone,
+    );
+    let Some(case) = cases.iter().find(|case| case.axes().ranks > ranks) else {
+        return Ok(cases);
+    };
+    let (wanted, are) = (
+        case.axes().ranks,
+        if ranks == 1 { "is one" } else { "are fewer" },
+    );
     Err(usage!(
         "{case} needs {wanted} ranks, and there {are}. Start writebench by mpirun -n {wanted}, or srun -n {wanted}"
     ))
@@ -422,7 +590,9 @@ pub(crate) fn different_cases(records: &[CaseRecord], ranks: u32) -> Result<Vec<
 
 /// `AXIS=VALUE[,VALUE...]`.
 pub(crate) fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
-    let (axis, values) = text.split_once('=').ok_or("expected AXIS=VALUE[,VALUE...]")?;
+    let (axis, values) = text
+        .split_once('=')
+        .ok_or("expected AXIS=VALUE[,VALUE...]")?;
     if axis == "method" {
         return Err(format!(
             "a method is not an axis. To leave out other methods, add --without METHOD. To measure it: writebench run --case {values}"
@@ -430,9 +600,14 @@ pub(crate) fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
     }
     let axis = Axis::from_name(axis).ok_or_else(|| {
         let names: Vec<&str> = Axis::ALL.iter().map(|axis| axis.name()).collect();
-        let meant = meant::meant(axis, |ours| ours.split('=').next().is_some_and(|axis| names.contains(&axis)));
-        let with_value =
-            meant.filter(|ours| ours.contains('=')).and_then(|ours| meant::with_value(ours, Some(values)));
+        let meant = meant::meant(axis, |ours| {
+            ours.split('=')
+                .next()
+                .is_some_and(|axis| names.contains(&axis))
+        });
+        let with_value = meant
+            .filter(|ours| ours.contains('='))
+            .and_then(|ours| meant::with_value(ours, Some(values)));
         match (meant, with_value) {
             (_, Some(ours)) => format!("unknown axis '{axis}': '{text}' is '{ours}' here"),
             (Some(meant), None) if !meant.contains('=') => {
@@ -446,6 +621,9 @@ pub(crate) fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
         }
     })?;
     // Unknown values fail here, contradictions in the cases.
-    let values: Result<_, String> = values.split(',').map(|value| Axes::canonical(axis, value)).collect();
+    let values: Result<_, String> = values
+        .split(',')
+        .map(|value| Axes::canonical(axis, value))
+        .collect();
     Ok((axis, values?))
 }

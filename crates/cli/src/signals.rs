@@ -35,19 +35,23 @@ pub(crate) fn stop_on_signals() -> Result<()> {
         return Ok(());
     }
     // nohup ignores SIGHUP.
-    let obeyed =
-        [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| signal != SIGHUP || !is_ignored(signal));
+    let obeyed = [SIGINT, SIGTERM, SIGHUP]
+        .into_iter()
+        .filter(|&signal| signal != SIGHUP || !is_ignored(signal));
     let signals = Signals::new(obeyed);
-    let mut signals = signals.map_err(|error| anyhow!("watch signals: {}", Failure::io_message(&error)))?;
-    let thread = thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        let mut first = None;
-        for _ in signals.forever() {
-            STOP.store(true, Ordering::Relaxed);
-            if first.get_or_insert_with(Instant::now).elapsed() > REPETITION {
-                signal_hook::low_level::exit(Exit::Interrupted as i32);
+    let mut signals =
+        signals.map_err(|error| anyhow!("watch signals: {}", Failure::io_message(&error)))?;
+    let thread = thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            let mut first = None;
+            for _ in signals.forever() {
+                STOP.store(true, Ordering::Relaxed);
+                if first.get_or_insert_with(Instant::now).elapsed() > REPETITION {
+                    signal_hook::low_level::exit(Exit::Interrupted as i32);
+                }
             }
-        }
-    });
+        });
     thread.map_err(|error| exit::thread_error("that waits for signals", &error))?;
     Ok(())
 }
@@ -55,20 +59,27 @@ pub(crate) fn stop_on_signals() -> Result<()> {
 /// For a worker or a target helper, which only its supervisor ends.
 pub(crate) fn obey_supervisor_only() -> Result<()> {
     // A core file of a crash (SIGBUS is an outcome) would hold the source's data.
-    let no_core = Rlimit { current: Some(0), maximum: Some(0) };
+    let no_core = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
     rustix::process::setrlimit(Resource::Core, no_core)?;
     // A scheduler sends these signals to all processes of a job.
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::default())?;
     }
     // Without a supervisor, no worker may write, or hold the lock of the run's directory.
-    Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?)
+    Ok(rustix::process::set_parent_process_death_signal(Some(
+        Signal::KILL,
+    ))?)
 }
 
 /// `SigIgn` of proc_pid_status(5).
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let mask = mask
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
     mask >> (signal - 1) & 1 == 1
 }

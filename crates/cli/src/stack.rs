@@ -15,7 +15,11 @@ pub(crate) fn ensure_enough() -> Result<()> {
     if limit.current.is_none_or(|bytes| bytes >= ENOUGH_BYTES) {
         return Ok(());
     }
-    limit.current = Some(limit.maximum.map_or(ENOUGH_BYTES, |most| most.min(ENOUGH_BYTES)));
+    limit.current = Some(
+        limit
+            .maximum
+            .map_or(ENOUGH_BYTES, |most| most.min(ENOUGH_BYTES)),
+    );
     let _ = setrlimit(Resource::Stack, limit);
     let bytes = getrlimit(Resource::Stack).current;
     if bytes.is_some_and(|bytes| bytes < LEAST_BYTES) {

@@ -25,19 +25,28 @@ pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsStri
 /// The error, mostly in clap's own words.
 fn cause(error: &clap::Error) -> String {
     let context = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
-    let (argument, prior) = (context(ContextKind::InvalidArg), context(ContextKind::PriorArg));
+    let (argument, prior) = (
+        context(ContextKind::InvalidArg),
+        context(ContextKind::PriorArg),
+    );
     match error.kind() {
         ErrorKind::ArgumentConflict if prior != argument => {
             format!("the argument '{argument}' cannot be used with '{prior}'")
         }
         ErrorKind::MissingRequiredArgument => format!("missing: {argument}"),
-        ErrorKind::NoEquals => format!("an equal sign is missing between '{argument}' and its value"),
+        ErrorKind::NoEquals => {
+            format!("an equal sign is missing between '{argument}' and its value")
+        }
         ErrorKind::MissingSubcommand => "a command is missing".to_owned(),
         _ => {
             let text = error.render().to_string();
             let text = text.strip_prefix("error: ").unwrap_or(&text);
             let ends = ["\n  tip: ", "\n\nUsage: ", "\n\nFor more information"];
-            let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
+            let end = ends
+                .iter()
+                .filter_map(|end| text.find(end))
+                .min()
+                .unwrap_or(text.len());
             in_words(text[..end].trim_end())
         }
     }
@@ -47,38 +56,72 @@ fn cause(error: &clap::Error) -> String {
 fn in_words(text: &str) -> String {
     [
         ("invalid digit found in string", "expected a whole number"),
-        ("cannot parse integer from empty string", "expected a whole number"),
-        ("number too large to fit in target type", "the number is too large"),
-        ("number too small to fit in target type", "the number is too small"),
-        ("number would be zero for non-zero type", "expected at least 1"),
+        (
+            "cannot parse integer from empty string",
+            "expected a whole number",
+        ),
+        (
+            "number too large to fit in target type",
+            "the number is too large",
+        ),
+        (
+            "number too small to fit in target type",
+            "the number is too small",
+        ),
+        (
+            "number would be zero for non-zero type",
+            "expected at least 1",
+        ),
     ]
     .iter()
-    .fold(text.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
+    .fold(text.to_owned(), |text, (theirs, ours)| {
+        text.replace(theirs, ours)
+    })
 }
 
 /// The parser takes `-5s` after an option for another option.
 fn negative(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let argument = texts(error, ContextKind::InvalidArg).first().copied()?;
-    let digit = argument.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let digit = argument
+        .strip_prefix('-')
+        .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     digit.filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
     let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
-    let pair = words.windows(2).find(|pair| pair[0].starts_with("--") && pair[1].starts_with(argument))?;
-    Some(format!("invalid value '{}' for '{}': it cannot be negative", pair[1], pair[0]))
+    let pair = words
+        .windows(2)
+        .find(|pair| pair[0].starts_with("--") && pair[1].starts_with(argument))?;
+    Some(format!(
+        "invalid value '{}' for '{}': it cannot be negative",
+        pair[1], pair[0]
+    ))
 }
 
 /// Names that resemble the given one.
 fn similar(error: &clap::Error) -> Option<String> {
     let kinds = [
         (ContextKind::InvalidArg, ContextKind::SuggestedArg),
-        (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
+        (
+            ContextKind::InvalidSubcommand,
+            ContextKind::SuggestedSubcommand,
+        ),
         (ContextKind::InvalidValue, ContextKind::SuggestedValue),
     ];
     let alike = |(given, suggested)| {
-        let word = texts(error, given).first().copied().unwrap_or_default().trim_start_matches('-');
+        let word = texts(error, given)
+            .first()
+            .copied()
+            .unwrap_or_default()
+            .trim_start_matches('-');
         let is_slip = |name: &&str| is_slip(word, name.trim_start_matches('-'));
-        texts(error, suggested).into_iter().filter(is_slip).collect::<Vec<&str>>()
+        texts(error, suggested)
+            .into_iter()
+            .filter(is_slip)
+            .collect::<Vec<&str>>()
     };
-    let names = kinds.map(alike).into_iter().find(|names| !names.is_empty())?;
+    let names = kinds
+        .map(alike)
+        .into_iter()
+        .find(|names| !names.is_empty())?;
     Some(format!("'{}'", names.join("' or '")))
 }
 
@@ -94,16 +137,25 @@ fn texts(error: &clap::Error, kind: ContextKind) -> Vec<&str> {
 fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Option<String> {
     let command = path.last()?;
     let text = |kind| texts(error, kind).first().copied();
-    let argument = |long: &str| command.get_arguments().find(|argument| argument.get_long() == Some(long));
+    let argument = |long: &str| {
+        command
+            .get_arguments()
+            .find(|argument| argument.get_long() == Some(long))
+    };
     match error.kind() {
         ErrorKind::UnknownArgument => {
             let option = text(ContextKind::InvalidArg)?;
-            meant::option(option, value_of(option, words), &|long| argument(long).is_some())
-                .or_else(|| of_another_command(option, path, words))
+            meant::option(option, value_of(option, words), &|long| {
+                argument(long).is_some()
+            })
+            .or_else(|| of_another_command(option, path, words))
         }
         ErrorKind::InvalidValue => {
             let option = text(ContextKind::InvalidArg)?.split(' ').next()?;
-            let (value, valid) = (text(ContextKind::InvalidValue)?, texts(error, ContextKind::ValidValue));
+            let (value, valid) = (
+                text(ContextKind::InvalidValue)?,
+                texts(error, ContextKind::ValidValue),
+            );
             if value == "all" && option == "--suite" {
                 return Some(format!("{option} {}", valid.join(",")));
             }
@@ -111,14 +163,27 @@ fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Opt
                 return several(argument(option.strip_prefix("--")?)?, value);
             }
             let ours = meant(value, |ours| valid.contains(&ours))?;
-            Some(if option.starts_with('-') { format!("{option} {ours}") } else { format!("'{ours}'") })
+            Some(if option.starts_with('-') {
+                format!("{option} {ours}")
+            } else {
+                format!("'{ours}'")
+            })
         }
         ErrorKind::MissingRequiredArgument => {
             let missing = text(ContextKind::InvalidArg)?.split(' ').next()?;
             let values = argument(missing.strip_prefix("--")?)?.get_possible_values();
             let values: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
-            let given: Vec<_> = words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
-            let line = || format!("`writebench {} {missing} {}`", given.join(" "), values.join("|"));
+            let given: Vec<_> = words
+                .iter()
+                .map(|word| quoted(&word.to_string_lossy()))
+                .collect();
+            let line = || {
+                format!(
+                    "`writebench {} {missing} {}`",
+                    given.join(" "),
+                    values.join("|")
+                )
+            };
             (!values.is_empty()).then(line)
         }
         ErrorKind::InvalidSubcommand if command.get_name() == "list" => {
@@ -131,7 +196,8 @@ fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Opt
             if let Some(ours) = meant(word, |ours| command.find_subcommand(ours).is_some()) {
                 return Some(format!("`writebench {ours}`"));
             }
-            let is_path = word.contains('/') || word == "." || word == ".." || Path::new(word).is_dir();
+            let is_path =
+                word.contains('/') || word == "." || word == ".." || Path::new(word).is_dir();
             is_path.then(|| format!("`writebench run {}`", quoted(word)))
         }
         _ => None,
@@ -143,25 +209,42 @@ fn several(option: &clap::Arg, value: &str) -> Option<String> {
     let (known, long) = (option.get_possible_values(), option.get_long()?);
     let is_known = |part: &str| known.iter().any(|name| name.matches(part, false));
     let is_repeated = matches!(option.get_action(), clap::ArgAction::Append);
-    (is_repeated && value.split(',').all(is_known))
-        .then(|| value.split(',').map(|part| format!("--{long} {part}")).collect::<Vec<_>>().join(" "))
+    (is_repeated && value.split(',').all(is_known)).then(|| {
+        value
+            .split(',')
+            .map(|part| format!("--{long} {part}"))
+            .collect::<Vec<_>>()
+            .join(" ")
+    })
 }
 
 /// The same words for the command that has the option: `writebench advise /data --for stream`.
 fn of_another_command(option: &str, path: &[&Command], words: &[OsString]) -> Option<String> {
-    let [program, command] = path else { return None };
-    let long = option.strip_prefix("--").filter(|long| Axis::from_name(long).is_none())?;
-    let has = |other: &&Command| other.get_arguments().any(|argument| argument.get_long() == Some(long));
+    let [program, command] = path else {
+        return None;
+    };
+    let long = option
+        .strip_prefix("--")
+        .filter(|long| Axis::from_name(long).is_none())?;
+    let has = |other: &&Command| {
+        other
+            .get_arguments()
+            .any(|argument| argument.get_long() == Some(long))
+    };
     // An export of a run, or the language of code, is no other question.
     let asks = ["run", "advise"].contains(&command.get_name());
-    let other =
-        program.get_subcommands().find(|other| ["run", "advise"].contains(&other.get_name()) && has(other));
+    let other = program
+        .get_subcommands()
+        .find(|other| ["run", "advise"].contains(&other.get_name()) && has(other));
     let other = other.filter(|_| asks)?;
     let line = words.iter().map(|word| match word {
         word if word == command.get_name() => other.get_name().to_owned(),
         word => quoted(&word.to_string_lossy()),
     });
-    Some(format!("`writebench {}`", line.collect::<Vec<_>>().join(" ")))
+    Some(format!(
+        "`writebench {}`",
+        line.collect::<Vec<_>>().join(" ")
+    ))
 }
 
 /// The value of an option unknown to clap.
@@ -169,14 +252,17 @@ fn value_of<'w>(option: &str, words: &'w [OsString]) -> Option<&'w str> {
     let mut words = words.iter().filter_map(|word| word.to_str());
     let word = words.find(|word| word.split('=').next() == Some(option))?;
     let next = || words.next().filter(|next| !next.starts_with('-'));
-    word.split_once('=').map_or_else(next, |(_, value)| Some(value))
+    word.split_once('=')
+        .map_or_else(next, |(_, value)| Some(value))
 }
 
 /// The program, then the named commands, from the outermost.
 fn named_commands<'c>(interface: &'c Command, words: &[OsString]) -> Vec<&'c Command> {
     let mut path = vec![interface];
     for word in words {
-        let inner = path.last().and_then(|command| command.find_subcommand(word));
+        let inner = path
+            .last()
+            .and_then(|command| command.find_subcommand(word));
         path.extend(inner);
     }
     path

@@ -2,7 +2,11 @@
 //!
 //! `cargo run -p direct-io --example direct_io -- PATH`
 
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it prints its result")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it prints its result"
+)]
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -45,7 +45,10 @@ impl Alignment {
     /// reports none.
     #[must_use]
     pub const fn new(memory_bytes: usize, offset_bytes: u64) -> Self {
-        Self { memory_bytes, offset_bytes }
+        Self {
+            memory_bytes,
+            offset_bytes,
+        }
     }
 
     /// Checks a transfer between `bytes` and the file at `offset`.
@@ -59,9 +62,15 @@ impl Alignment {
             (Part::Offset, offset, self.offset_bytes),
             (Part::Length, bytes.len() as u64, self.offset_bytes),
         ];
-        let wrong = parts.into_iter().find(|&(_, value, needed)| needed != 0 && value % needed != 0);
+        let wrong = parts
+            .into_iter()
+            .find(|&(_, value, needed)| needed != 0 && value % needed != 0);
         match wrong {
-            Some((part, value, needed_bytes)) => Err(Misaligned { part, value, needed_bytes }),
+            Some((part, value, needed_bytes)) => Err(Misaligned {
+                part,
+                value,
+                needed_bytes,
+            }),
             None => Ok(()),
         }
     }
@@ -71,17 +80,27 @@ impl std::error::Error for Misaligned {}
 
 impl fmt::Display for Misaligned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { part, value, needed_bytes } = self;
+        let Self {
+            part,
+            value,
+            needed_bytes,
+        } = self;
         let part = match part {
             Part::Address => {
                 let beyond = value % needed_bytes;
-                write!(f, "direct I/O needs memory at a multiple of {needed_bytes} bytes, ")?;
+                write!(
+                    f,
+                    "direct I/O needs memory at a multiple of {needed_bytes} bytes, "
+                )?;
                 return write!(f, "not {beyond} bytes after one");
             }
             Part::Offset => "an offset",
             Part::Length => "a length",
         };
-        write!(f, "direct I/O needs {part} that is a multiple of {needed_bytes} bytes, not {value}")
+        write!(
+            f,
+            "direct I/O needs {part} that is a multiple of {needed_bytes} bytes, not {value}"
+        )
     }
 }
 
@@ -93,7 +112,10 @@ mod tests {
     #[test]
     fn the_misaligned_part_is_named() {
         let buffer = AlignedBuffer::new(8192, 4096).unwrap();
-        let alignment = Alignment { memory_bytes: 512, offset_bytes: 4096 };
+        let alignment = Alignment {
+            memory_bytes: 512,
+            offset_bytes: 4096,
+        };
         assert_eq!(alignment.check(&buffer, 4096), Ok(()));
         let wrong = |bytes: &[u8], offset| alignment.check(bytes, offset).unwrap_err().to_string();
         assert_eq!(

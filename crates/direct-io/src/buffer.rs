@@ -35,7 +35,8 @@ impl AlignedBuffer {
     /// insufficient.
     pub fn new(size: usize, alignment: usize) -> Result<Self, BufferError> {
         check(size, alignment)?;
-        let memory = Allocation::zeroed(size, alignment).ok_or(BufferError::OutOfMemory { size })?;
+        let memory =
+            Allocation::zeroed(size, alignment).ok_or(BufferError::OutOfMemory { size })?;
         Ok(Self { memory })
     }
 
@@ -45,7 +46,9 @@ impl AlignedBuffer {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn for_alignment(size: usize, alignment: Alignment) -> Result<Self, BufferError> {
-        let unit = usize::try_from(alignment.offset_bytes).unwrap_or(usize::MAX).max(1);
+        let unit = usize::try_from(alignment.offset_bytes)
+            .unwrap_or(usize::MAX)
+            .max(1);
         let size = size.checked_next_multiple_of(unit).unwrap_or(usize::MAX);
         Self::new(size, alignment.memory_bytes.max(ALIGNMENT_MIN_BYTES))
     }
@@ -68,7 +71,9 @@ impl AlignedBuffer {
 }
 
 fn check(size: usize, alignment: usize) -> Result<(), BufferError> {
-    let max = isize::MAX.unsigned_abs().saturating_sub(alignment.saturating_sub(1));
+    let max = isize::MAX
+        .unsigned_abs()
+        .saturating_sub(alignment.saturating_sub(1));
     match (size, alignment) {
         (0, _) => Err(BufferError::SizeZero),
         (_, 0) => Err(BufferError::AlignmentZero),
@@ -135,9 +140,15 @@ mod tests {
         for alignment in [1, 2, 4] {
             assert_eq!(refused(8, alignment), "alignment must be at least 8 bytes");
         }
-        assert_eq!(refused(8, 8 << 20), "alignment must be at most 4194304 bytes");
+        assert_eq!(
+            refused(8, 8 << 20),
+            "alignment must be at most 4194304 bytes"
+        );
         let max = isize::MAX.unsigned_abs() - 4095;
-        assert_eq!(refused(usize::MAX, 4096), format!("size must be at most {max} bytes"));
+        assert_eq!(
+            refused(usize::MAX, 4096),
+            format!("size must be at most {max} bytes")
+        );
     }
 
     // Miri's memory is unlimited, and valgrind's allocator has no such error.
@@ -145,7 +156,10 @@ mod tests {
     #[test]
     fn insufficient_memory_is_an_error_and_no_abort() {
         let size = isize::MAX.unsigned_abs() - 4095;
-        assert_eq!(refused(size, 4096), format!("insufficient memory for {size} bytes"));
+        assert_eq!(
+            refused(size, 4096),
+            format!("insufficient memory for {size} bytes")
+        );
     }
 
     #[test]
@@ -163,23 +177,42 @@ mod tests {
     #[test]
     fn a_buffer_for_an_alignment_has_whole_units_and_one_from_a_slice_its_bytes() {
         let made = |size, alignment| {
-            AlignedBuffer::for_alignment(size, alignment).map(|buffer| (buffer.len(), buffer.alignment()))
+            AlignedBuffer::for_alignment(size, alignment)
+                .map(|buffer| (buffer.len(), buffer.alignment()))
         };
         assert_eq!(made(5000, Alignment::new(512, 4096)), Ok((8192, 512)));
-        assert_eq!(made(4096, Alignment::new(4, 512)), Ok((4096, ALIGNMENT_MIN_BYTES)));
-        assert_eq!(made(0, Alignment::new(512, 512)), Err(BufferError::SizeZero));
-        assert_eq!(made(7, Alignment::new(96, 1)), Err(BufferError::AlignmentNotPowerOfTwo));
+        assert_eq!(
+            made(4096, Alignment::new(4, 512)),
+            Ok((4096, ALIGNMENT_MIN_BYTES))
+        );
+        assert_eq!(
+            made(0, Alignment::new(512, 512)),
+            Err(BufferError::SizeZero)
+        );
+        assert_eq!(
+            made(7, Alignment::new(96, 1)),
+            Err(BufferError::AlignmentNotPowerOfTwo)
+        );
         let max = isize::MAX.unsigned_abs() - 511;
-        assert_eq!(made(usize::MAX - 5, Alignment::new(512, 4096)), Err(BufferError::SizeTooLarge { max }));
+        assert_eq!(
+            made(usize::MAX - 5, Alignment::new(512, 4096)),
+            Err(BufferError::SizeTooLarge { max })
+        );
         let copy = AlignedBuffer::from_slice(b"hello", 4096).unwrap();
         assert_eq!((&*copy, copy.as_ptr().addr() % 4096), (&b"hello"[..], 0));
-        assert_eq!(AlignedBuffer::from_slice(b"", 4096).err(), Some(BufferError::SizeZero));
+        assert_eq!(
+            AlignedBuffer::from_slice(b"", 4096).err(),
+            Some(BufferError::SizeZero)
+        );
     }
 
     #[test]
     fn debug_output_has_no_bytes() {
         let buffer = AlignedBuffer::new(512, 4096).unwrap();
-        assert_eq!(format!("{buffer:?}"), "AlignedBuffer { size: 512, alignment: 4096, .. }");
+        assert_eq!(
+            format!("{buffer:?}"),
+            "AlignedBuffer { size: 512, alignment: 4096, .. }"
+        );
     }
 
     proptest! {

@@ -19,7 +19,8 @@ impl BlockDevice {
     /// # Errors
     /// As [`from_file`](Self::from_file), or `path` cannot be looked up or opened.
     pub fn at(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let device = sys::device_at(path.as_ref()).map_err(|error| error.with_path(path.as_ref()))?;
+        let device =
+            sys::device_at(path.as_ref()).map_err(|error| error.with_path(path.as_ref()))?;
         Ok(device.known())
     }
 
@@ -39,13 +40,18 @@ impl BlockDevice {
     }
 
     fn known(mut self) -> Self {
-        for size in [&mut self.logical_sector_bytes, &mut self.physical_sector_bytes, &mut self.capacity_bytes]
-        {
+        for size in [
+            &mut self.logical_sector_bytes,
+            &mut self.physical_sector_bytes,
+            &mut self.capacity_bytes,
+        ] {
             *size = size.filter(|&bytes| bytes > 0);
         }
         let blank = |character: char| character == '\0' || character.is_whitespace();
-        self.serial =
-            self.serial.map(|serial| serial.trim_matches(blank).to_owned()).filter(|serial| !serial.is_empty());
+        self.serial = self
+            .serial
+            .map(|serial| serial.trim_matches(blank).to_owned())
+            .filter(|serial| !serial.is_empty());
         self
     }
 }
@@ -74,9 +80,15 @@ mod tests {
             capacity_bytes: Some(0),
             serial: Some("  \0".to_owned()),
         };
-        let known = BlockDevice { logical_sector_bytes: Some(512), ..BlockDevice::default() };
+        let known = BlockDevice {
+            logical_sector_bytes: Some(512),
+            ..BlockDevice::default()
+        };
         assert_eq!(told.known(), known);
-        let told = BlockDevice { serial: Some(" WD-WCC4 \0".to_owned()), ..BlockDevice::default() };
+        let told = BlockDevice {
+            serial: Some(" WD-WCC4 \0".to_owned()),
+            ..BlockDevice::default()
+        };
         assert_eq!(told.known().serial.as_deref(), Some("WD-WCC4"));
     }
 }

@@ -25,7 +25,9 @@ pub(crate) fn needed(file: impl AsFile) -> Option<Alignment> {
         DirectIo::Supported(alignment) => Some(alignment),
         DirectIo::Unsupported => None,
         DirectIo::Unknown => {
-            let device = BlockDevice::from_file(&file).or_else(|_| BlockDevice::below(&file)).ok()?;
+            let device = BlockDevice::from_file(&file)
+                .or_else(|_| BlockDevice::below(&file))
+                .ok()?;
             DirectIo::by(device.logical_sector_bytes, device.logical_sector_bytes).alignment()
         }
     }
@@ -36,7 +38,13 @@ pub(crate) fn needed(file: impl AsFile) -> Option<Alignment> {
 /// Systems return `EINVAL` (`ERROR_INVALID_PARAMETER`) for a misaligned transfer and for many other reasons.
 /// The result is [`Error::Misaligned`] if `error` is that one and the transfer of `bytes` at `offset` is
 /// misaligned. Otherwise it is `error` with the call and the offset.
-pub fn explain(file: impl AsFile, call: &'static str, bytes: &[u8], offset: u64, error: io::Error) -> Error {
+pub fn explain(
+    file: impl AsFile,
+    call: &'static str,
+    bytes: &[u8],
+    offset: u64,
+    error: io::Error,
+) -> Error {
     explain_slices(file, call, [bytes], offset, error)
 }
 

@@ -82,7 +82,12 @@ pub enum BufferError {
 
 impl Error {
     pub(crate) fn call(call: &'static str, source: impl Into<io::Error>) -> Self {
-        Self::Call { call, path: None, offset: None, source: source.into() }
+        Self::Call {
+            call,
+            path: None,
+            offset: None,
+            source: source.into(),
+        }
     }
 
     pub(crate) fn with_path(mut self, of: &Path) -> Self {
@@ -126,8 +131,12 @@ impl From<Error> for io::Error {
 }
 
 fn described(call: &str, path: Option<&Path>, offset: Option<u64>, source: &io::Error) -> String {
-    let path = path.map(|path| format!(" {}", path.display())).unwrap_or_default();
-    let offset = offset.map(|offset| format!(" at offset {offset}")).unwrap_or_default();
+    let path = path
+        .map(|path| format!(" {}", path.display()))
+        .unwrap_or_default();
+    let offset = offset
+        .map(|offset| format!(" at offset {offset}"))
+        .unwrap_or_default();
     format!("{call}{path}{offset}: {source}")
 }
 
@@ -141,7 +150,10 @@ mod tests {
         assert_eq!(Error::call("fsync", source()).to_string(), "fsync: gone");
         let error = Error::call("open", source()).with_path(Path::new("/a b"));
         assert_eq!(error.to_string(), "open /a b: gone");
-        assert_eq!(Error::call("pwrite", source()).with_offset(512).to_string(), "pwrite at offset 512: gone");
+        assert_eq!(
+            Error::call("pwrite", source()).with_offset(512).to_string(),
+            "pwrite at offset 512: gone"
+        );
     }
 
     #[test]
@@ -149,7 +161,13 @@ mod tests {
         let error = Error::call("fsync", io::Error::from(io::ErrorKind::PermissionDenied));
         let text = error.to_string();
         let error = io::Error::from(error);
-        assert_eq!((error.kind(), error.to_string()), (io::ErrorKind::PermissionDenied, text));
-        assert_eq!(io::Error::from(Error::Locked).kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(
+            (error.kind(), error.to_string()),
+            (io::ErrorKind::PermissionDenied, text)
+        );
+        assert_eq!(
+            io::Error::from(Error::Locked).kind(),
+            io::ErrorKind::WouldBlock
+        );
     }
 }

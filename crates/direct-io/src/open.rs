@@ -23,7 +23,8 @@ impl OpenOptions {
     #[cfg(unix)]
     pub fn open_at(&self, directory: impl AsFile, path: impl AsRef<Path>) -> Result<File, Error> {
         self.check()?;
-        sys::open_at(self, directory.as_fd(), path.as_ref()).map_err(|error| error.with_path(path.as_ref()))
+        sys::open_at(self, directory.as_fd(), path.as_ref())
+            .map_err(|error| error.with_path(path.as_ref()))
     }
 }
 

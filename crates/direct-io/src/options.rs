@@ -79,7 +79,10 @@ impl OpenOptions {
     /// The permissions of a new file, less the umask: `0o600` for its owner alone. Not on Windows.
     #[cfg(unix)]
     pub fn mode(self, mode: u32) -> Self {
-        Self { mode: Some(mode), ..self }
+        Self {
+            mode: Some(mode),
+            ..self
+        }
     }
 
     /// Bypasses the page cache.
@@ -96,7 +99,10 @@ impl OpenOptions {
 
     /// Sets the part of a write that is durable when the call returns.
     pub fn write_through(self, write_through: WriteThrough) -> Self {
-        Self { write_through, ..self }
+        Self {
+            write_through,
+            ..self
+        }
     }
 
     /// Fails if another process has the file open exclusively, and prevents other exclusive opens.
@@ -123,7 +129,9 @@ impl OpenOptions {
             return Err(Error::Options("create, create_new and truncate need write"));
         }
         if self.exclusive && (self.create || self.create_new || self.truncate) {
-            return Err(Error::Options("exclusive is for existing files, and create_new for new ones"));
+            return Err(Error::Options(
+                "exclusive is for existing files, and create_new for new ones",
+            ));
         }
         Ok(())
     }

@@ -36,7 +36,11 @@ pub fn write_tail_at(file: impl AsFile, bytes: &[u8], offset: u64) -> Result<(),
             reason: "only a regular file's end can be set. Write whole sectors to a device",
         });
     }
-    let alignment = if sys::may_be_direct(file) { needed(file).unwrap_or(GUESSED) } else { ANY };
+    let alignment = if sys::may_be_direct(file) {
+        needed(file).unwrap_or(GUESSED)
+    } else {
+        ANY
+    };
     let unit = usize::try_from(alignment.offset_bytes).unwrap_or(usize::MAX);
     let (whole, rest) = bytes.split_at(bytes.len() - bytes.len() % unit);
     write_all_at(file, whole, offset)?;

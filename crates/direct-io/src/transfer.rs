@@ -34,7 +34,8 @@ pub fn write_all_at(file: impl AsFile, mut bytes: &[u8], mut offset: u64) -> Res
 /// As [`write_all_at`].
 pub fn read_at(file: impl AsFile, bytes: &mut [u8], offset: u64) -> Result<usize, Error> {
     let file = sys::borrow(&file);
-    sys::read_at(file, bytes, offset).map_err(|error| explain(file, sys::READ_AT, bytes, offset, error))
+    sys::read_at(file, bytes, offset)
+        .map_err(|error| explain(file, sys::READ_AT, bytes, offset, error))
 }
 
 /// Reads from `offset`, in bytes, until `bytes` is full: [`read_at`], continued after short reads.
@@ -70,10 +71,20 @@ pub fn read_exact_at(file: impl AsFile, bytes: &mut [u8], offset: u64) -> Result
 /// [`Error::Misaligned`] names the first misaligned slice's part, otherwise the system's error.
 /// [`Error::Unsupported`] on Windows, whose `WriteFileGather` takes only single pages and asynchronous handles.
 /// macOS before version 11 lacks the call (`ENOSYS`).
-pub fn write_vectored_at(file: impl AsFile, slices: &[IoSlice<'_>], offset: u64) -> Result<usize, Error> {
+pub fn write_vectored_at(
+    file: impl AsFile,
+    slices: &[IoSlice<'_>],
+    offset: u64,
+) -> Result<usize, Error> {
     let file = sys::borrow(&file);
     sys::write_vectored_at(file, slices, offset)?.map_err(|error| {
-        explain_slices(file, sys::WRITE_VECTORED_AT, slices.iter().map(|slice| &**slice), offset, error)
+        explain_slices(
+            file,
+            sys::WRITE_VECTORED_AT,
+            slices.iter().map(|slice| &**slice),
+            offset,
+            error,
+        )
     })
 }
 
@@ -82,10 +93,20 @@ pub fn write_vectored_at(file: impl AsFile, slices: &[IoSlice<'_>], offset: u64)
 ///
 /// # Errors
 /// As [`write_vectored_at`], with `ReadFileScatter` on Windows.
-pub fn read_vectored_at(file: impl AsFile, slices: &mut [IoSliceMut<'_>], offset: u64) -> Result<usize, Error> {
+pub fn read_vectored_at(
+    file: impl AsFile,
+    slices: &mut [IoSliceMut<'_>],
+    offset: u64,
+) -> Result<usize, Error> {
     let file = sys::borrow(&file);
     sys::read_vectored_at(file, slices, offset)?.map_err(|error| {
-        explain_slices(file, sys::READ_VECTORED_AT, slices.iter().map(|slice| &**slice), offset, error)
+        explain_slices(
+            file,
+            sys::READ_VECTORED_AT,
+            slices.iter().map(|slice| &**slice),
+            offset,
+            error,
+        )
     })
 }
 

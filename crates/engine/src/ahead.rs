@@ -15,21 +15,30 @@ pub(crate) struct Ahead {
 
 impl Ahead {
     pub(crate) fn new(axes: &Axes, file: &Arc<OwnedFd>) -> Option<Self> {
-        (axes.prepare == Prepare::FallocateAhead).then(|| Self { file: file.clone(), reserved_bytes: 0 })
+        (axes.prepare == Prepare::FallocateAhead).then(|| Self {
+            file: file.clone(),
+            reserved_bytes: 0,
+        })
     }
 
     /// Before a write that ends there.
     #[inline(always)]
     pub(crate) fn reserve(&mut self, end: u64) -> Result<()> {
-        if end <= self.reserved_bytes { Ok(()) } else { self.advance(end) }
+        if end <= self.reserved_bytes {
+            Ok(())
+        } else {
+            self.advance(end)
+        }
     }
 
     #[cold]
     fn advance(&mut self, end: u64) -> Result<()> {
         let (from, mode) = (self.reserved_bytes, FallocateFlags::empty());
         let length = Prepare::AHEAD_BYTES.max(end - from);
-        retry("fallocate", || rustix::fs::fallocate(&self.file, mode, from, length))
-            .map_err(|error| error.at(from))?;
+        retry("fallocate", || {
+            rustix::fs::fallocate(&self.file, mode, from, length)
+        })
+        .map_err(|error| error.at(from))?;
         self.reserved_bytes += length;
         Ok(())
     }
@@ -38,7 +47,11 @@ impl Ahead {
     pub(crate) fn finish(self, axes: &Axes, bytes: u64) -> Result<()> {
         retry("ftruncate", || rustix::fs::ftruncate(&self.file, bytes))?;
         // Syncs on the way made the longer file durable.
-        let sync = if axes.sync.is_on_the_way() { SyncCall::Fdatasync } else { SyncCall::None };
+        let sync = if axes.sync.is_on_the_way() {
+            SyncCall::Fdatasync
+        } else {
+            SyncCall::None
+        };
         crate::sync::sync(self.file.as_fd(), sync)
     }
 }

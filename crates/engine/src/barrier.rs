@@ -30,7 +30,12 @@ pub(crate) struct Ranks<'m> {
 impl<'m> Ranks<'m> {
     pub(crate) fn new(barrier: Option<&'m mut dyn RankBarrier>) -> Self {
         let origin = (Instant::now(), monotonic_ns());
-        Self { barrier, is_abandoned: false, origin, timestamps: PhaseTimestamps::default() }
+        Self {
+            barrier,
+            is_abandoned: false,
+            origin,
+            timestamps: PhaseTimestamps::default(),
+        }
     }
 
     /// Does not wait after another rank's failure.
@@ -38,8 +43,14 @@ impl<'m> Ranks<'m> {
         self.wait_at(so_far, false)
     }
 
-    pub(crate) fn wait_at<T>(&mut self, so_far: Result<T, PhaseError>, is_last: bool) -> Result<T, PhaseError> {
-        let Some(barrier) = &mut self.barrier else { return so_far };
+    pub(crate) fn wait_at<T>(
+        &mut self,
+        so_far: Result<T, PhaseError>,
+        is_last: bool,
+    ) -> Result<T, PhaseError> {
+        let Some(barrier) = &mut self.barrier else {
+            return so_far;
+        };
         let all = barrier.wait(so_far.is_ok(), is_last);
         if so_far.is_err() || !matches!(all, Ok(true)) {
             self.barrier = None;
@@ -51,14 +62,18 @@ impl<'m> Ranks<'m> {
                 self.is_abandoned = true;
                 Err((Phase::Settle, CallError::other("another rank", "it failed")))
             }
-            Err(error) => Err((Phase::Settle, CallError::from_io("waiting for the other ranks", &error))),
+            Err(error) => Err((
+                Phase::Settle,
+                CallError::from_io("waiting for the other ranks", &error),
+            )),
         }
     }
 
     pub(crate) fn mark(&mut self, phase: Phase, start: Instant, elapsed_ns: u64) {
         let (origin, origin_ns) = self.origin;
         let began_ns = origin_ns + nanoseconds(start.saturating_duration_since(origin));
-        self.timestamps.add(phase, began_ns, began_ns.saturating_add(elapsed_ns));
+        self.timestamps
+            .add(phase, began_ns, began_ns.saturating_add(elapsed_ns));
     }
 }
 

@@ -21,7 +21,11 @@ pub(crate) struct Call {
 
 impl From<&'static str> for Call {
     fn from(name: &'static str) -> Self {
-        Self { name, lacks: &[], advice: &[] }
+        Self {
+            name,
+            lacks: &[],
+            advice: &[],
+        }
     }
 }
 
@@ -42,13 +46,24 @@ impl CallError {
     pub(crate) fn new(call: impl Into<Call>, errno: Errno) -> Self {
         let call = call.into();
         // fallocate(2) returns the first, a missing call the second.
-        let is_unsupported = [Errno::OPNOTSUPP, Errno::NOSYS].contains(&errno) || call.lacks.contains(&errno);
+        let is_unsupported =
+            [Errno::OPNOTSUPP, Errno::NOSYS].contains(&errno) || call.lacks.contains(&errno);
         let number = errno.raw_os_error();
         let of_any_call = [(Errno::MFILE, "raise `ulimit -n`")];
-        let advice = call.advice.iter().chain(&of_any_call).find(|(of, _)| *of == errno);
-        let advice = advice.map(|(_, advice)| format!(": {advice}")).unwrap_or_default();
+        let advice = call
+            .advice
+            .iter()
+            .chain(&of_any_call)
+            .find(|(of, _)| *of == errno);
+        let advice = advice
+            .map(|(_, advice)| format!(": {advice}"))
+            .unwrap_or_default();
         let error = Self::other(call, Failure::errno_message(number) + &advice);
-        Self { errno: Some(number), is_unsupported, ..error }
+        Self {
+            errno: Some(number),
+            is_unsupported,
+            ..error
+        }
     }
 
     pub(crate) fn from_io(call: impl Into<Call>, error: &io::Error) -> Self {
@@ -64,18 +79,30 @@ impl CallError {
 
     pub(crate) fn other(what: impl Into<Call>, message: impl Into<String>) -> Self {
         let (call, message) = (what.into().name, message.into());
-        Self { call, path: None, offset: None, errno: None, message, is_unsupported: false }
+        Self {
+            call,
+            path: None,
+            offset: None,
+            errno: None,
+            message,
+            is_unsupported: false,
+        }
     }
 
     /// A missing feature without an error from any call.
     pub(crate) fn unsupported(what: &'static str, message: impl Into<String>) -> Self {
-        Self { is_unsupported: true, ..Self::other(what, message) }
+        Self {
+            is_unsupported: true,
+            ..Self::other(what, message)
+        }
     }
 
     /// EINVAL does not name the required alignment.
     pub(crate) fn with_alignment(mut self, file: BorrowedFd<'_>) -> Self {
         if self.errno == Some(Errno::INVAL.raw_os_error())
-            && let Some(needed) = DirectIo::for_file(file).ok().and_then(|direct| direct.alignment())
+            && let Some(needed) = DirectIo::for_file(file)
+                .ok()
+                .and_then(|direct| direct.alignment())
         {
             let (offset, memory) = (needed.offset_bytes, needed.memory_bytes);
             self.message += &format!(
@@ -86,24 +113,41 @@ impl CallError {
     }
 
     pub(crate) fn with_path(self, name: &str) -> Self {
-        Self { path: self.path.or_else(|| Some(name.to_owned())), ..self }
+        Self {
+            path: self.path.or_else(|| Some(name.to_owned())),
+            ..self
+        }
     }
 
     /// Puts a name before the message, for an error about something other than the sample's file.
     pub(crate) fn about(self, name: &str) -> Self {
-        Self { message: format!("{name}: {}", self.message), ..self }
+        Self {
+            message: format!("{name}: {}", self.message),
+            ..self
+        }
     }
 
     /// Puts the directory before the path.
     pub(crate) fn in_directory(self, directory: Option<&str>) -> Self {
-        let Some(directory) = directory else { return self };
-        let path = self.path.map_or_else(|| directory.to_owned(), |path| format!("{directory}/{path}"));
-        Self { path: Some(path), ..self }
+        let Some(directory) = directory else {
+            return self;
+        };
+        let path = self.path.map_or_else(
+            || directory.to_owned(),
+            |path| format!("{directory}/{path}"),
+        );
+        Self {
+            path: Some(path),
+            ..self
+        }
     }
 
     /// Unless the failed call has already named one.
     pub(crate) fn at(self, offset: u64) -> Self {
-        Self { offset: self.offset.or(Some(offset)), ..self }
+        Self {
+            offset: self.offset.or(Some(offset)),
+            ..self
+        }
     }
 
     pub(crate) fn errno(&self) -> Option<Errno> {
@@ -115,18 +159,37 @@ impl CallError {
     }
 
     pub(crate) fn reason(self) -> String {
-        self.outcome(Phase::Settle, None).reason().unwrap_or_default()
+        self.outcome(Phase::Settle, None)
+            .reason()
+            .unwrap_or_default()
     }
 
     pub(crate) fn outcome(self, phase: Phase, path: Option<&str>) -> Outcome {
-        let outcome = if self.is_unsupported { Outcome::Unsupported } else { Outcome::Failed };
+        let outcome = if self.is_unsupported {
+            Outcome::Unsupported
+        } else {
+            Outcome::Failed
+        };
         outcome(Box::new(self.failure(phase, path)))
     }
 
     pub(crate) fn failure(self, phase: Phase, path: Option<&str>) -> Failure {
-        let Self { call, offset, errno, message, .. } = self;
+        let Self {
+            call,
+            offset,
+            errno,
+            message,
+            ..
+        } = self;
         let path = self.path.or_else(|| path.map(str::to_owned));
-        Failure { phase, call: call.to_owned(), path, offset, errno, message }
+        Failure {
+            phase,
+            call: call.to_owned(),
+            path,
+            offset,
+            errno,
+            message,
+        }
     }
 }
 
@@ -138,7 +201,10 @@ pub(crate) fn libc_result(result: std::ffi::c_int) -> rustix::io::Result<()> {
     Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
 }
 
-pub(crate) fn retry<T>(call: impl Into<Call>, mut work: impl FnMut() -> rustix::io::Result<T>) -> Result<T> {
+pub(crate) fn retry<T>(
+    call: impl Into<Call>,
+    mut work: impl FnMut() -> rustix::io::Result<T>,
+) -> Result<T> {
     loop {
         match work() {
             Err(Errno::INTR) => {}
@@ -238,10 +304,17 @@ mod tests {
     #[test]
     fn short_vectored_writes_are_continued_inside_an_element() {
         let mut file = Vec::new();
-        let mut vector = [IoSlice::new(b"abc"), IoSlice::new(b"defg"), IoSlice::new(b"h")];
+        let mut vector = [
+            IoSlice::new(b"abc"),
+            IoSlice::new(b"defg"),
+            IoSlice::new(b"h"),
+        ];
         hand_over_vector("writev", &mut vector, 0, |vector, offset| {
             assert_eq!(offset, file.len() as u64);
-            let all: Vec<u8> = vector.iter().flat_map(|slice| slice.iter().copied()).collect();
+            let all: Vec<u8> = vector
+                .iter()
+                .flat_map(|slice| slice.iter().copied())
+                .collect();
             let taken = all.len().min(5);
             file.extend_from_slice(&all[..taken]);
             Ok(taken)
@@ -258,7 +331,10 @@ mod tests {
             if calls == 1 { Ok(3) } else { Err(Errno::IO) }
         });
         let outcome = error.unwrap_err().outcome(Phase::Write, Some("x"));
-        assert_eq!(outcome.reason().unwrap(), "write: Input/output error (5) at offset 13");
+        assert_eq!(
+            outcome.reason().unwrap(),
+            "write: Input/output error (5) at offset 13"
+        );
         let error = hand_over("write", b"abcd", 10, |_, _| Ok(0)).unwrap_err();
         assert_eq!(error.outcome(Phase::Write, None).name(), "failed");
     }

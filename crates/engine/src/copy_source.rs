@@ -25,17 +25,30 @@ struct OwnSource {
 
 impl CopySources {
     pub(crate) fn new(given: Option<OwnedFd>) -> Self {
-        Self { given, made: HashMap::new() }
+        Self {
+            given,
+            made: HashMap::new(),
+        }
     }
 
     /// Each reader reopens it.
     pub(crate) fn get(&self, case: &Case, target: usize) -> Option<BorrowedFd<'_>> {
         let made = || self.made.get(&target).map(|made| &made.file);
-        self.given.as_ref().or_else(made).filter(|_| case.method().has_source_file()).map(AsFd::as_fd)
+        self.given
+            .as_ref()
+            .or_else(made)
+            .filter(|_| case.method().has_source_file())
+            .map(AsFd::as_fd)
     }
 
     /// The data is incompressible.
-    pub(crate) fn make(&mut self, number: usize, target: Target<'_>, bytes: u64, seed: u64) -> Result<()> {
+    pub(crate) fn make(
+        &mut self,
+        number: usize,
+        target: Target<'_>,
+        bytes: u64,
+        seed: u64,
+    ) -> Result<()> {
         let fits = |made: &OwnSource| made.bytes >= bytes && made.seed == seed;
         if self.given.is_some() || self.made.get(&number).is_some_and(fits) {
             return Ok(());
@@ -80,7 +93,8 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
         }
         read_all(&file, bytes)?;
         let there = resident_bytes(&file)?.unwrap_or(bytes);
-        let doubt = || format!("only {there} of the source's {bytes} bytes remained in the page cache");
+        let doubt =
+            || format!("only {there} of the source's {bytes} bytes remained in the page cache");
         return Ok((there < bytes).then(doubt));
     }
     // The advice does not drop dirty pages.
@@ -89,12 +103,16 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
         .map_err(|errno| CallError::new("posix_fadvise", errno))?;
     let message = match resident_bytes(&file)? {
         Some(0) => return Ok(None),
-        Some(there) => format!("{there} of {bytes} bytes remain in the page cache after POSIX_FADV_DONTNEED"),
+        Some(there) => {
+            format!("{there} of {bytes} bytes remain in the page cache after POSIX_FADV_DONTNEED")
+        }
         None if !is_reported => {
-            "mincore reports cached pages only to the file's owner, or with permission to write".to_owned()
+            "mincore reports cached pages only to the file's owner, or with permission to write"
+                .to_owned()
         }
         None => {
-            "the page cache is unknown, because mincore needs a mapping and the filesystem has none".to_owned()
+            "the page cache is unknown, because mincore needs a mapping and the filesystem has none"
+                .to_owned()
         }
     };
     Err(CallError::unsupported("origin=cold", message))

@@ -28,14 +28,19 @@ pub(crate) fn uses_page_cache(
     const MUCH: u64 = 8;
     let name = format!("{}-direct-{prepare}", sample.file_stem);
     let size = Bytes(DIRECT_CHECK_FILE_BYTES);
-    let case = format!("pwrite,size={size},chunk=whole,cache=direct,memory=page-aligned,prepare={prepare}");
+    let case = format!(
+        "pwrite,size={size},chunk=whole,cache=direct,memory=page-aligned,prepare={prepare}"
+    );
     let case = Case::parse(&format!("{case},checksums={checksums}"))
         .map_err(|error| CallError::other("case", error.to_string()))?;
     source.make(&case, 0, sample.data_seed)?;
     // A busy observer can miss pages, but never sees absent ones.
     for _ in 0..DIRECT_CHECK_TRIES {
         let found = most_bytes_in_page_cache(directory, &case, &name, sample.data_seed, source);
-        if found.as_ref().is_err_and(|error| error.errno() == Some(Errno::EXIST)) {
+        if found
+            .as_ref()
+            .is_err_and(|error| error.errno() == Some(Errno::EXIST))
+        {
             // The file existed before the sample.
             return found.map(|_| false);
         }
@@ -98,7 +103,12 @@ fn most_resident_bytes(map: &Mapping, work: impl FnOnce() -> Result<()>) -> Resu
         begun.wait();
         let done = work();
         is_done.store(true, Ordering::Release);
-        let panicked = |_| Err(CallError::other("mincore", "the observing thread has ended"));
+        let panicked = |_| {
+            Err(CallError::other(
+                "mincore",
+                "the observing thread has ended",
+            ))
+        };
         done.and(observer.join().unwrap_or_else(panicked))
     })
 }

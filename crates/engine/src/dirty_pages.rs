@@ -35,7 +35,13 @@ struct CacheStat {
 /// Dirty bytes, and those under way to the device. None before Linux 6.5, and in sandboxes that refuse the call.
 fn unsynced_bytes(file: BorrowedFd<'_>) -> Option<u64> {
     const NO_FLAGS: c_uint = 0;
-    let (range, mut pages) = (Range { offset: 0, length: 0 }, CacheStat::default());
+    let (range, mut pages) = (
+        Range {
+            offset: 0,
+            length: 0,
+        },
+        CacheStat::default(),
+    );
     let (read, written) = (&raw const range, &raw mut pages);
     // SAFETY: the file is open, and both structures have the kernel's layout (include/uapi/linux/mman.h).
     let result = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), read, written, NO_FLAGS) };
@@ -48,11 +54,14 @@ fn unsynced_bytes(file: BorrowedFd<'_>) -> Option<u64> {
 /// `data=journal`: a file of our own shows that.
 pub(crate) fn check(directory: BorrowedFd<'_>, name: &str, size_bytes: u64) -> Result<()> {
     let file = file::open_to_read(Target::Directory(directory), name)?;
-    let Some(unsynced @ 1..) = unsynced_bytes(file.as_fd()) else { return Ok(()) };
+    let Some(unsynced @ 1..) = unsynced_bytes(file.as_fd()) else {
+        return Ok(());
+    };
     if !sync_cleans_pages(directory, &format!("{name}-synced"))? {
         return Ok(());
     }
-    let [unsynced, size] = [unsynced.min(size_bytes), size_bytes].map(|bytes| Bytes(bytes).approximate());
+    let [unsynced, size] =
+        [unsynced.min(size_bytes), size_bytes].map(|bytes| Bytes(bytes).approximate());
     let message = format!(
         "{unsynced} of {size} were only in the page cache when the program had ended, so it did not sync them. Let it \
          sync its file, or leave out --durable"
@@ -86,13 +95,26 @@ mod tests {
             return;
         }
         assert_eq!(unsynced_bytes(file.as_fd()), Some(1 << 16));
-        let directory =
-            rustix::fs::open(place.path(), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();
-        let refused = check(directory.as_fd(), "file", 1 << 16).unwrap_err().reason();
-        assert!(refused.starts_with("durable: 64 KiB of 64 KiB were only in the page cache"), "{refused}");
+        let directory = rustix::fs::open(
+            place.path(),
+            OFlags::RDONLY | OFlags::DIRECTORY,
+            Mode::empty(),
+        )
+        .unwrap();
+        let refused = check(directory.as_fd(), "file", 1 << 16)
+            .unwrap_err()
+            .reason();
+        assert!(
+            refused.starts_with("durable: 64 KiB of 64 KiB were only in the page cache"),
+            "{refused}"
+        );
         file.sync_data().unwrap();
         assert_eq!(unsynced_bytes(file.as_fd()), Some(0));
         check(directory.as_fd(), "file", 1 << 16).unwrap();
-        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1, "the other file is removed");
+        assert_eq!(
+            std::fs::read_dir(place.path()).unwrap().count(),
+            1,
+            "the other file is removed"
+        );
     }
 }

@@ -26,7 +26,11 @@ pub(crate) const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 pub(crate) const COPIED: &str = "copied";
 
 /// EINVAL from a filesystem without direct I/O: open(2).
-pub(crate) const OPEN_DIRECT: Call = Call { name: "open with O_DIRECT", lacks: &[Errno::INVAL], advice: &[] };
+pub(crate) const OPEN_DIRECT: Call = Call {
+    name: "open with O_DIRECT",
+    lacks: &[Errno::INVAL],
+    advice: &[],
+};
 
 /// The common name, one per thread, or the rank's own.
 pub(crate) fn names(request: &SampleRequest, rank: u32) -> Vec<String> {
@@ -45,12 +49,19 @@ pub(crate) fn names(request: &SampleRequest, rank: u32) -> Vec<String> {
 }
 
 /// A new file is created exclusively, a shared one by the first of several ranks.
-pub(crate) fn open(target: Target<'_>, name: &str, case: &Case, opening: Opening) -> Result<OwnedFd> {
+pub(crate) fn open(
+    target: Target<'_>,
+    name: &str,
+    case: &Case,
+    opening: Opening,
+) -> Result<OwnedFd> {
     let options = access(case);
     let options = match opening {
         Opening::Emptied => options.truncate(true),
         Opening::Kept => options,
-        Opening::New if case.axes().ranks > 1 && case.axes().files == Files::Shared => options.create(true),
+        Opening::New if case.axes().ranks > 1 && case.axes().files == Files::Shared => {
+            options.create(true)
+        }
         Opening::New => options.create_new(true),
     };
     let file = open_with(target, name, case.axes().cache, options)?;
@@ -95,7 +106,9 @@ pub(crate) fn create_filled(
         for at in (0..length).step_by(block.len()) {
             let piece = to_usize(length - at).min(block.len());
             pattern::fill(seed, at, &mut block[..piece]);
-            hand_over("write", &block[..piece], at, |bytes, _| rustix::io::write(&file, bytes))?;
+            hand_over("write", &block[..piece], at, |bytes, _| {
+                rustix::io::write(&file, bytes)
+            })?;
         }
         sync::sync(file.as_fd(), SyncCall::Fsync)
     };
@@ -133,11 +146,15 @@ pub(crate) fn read_exact(
 
 /// A missing file is not an error.
 pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<()> {
-    let Target::Directory(directory) = target else { return Ok(()) };
-    let removed = retry("unlink", || match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
-        Err(Errno::NOENT) => Ok(true),
-        Err(Errno::ISDIR) => Ok(false),
-        other => other.map(|()| true),
+    let Target::Directory(directory) = target else {
+        return Ok(());
+    };
+    let removed = retry("unlink", || {
+        match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+            Err(Errno::NOENT) => Ok(true),
+            Err(Errno::ISDIR) => Ok(false),
+            other => other.map(|()| true),
+        }
     });
     match removed.map_err(|error| error.with_path(name))? {
         true => Ok(()),
@@ -160,7 +177,10 @@ fn remove_directory(parent: BorrowedFd<'_>, name: &str) -> Result<()> {
 pub(crate) fn close(file: OwnedFd) -> Result<()> {
     match nix::unistd::close(file) {
         Ok(()) | Err(nix::errno::Errno::EINTR) => Ok(()),
-        Err(errno) => Err(CallError::new("close", Errno::from_raw_os_error(errno as i32))),
+        Err(errno) => Err(CallError::new(
+            "close",
+            Errno::from_raw_os_error(errno as i32),
+        )),
     }
 }
 
@@ -178,11 +198,23 @@ fn access(case: &Case) -> OpenOptions {
         .write_through(write_through)
 }
 
-fn open_with(target: Target<'_>, name: &str, cache: Cache, options: OpenOptions) -> Result<OwnedFd> {
+fn open_with(
+    target: Target<'_>,
+    name: &str,
+    cache: Cache,
+    options: OpenOptions,
+) -> Result<OwnedFd> {
     let file = match target {
-        Target::Directory(directory) => options.no_follow(true).mode(0o600).open_at(directory, name),
+        Target::Directory(directory) => {
+            options.no_follow(true).mode(0o600).open_at(directory, name)
+        }
         Target::Device(device) => options.open(format!("/proc/self/fd/{}", device.as_raw_fd())),
     };
-    let call = if cache == Cache::Direct { OPEN_DIRECT } else { "open".into() };
-    file.map(OwnedFd::from).map_err(|error| CallError::from_direct_io(call, &error).with_path(name))
+    let call = if cache == Cache::Direct {
+        OPEN_DIRECT
+    } else {
+        "open".into()
+    };
+    file.map(OwnedFd::from)
+        .map_err(|error| CallError::from_direct_io(call, &error).with_path(name))
 }

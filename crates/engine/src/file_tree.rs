@@ -39,23 +39,33 @@ impl SetDirectory<'_> {
     }
 
     pub(crate) fn make(&self, set: BorrowedFd<'_>) -> Result<()> {
-        let Some(name) = &self.name else { return Ok(()) };
-        retry("mkdir", || rustix::fs::mkdirat(set, name, Mode::RWXU)).map_err(|error| error.with_path(name))
+        let Some(name) = &self.name else {
+            return Ok(());
+        };
+        retry("mkdir", || rustix::fs::mkdirat(set, name, Mode::RWXU))
+            .map_err(|error| error.with_path(name))
     }
 }
 
 pub(crate) fn open_directory(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    retry("open", || rustix::fs::openat(parent, name, flags, Mode::empty()))
-        .map_err(|error| error.with_path(name))
+    retry("open", || {
+        rustix::fs::openat(parent, name, flags, Mode::empty())
+    })
+    .map_err(|error| error.with_path(name))
 }
 
 /// The files of one thread.
 pub(crate) fn directories<'a>(region: &Region<'a>) -> Vec<SetDirectory<'a>> {
     let axes = region.axes;
-    let (begin, end) = (region.range.offset, region.range.offset + region.range.length);
+    let (begin, end) = (
+        region.range.offset,
+        region.range.offset + region.range.length,
+    );
     let all = axes.file_size.files(axes.size_bytes).enumerate();
-    let own = all.skip_while(|(_, file)| file.offset < begin).take_while(|(_, file)| file.offset < end);
+    let own = all
+        .skip_while(|(_, file)| file.offset < begin)
+        .take_while(|(_, file)| file.offset < end);
     let mut first = None;
     let files: Vec<SetFile<'a>> = own
         .map(|(number, file)| {
@@ -67,7 +77,11 @@ pub(crate) fn directories<'a>(region: &Region<'a>) -> Vec<SetDirectory<'a>> {
                 Naming::Direct => CString::default(),
                 _ => CString::new(format!(".writebench{number:07}.tmp")).unwrap_or_default(),
             };
-            SetFile { name, temporary, region: region.file(file.offset - begin, file.length) }
+            SetFile {
+                name,
+                temporary,
+                region: region.file(file.offset - begin, file.length),
+            }
         })
         .collect();
     let first = first.unwrap_or(0);
@@ -82,7 +96,10 @@ pub(crate) fn directories<'a>(region: &Region<'a>) -> Vec<SetDirectory<'a>> {
         .map(|index| {
             // The number of its first file is unique among threads and ranks.
             let name = Some(format!("d{:07}", first + index * each));
-            SetDirectory { name, files: rest.by_ref().take(each).collect() }
+            SetDirectory {
+                name,
+                files: rest.by_ref().take(each).collect(),
+            }
         })
         .collect()
 }
@@ -95,19 +112,31 @@ pub(crate) fn make_set(parent: BorrowedFd<'_>, name: &str) -> Result<()> {
         let flags = rustix::fs::ioctl_getflags(parent).map(|flags| flags | IFlags::TOPDIR);
         let _ = flags.and_then(|flags| rustix::fs::ioctl_setflags(parent, flags));
     }
-    retry("mkdir", || rustix::fs::mkdirat(parent, name, Mode::RWXU)).map_err(|error| error.with_path(name))
+    retry("mkdir", || rustix::fs::mkdirat(parent, name, Mode::RWXU))
+        .map_err(|error| error.with_path(name))
 }
 
 /// Whether this is ext4 without a journal, which has no entry in /proc/fs/jbd2.
 fn lacks_journal(directory: BorrowedFd<'_>) -> bool {
-    let is_ext4 = fstatfs(directory).is_ok_and(|status| status.filesystem_type() == EXT4_SUPER_MAGIC);
-    let device = rustix::fs::fstat(directory).ok().filter(|_| is_ext4).and_then(|stat| {
-        let (major, minor) = (rustix::fs::major(stat.st_dev), rustix::fs::minor(stat.st_dev));
-        let link = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok()?;
-        Some(format!("{}-", link.file_name()?.to_str()?))
-    });
-    let (Some(device), Ok(journals)) = (device, std::fs::read_dir("/proc/fs/jbd2")) else { return false };
-    !journals.flatten().any(|journal| journal.file_name().to_string_lossy().starts_with(&device))
+    let is_ext4 =
+        fstatfs(directory).is_ok_and(|status| status.filesystem_type() == EXT4_SUPER_MAGIC);
+    let device = rustix::fs::fstat(directory)
+        .ok()
+        .filter(|_| is_ext4)
+        .and_then(|stat| {
+            let (major, minor) = (
+                rustix::fs::major(stat.st_dev),
+                rustix::fs::minor(stat.st_dev),
+            );
+            let link = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+            Some(format!("{}-", link.file_name()?.to_str()?))
+        });
+    let (Some(device), Ok(journals)) = (device, std::fs::read_dir("/proc/fs/jbd2")) else {
+        return false;
+    };
+    !journals
+        .flatten()
+        .any(|journal| journal.file_name().to_string_lossy().starts_with(&device))
 }
 
 /// Of all files, with their old content.
@@ -117,7 +146,9 @@ pub(crate) fn drop_pages(set: BorrowedFd<'_>, directories: &[SetDirectory<'_>]) 
         for SetFile { name, .. } in &directory.files {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let drop = || {
-                let file = retry("open", || rustix::fs::openat(&opened, name, flags, Mode::empty()))?;
+                let file = retry("open", || {
+                    rustix::fs::openat(&opened, name, flags, Mode::empty())
+                })?;
                 settle::drop_pages(file.as_fd())?;
                 file::close(file)
             };
@@ -140,12 +171,18 @@ pub(crate) fn fill_with_old_content(
         let opened = directory.open(set)?;
         for SetFile { name, region, .. } in &directory.files {
             let mut fill = || {
-                let file = retry("open", || rustix::fs::openat(&opened, name, flags, file::MODE))?;
+                let file = retry("open", || {
+                    rustix::fs::openat(&opened, name, flags, file::MODE)
+                })?;
                 for at in (0..region.file_length).step_by(block.len()) {
-                    let bytes = block.len().min(usize::try_from(region.file_length - at).unwrap_or(usize::MAX));
+                    let bytes = block
+                        .len()
+                        .min(usize::try_from(region.file_length - at).unwrap_or(usize::MAX));
                     let piece = &mut block[..bytes];
                     pattern::fill(!seed, region.range.offset + at, piece);
-                    hand_over("write", piece, at, |bytes, _| rustix::io::write(&file, bytes))?;
+                    hand_over("write", piece, at, |bytes, _| {
+                        rustix::io::write(&file, bytes)
+                    })?;
                 }
                 file::close(file)
             };
@@ -159,7 +196,14 @@ pub(crate) fn fill_with_old_content(
 pub(crate) fn entries(directory: impl AsFd) -> Result<u64> {
     let count = || -> rustix::io::Result<u64> {
         let names = rustix::fs::Dir::read_from(directory)?;
-        names.map(|entry| Ok(u64::from(!matches!(entry?.file_name().to_bytes(), b"." | b"..")))).sum()
+        names
+            .map(|entry| {
+                Ok(u64::from(!matches!(
+                    entry?.file_name().to_bytes(),
+                    b"." | b".."
+                )))
+            })
+            .sum()
     };
     count().map_err(|errno: Errno| CallError::new("readdir", errno))
 }

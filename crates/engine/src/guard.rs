@@ -1,5 +1,8 @@
 //! A process between a worker and the user's program. However either ends, no process of the program survives.
-#![expect(unsafe_code, reason = "an inherited descriptor is known by its number alone")]
+#![expect(
+    unsafe_code,
+    reason = "an inherited descriptor is known by its number alone"
+)]
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -13,7 +16,9 @@ use std::time::{Duration, Instant};
 
 use nix::sys::resource::UsageWho;
 use rustix::io::{Errno, FdFlags};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, set_child_subreaper, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getpid, kill_process, set_child_subreaper, waitid,
+};
 use serde::{Deserialize, Serialize};
 use writebench_model::nanoseconds;
 
@@ -42,7 +47,11 @@ pub(crate) struct Ended {
 }
 
 /// Waits until all of the program's processes have ended.
-pub(crate) fn run_guarded(words: &[OsString], phases: BorrowedFd<'_>, errors: OwnedFd) -> io::Result<Ended> {
+pub(crate) fn run_guarded(
+    words: &[OsString],
+    phases: BorrowedFd<'_>,
+    errors: OwnedFd,
+) -> io::Result<Ended> {
     // The kernel gives the children of a killed guard to this process.
     set_child_subreaper(Some(getpid()))?;
     keep_inherited_descriptors()?;
@@ -50,24 +59,34 @@ pub(crate) fn run_guarded(words: &[OsString], phases: BorrowedFd<'_>, errors: Ow
     let (mut own, guards) = UnixStream::pair()?;
     // The supervisor takes the end of the worker's error output for the worker's end.
     let mut command = Command::new("/proc/self/exe");
-    command.arg(GUARD).args(words).env(PHASES_FD, phases.as_raw_fd().to_string());
+    command
+        .arg(GUARD)
+        .args(words)
+        .env(PHASES_FD, phases.as_raw_fd().to_string());
     // The guard must outlive the worker's group, which is killed as a whole.
-    let mut guard = command.stdin(OwnedFd::from(guards)).stdout(errors).process_group(0).spawn()?;
+    let mut guard = command
+        .stdin(OwnedFd::from(guards))
+        .stdout(errors)
+        .process_group(0)
+        .spawn()?;
     drop(command);
     let mut text = String::new();
     let read = own.read_to_string(&mut text);
     let status = guard.wait();
     end_children();
     let (status, _) = (status?, read?);
-    let report: Result<Ended, i32> =
-        serde_json::from_str(&text).map_err(|_| io::Error::other(format!("its guard ended with {status}")))?;
+    let report: Result<Ended, i32> = serde_json::from_str(&text)
+        .map_err(|_| io::Error::other(format!("its guard ended with {status}")))?;
     report.map_err(io::Error::from_raw_os_error)
 }
 
 /// The user's programs must not inherit the worker's descriptors.
 fn keep_inherited_descriptors() -> io::Result<()> {
     for entry in std::fs::read_dir("/proc/self/fd")? {
-        let number = entry?.file_name().to_str().and_then(|name| name.parse().ok());
+        let number = entry?
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok());
         if let Some(number) = number.filter(|&number: &i32| number > libc::STDERR_FILENO) {
             // SAFETY: the call takes numbers, and closes nothing here. The directory's own may be closed
             // already.
@@ -99,7 +118,11 @@ pub fn guard(words: &mut dyn Iterator<Item = OsString>) -> io::Result<()> {
     let ended = run(words);
     let left = end_children();
     let report = match ended {
-        Ok(ended) => Ok(Ended { startup_ns, left, ..ended }),
+        Ok(ended) => Ok(Ended {
+            startup_ns,
+            left,
+            ..ended
+        }),
         Err(error) => Err(error.raw_os_error().unwrap_or(libc::EIO)),
     };
     Ok(serde_json::to_writer(&worker, &report)?)
@@ -107,19 +130,31 @@ pub fn guard(words: &mut dyn Iterator<Item = OsString>) -> io::Result<()> {
 
 fn run(words: &mut dyn Iterator<Item = OsString>) -> io::Result<Ended> {
     let mut command = Command::new(words.next().unwrap_or_default());
-    command.args(words).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
     command.stderr(io::stdout().as_fd().try_clone_to_owned()?);
     let before = Usage::read(UsageWho::RUSAGE_CHILDREN);
     let start = Instant::now();
     let status = command.spawn()?.wait()?;
     let elapsed_ns = nanoseconds(start.elapsed());
     let usage = Usage::read(UsageWho::RUSAGE_CHILDREN).since(before);
-    Ok(Ended { status: status.into_raw(), elapsed_ns, startup_ns: None, usage, left: 0 })
+    Ok(Ended {
+        status: status.into_raw(),
+        elapsed_ns,
+        startup_ns: None,
+        usage,
+        left: 0,
+    })
 }
 
 fn time_of_nothing() -> io::Result<u64> {
     let mut command = Command::new(NOTHING);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let start = Instant::now();
     command.status()?;
     Ok(nanoseconds(start.elapsed()))
@@ -132,7 +167,8 @@ fn end_children() -> usize {
         match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
             Err(errno) if errno != Errno::INTR => return killed.len(),
             Ok(None) => {
-                killed.extend(children().filter(|&child| kill_process(child, Signal::KILL).is_ok()));
+                killed
+                    .extend(children().filter(|&child| kill_process(child, Signal::KILL).is_ok()));
                 sleep(INSPECTION_INTERVAL);
             }
             Ok(Some(_)) | Err(_) => {}

@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use direct_io::AlignedBuffer;
 use memmap2::MmapMut;
-use writebench_model::protocol::{DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits, SampleRequest};
+use writebench_model::protocol::{
+    DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits, SampleRequest,
+};
 use writebench_model::{Bytes, Case, Limit, LimitKind, nanoseconds};
 
 use crate::call::{CallError, Result};
@@ -26,10 +28,13 @@ impl Engine<'_> {
     pub fn limits(&mut self, target: Target<'_>, request: &LimitRequest) -> MeasuredLimits {
         let time = Duration::from_nanos(request.time_ns);
         match &request.hardware {
-            LimitedHardware::Memory { threads, bytes } => {
-                MeasuredLimits { limits: memory(*threads, *bytes, time), bytes_written: 0 }
+            LimitedHardware::Memory { threads, bytes } => MeasuredLimits {
+                limits: memory(*threads, *bytes, time),
+                bytes_written: 0,
+            },
+            LimitedHardware::Device(writes) => {
+                self.device_limit(target, request.target, writes, time)
             }
-            LimitedHardware::Device(writes) => self.device_limit(target, request.target, writes, time),
         }
     }
 
@@ -50,14 +55,23 @@ impl Engine<'_> {
             Target::Device(_) => "overwrite",
         };
         // Blocks with data need no extent conversion, and huge pages are fewer pieces for the device.
-        let shapes = [(CHUNK, 8, prepare, "page-aligned"), (8 * CHUNK, 4, "overwrite", "huge-pages")];
-        let (mut bytes_per_s, mut how, mut bytes_written) = (None, format!("no room for {}", Bytes(CHUNK)), 0);
+        let shapes = [
+            (CHUNK, 8, prepare, "page-aligned"),
+            (8 * CHUNK, 4, "overwrite", "huge-pages"),
+        ];
+        let (mut bytes_per_s, mut how, mut bytes_written) =
+            (None, format!("no room for {}", Bytes(CHUNK)), 0);
         let mut size = FIRST_BYTES.min(writes.file_bytes);
         let start = Instant::now();
         for (chunk, depth, prepare, memory) in shapes.into_iter().cycle().take(MOST_FILES) {
             // A file to be overwritten is written twice.
-            let times = if matches!(target, Target::Directory(_)) && prepare == "overwrite" { 2 } else { 1 };
-            size = size.min(writes.most_bytes.saturating_sub(bytes_written) / times) / CHUNK * CHUNK;
+            let times = if matches!(target, Target::Directory(_)) && prepare == "overwrite" {
+                2
+            } else {
+                1
+            };
+            size =
+                size.min(writes.most_bytes.saturating_sub(bytes_written) / times) / CHUNK * CHUNK;
             let is_late = bytes_per_s.is_some() && start.elapsed() >= time;
             if size == 0 || is_late {
                 break;
@@ -66,9 +80,15 @@ impl Engine<'_> {
             let name = format!(
                 "uring,size={size_text},chunk={chunk},depth={depth},prepare={prepare},cache=direct,memory={memory}"
             );
-            let Ok(case) = Case::parse(&name).inspect_err(|error| how = error.to_string()) else { break };
+            let Ok(case) = Case::parse(&name).inspect_err(|error| how = error.to_string()) else {
+                break;
+            };
             let bare = SampleRequest::bare(case, &writes.file_stem, writes.data_seed);
-            let request = SampleRequest { target: number, settle_limit_ns: nanoseconds(time), ..bare };
+            let request = SampleRequest {
+                target: number,
+                settle_limit_ns: nanoseconds(time),
+                ..bare
+            };
             let sample = self.sample(target, &request);
             let case = &request.case;
             bytes_written += size * times;
@@ -83,20 +103,38 @@ impl Engine<'_> {
                 bytes_per_s = Some(per_s);
                 how = format!("best of phase write of {case}");
             }
-            let left_ms = u64::try_from(time.saturating_sub(start.elapsed()).as_millis()).unwrap_or(0);
-            size = (per_s / 1000 * left_ms / 3).clamp(FIRST_BYTES, writes.file_bytes.max(FIRST_BYTES));
+            let left_ms =
+                u64::try_from(time.saturating_sub(start.elapsed()).as_millis()).unwrap_or(0);
+            size =
+                (per_s / 1000 * left_ms / 3).clamp(FIRST_BYTES, writes.file_bytes.max(FIRST_BYTES));
             size = size.min(writes.file_bytes);
         }
-        let limit = Limit { kind: LimitKind::DeviceWrite, threads: 1, bytes_per_s, description: how };
-        MeasuredLimits { limits: vec![limit], bytes_written }
+        let limit = Limit {
+            kind: LimitKind::DeviceWrite,
+            threads: 1,
+            bytes_per_s,
+            description: how,
+        };
+        MeasuredLimits {
+            limits: vec![limit],
+            bytes_written,
+        }
     }
 }
 
 /// With a part of the sentence.
 const COPIES: [(LimitKind, &str, Step<Copier>); 3] = [
     (LimitKind::MemoryCopy, "", |copier| copier.time(copy_pieces)),
-    (LimitKind::MemoryCopyOneChunk, ", from 65536 bytes of each", |copier| copier.time(copy_one_chunk)),
-    (LimitKind::MemoryCopyNonTemporal, ", past the caches", |copier| copier.time(copy_past_caches)),
+    (
+        LimitKind::MemoryCopyOneChunk,
+        ", from 65536 bytes of each",
+        |copier| copier.time(copy_one_chunk),
+    ),
+    (
+        LimitKind::MemoryCopyNonTemporal,
+        ", past the caches",
+        |copier| copier.time(copy_past_caches),
+    ),
 ];
 
 /// All destinations are touched first. The best of several passes counts.
@@ -106,13 +144,21 @@ fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
     let copied_bytes = each as u64 * u64::from(threads);
     let fastest = fastest(threads, each, time);
     let limit = |(index, (kind, way, _))| {
-        let how = format!("best copy of {} by {threads} threads{way}", Bytes(copied_bytes));
+        let how = format!(
+            "best copy of {} by {threads} threads{way}",
+            Bytes(copied_bytes)
+        );
         let (bytes_per_s, how) = match &fastest {
             _ if is_missing(kind) => (None, streaming_copy::MISSING.to_owned()),
             Err(why) => (None, why.clone()),
             Ok(fastest) => (Some(rate(copied_bytes, fastest[index])), how),
         };
-        Limit { kind, threads, bytes_per_s, description: how }
+        Limit {
+            kind,
+            threads,
+            bytes_per_s,
+            description: how,
+        }
     };
     COPIES.into_iter().enumerate().map(limit).collect()
 }
@@ -148,7 +194,8 @@ fn fastest(threads: u32, each: usize, time: Duration) -> Result<[Duration; COPIE
         }
         Ok(fastest)
     };
-    std::thread::scope(|scope| Threads::start(scope, &copiers).and_then(passes)).map_err(CallError::reason)
+    std::thread::scope(|scope| Threads::start(scope, &copiers).and_then(passes))
+        .map_err(CallError::reason)
 }
 
 struct Copier {
@@ -166,7 +213,12 @@ impl Copier {
         from.fill(1);
         to.fill(2);
         let now = Instant::now();
-        Some(Self { from, to, began: now, ended: now })
+        Some(Self {
+            from,
+            to,
+            began: now,
+            ended: now,
+        })
     }
 
     fn time(&mut self, copy: fn(&[u8], &mut [u8])) -> Result<()> {
@@ -209,18 +261,32 @@ mod tests {
     #[test]
     fn each_kind_of_copy_has_a_result() {
         let limits = memory(2, 64 << 20, Duration::from_millis(300));
-        let of = |kind| limits.iter().find(|limit| limit.kind == kind).and_then(|limit| limit.bytes_per_s);
+        let of = |kind| {
+            limits
+                .iter()
+                .find(|limit| limit.kind == kind)
+                .and_then(|limit| limit.bytes_per_s)
+        };
         for kind in [LimitKind::MemoryCopy, LimitKind::MemoryCopyOneChunk] {
             assert!(of(kind).is_some_and(|rate| rate > 0), "{limits:?}");
         }
-        assert_eq!(of(LimitKind::MemoryCopyNonTemporal).is_some(), StreamingCopy::for_this_cpu().is_some());
+        assert_eq!(
+            of(LimitKind::MemoryCopyNonTemporal).is_some(),
+            StreamingCopy::for_this_cpu().is_some()
+        );
         assert!(limits.iter().all(|limit| limit.threads == 2));
     }
 
     #[test]
     fn missing_memory_is_reported() {
         let limits = memory(1, 1 << 60, Duration::ZERO);
-        assert!(limits.iter().all(|limit| limit.bytes_per_s.is_none()), "{limits:?}");
-        assert!(limits[0].description.contains("insufficient memory"), "{limits:?}");
+        assert!(
+            limits.iter().all(|limit| limit.bytes_per_s.is_none()),
+            "{limits:?}"
+        );
+        assert!(
+            limits[0].description.contains("insufficient memory"),
+            "{limits:?}"
+        );
     }
 }

@@ -13,7 +13,9 @@ impl Usage {
     pub(crate) fn read(whom: UsageWho) -> Self {
         let nanoseconds = |time: TimeVal| time.tv_sec() * 1_000_000_000 + time.tv_usec() * 1_000;
         // Cannot fail with these arguments.
-        let Ok(usage) = getrusage(whom) else { return Self::default() };
+        let Ok(usage) = getrusage(whom) else {
+            return Self::default();
+        };
         Self([
             nanoseconds(usage.user_time()),
             nanoseconds(usage.system_time()),
@@ -27,7 +29,8 @@ impl Usage {
     }
 
     pub(crate) fn write(self, sample: &mut Sample) {
-        let [user, system, faults, switches] = self.0.map(|number| u64::try_from(number).unwrap_or(0));
+        let [user, system, faults, switches] =
+            self.0.map(|number| u64::try_from(number).unwrap_or(0));
         (sample.user_cpu_ns, sample.system_cpu_ns) = (user, system);
         (sample.page_faults, sample.context_switches) = (faults, switches);
     }
@@ -36,7 +39,13 @@ impl Usage {
 /// Over all CPUs: `steal` in proc_stat(5).
 pub(crate) fn steal_ns() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/stat").ok()?;
-    let ticks: u64 = stat.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
+    let ticks: u64 = stat
+        .lines()
+        .next()?
+        .split_whitespace()
+        .nth(8)?
+        .parse()
+        .ok()?;
     ticks.checked_mul(1_000_000_000 / rustix::param::clock_ticks_per_second())
 }
 
@@ -49,6 +58,12 @@ pub(crate) fn device_bytes(device_number: &str) -> Option<u64> {
 
 pub(crate) fn meminfo_bytes(name: &str) -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.split_whitespace()
+        .next()?
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1024)
 }

@@ -7,7 +7,11 @@ use crate::methods::map::Map;
 
 /// Of at least these bytes. mincore(2) needs a mapping, so the answer is None where a filesystem cannot map files, as
 /// FUSE with direct I/O and sysfs: no method is worse for what nobody can observe.
-pub(crate) fn resident_bytes(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Option<u64>> {
+pub(crate) fn resident_bytes(
+    file: BorrowedFd<'_>,
+    offset: u64,
+    length: u64,
+) -> Result<Option<u64>> {
     match Map::reading(file, offset, length) {
         Ok(map) => map.resident_bytes().map(Some),
         Err(error) if error.is_unsupported() => Ok(None),

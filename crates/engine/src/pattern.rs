@@ -20,13 +20,21 @@ pub(crate) fn word(seed: u64, index: u64) -> u64 {
 /// Different for each case and round.
 pub(crate) fn sample_seed(request: &SampleRequest) -> u64 {
     let seed = word(request.data_seed, u64::from(request.round));
-    request.case.to_string().bytes().fold(seed, |seed, byte| word(seed, u64::from(byte)))
+    request
+        .case
+        .to_string()
+        .bytes()
+        .fold(seed, |seed, byte| word(seed, u64::from(byte)))
 }
 
 pub(crate) fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
     let into_word = usize::try_from(offset % WORD_BYTES as u64).unwrap_or(0);
     let mut index = offset / WORD_BYTES as u64;
-    let head = if into_word == 0 { 0 } else { (WORD_BYTES - into_word).min(bytes.len()) };
+    let head = if into_word == 0 {
+        0
+    } else {
+        (WORD_BYTES - into_word).min(bytes.len())
+    };
     let (first, rest) = bytes.split_at_mut(head);
     if !first.is_empty() {
         first.copy_from_slice(&word(seed, index).to_le_bytes()[into_word..into_word + head]);
@@ -55,7 +63,9 @@ pub(crate) fn fill_with(data: Data, seed: u64, offset: u64, bytes: &mut [u8]) {
     let mut rest = bytes;
     while !rest.is_empty() {
         let (block, others) = rest.split_at_mut((Data::BLOCK_BYTES - into_block).min(rest.len()));
-        let random_bytes = (Data::BLOCK_BYTES - zero_bytes).saturating_sub(into_block).min(block.len());
+        let random_bytes = (Data::BLOCK_BYTES - zero_bytes)
+            .saturating_sub(into_block)
+            .min(block.len());
         block[random_bytes..].fill(0);
         (rest, into_block) = (others, 0);
     }

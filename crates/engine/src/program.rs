@@ -34,7 +34,10 @@ impl Program<'_> {
     /// Records the program's own phases, or phase `write` from start to end.
     pub(crate) fn run(&self, words: &[String], case: &Case, sample: &mut Sample) -> Result<()> {
         if words.is_empty() {
-            return Err(CallError::other("program", "the program has no command: use run --command"));
+            return Err(CallError::other(
+                "program",
+                "the program has no command: use run --command",
+            ));
         }
         let (program, ended, mut reported) = self.run_to_end("program", words)?;
         ended.usage.write(sample);
@@ -43,7 +46,10 @@ impl Program<'_> {
             .map_err(|why| CallError::other(PHASES_FD, format!("{program}: {why}")))?;
         sample.bytes = case.axes().size_bytes;
         if ended.left > 0 {
-            let left = format!("{program} left {} processes behind, which were killed", ended.left);
+            let left = format!(
+                "{program} left {} processes behind, which were killed",
+                ended.left
+            );
             sample.disturbed = sample.disturbed.take().or(Some(left));
         }
         Ok(())
@@ -51,43 +57,73 @@ impl Program<'_> {
 
     /// A command before or after the program. Does nothing without words.
     pub(crate) fn run_beside(&self, option: &'static str, words: &[String]) -> Result<()> {
-        if words.is_empty() { Ok(()) } else { self.run_to_end(option, words).map(drop) }
+        if words.is_empty() {
+            Ok(())
+        } else {
+            self.run_to_end(option, words).map(drop)
+        }
     }
 
     /// Returns the program's name, its end, and what it reported. Fails if the program does.
     fn run_to_end(&self, role: &'static str, words: &[String]) -> Result<(String, Ended, File)> {
         let line = self.line(words)?;
-        let program = line.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+        let program = line
+            .first()
+            .map(|word| word.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let [reported, mut words] = [memory_file("phases")?, memory_file("errors")?];
-        let errors = words.try_clone().map_err(|error| CallError::from_io("dup", &error))?;
+        let errors = words
+            .try_clone()
+            .map_err(|error| CallError::from_io("dup", &error))?;
         let ended = run_guarded(&line, reported.as_fd(), errors.into());
         let cannot = |error: io::Error| format!("{program}: {}", Failure::io_message(&error));
         let ended = ended.map_err(|error| CallError::other("exec", cannot(error)))?;
         let status = ExitStatus::from_raw(ended.status);
         if !status.success() {
             let said = last_words(&read_text(&mut words));
-            let said = if said.is_empty() { said } else { format!(": {said}") };
-            return Err(CallError::other(role, format!("{program} ended with {status}{said}")));
+            let said = if said.is_empty() {
+                said
+            } else {
+                format!(": {said}")
+            };
+            return Err(CallError::other(
+                role,
+                format!("{program} ended with {status}{said}"),
+            ));
         }
         Ok((program, ended, reported))
     }
 
     fn line(&self, words: &[String]) -> Result<Vec<OsString>> {
         let Target::Directory(directory) = self.target else {
-            return Err(CallError::unsupported("program", "a program needs a file, not a device"));
+            return Err(CallError::unsupported(
+                "program",
+                "a program needs a file, not a device",
+            ));
         };
         let file = path_to(directory)?.join(self.name);
         let source = self.source.map(path_to).transpose()?;
         let source = source.as_deref().unwrap_or(Path::new(SOURCE));
-        Ok(words.iter().map(|word| filled(word, &file, source)).collect())
+        Ok(words
+            .iter()
+            .map(|word| filled(word, &file, source))
+            .collect())
     }
 }
 
 /// Paths need not be text.
 fn filled(word: &str, file: &Path, source: &Path) -> OsString {
-    let with_source =
-        |piece: &str| piece.split(SOURCE).map(OsStr::new).collect::<Vec<_>>().join(source.as_os_str());
-    word.split(FILE).map(with_source).collect::<Vec<_>>().join(file.as_os_str())
+    let with_source = |piece: &str| {
+        piece
+            .split(SOURCE)
+            .map(OsStr::new)
+            .collect::<Vec<_>>()
+            .join(source.as_os_str())
+    };
+    word.split(FILE)
+        .map(with_source)
+        .collect::<Vec<_>>()
+        .join(file.as_os_str())
 }
 
 fn path_to(file: BorrowedFd<'_>) -> Result<PathBuf> {
@@ -111,7 +147,9 @@ fn read_text(file: &mut File) -> String {
 fn last_words(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let from = line.len().saturating_sub(MOST_WORDS_BYTES);
-    let from = (from..=line.len()).find(|&at| line.is_char_boundary(at)).unwrap_or(line.len());
+    let from = (from..=line.len())
+        .find(|&at| line.is_char_boundary(at))
+        .unwrap_or(line.len());
     line[from..].to_owned()
 }
 
@@ -125,15 +163,19 @@ fn phases(reported: &str, elapsed_ns: u64) -> Result<PhasesNs, String> {
     }
     while let Some(name) = words.next() {
         let time = words.next().and_then(|text| text.parse::<u64>().ok());
-        let time = time.ok_or_else(|| format!("'{name}' is not followed by a number of nanoseconds"))?;
+        let time =
+            time.ok_or_else(|| format!("'{name}' is not followed by a number of nanoseconds"))?;
         let phase = Phase::from_name(name).and_then(|phase| phases.get_mut(phase));
-        let phase =
-            phase.ok_or_else(|| format!("'{name}' is not a phase: use open, prepare, write, sync or close"))?;
+        let phase = phase.ok_or_else(|| {
+            format!("'{name}' is not a phase: use open, prepare, write, sync or close")
+        })?;
         *phase = phase.saturating_add(time);
     }
     let total = phases.total();
     if total > elapsed_ns {
-        return Err(format!("it reports {total} ns, but ran for {elapsed_ns} ns"));
+        return Err(format!(
+            "it reports {total} ns, but ran for {elapsed_ns} ns"
+        ));
     }
     Ok(phases)
 }
@@ -151,15 +193,30 @@ mod tests {
     #[test]
     fn reported_phases_are_added_up_in_any_order() {
         let told = phases("write 30 sync 20\nopen 5 write 10 close 1 prepare 2\n", 100).unwrap();
-        assert_eq!((told.open, told.prepare, told.write, told.sync, told.close), (5, 2, 40, 20, 1));
+        assert_eq!(
+            (told.open, told.prepare, told.write, told.sync, told.close),
+            (5, 2, 40, 20, 1)
+        );
     }
 
     #[test]
     fn an_impossible_report_is_refused_with_the_reason() {
         assert!(phases("write", 10).unwrap_err().contains("nanoseconds"));
-        assert!(phases("wrote 5", 10).unwrap_err().contains("'wrote' is not a phase"));
-        assert!(phases("settle 5", 10).unwrap_err().contains("is not a phase"));
-        assert!(phases("write 11", 10).unwrap_err().contains("ran for 10 ns"));
+        assert!(
+            phases("wrote 5", 10)
+                .unwrap_err()
+                .contains("'wrote' is not a phase")
+        );
+        assert!(
+            phases("settle 5", 10)
+                .unwrap_err()
+                .contains("is not a phase")
+        );
+        assert!(
+            phases("write 11", 10)
+                .unwrap_err()
+                .contains("ran for 10 ns")
+        );
     }
 
     #[test]

@@ -34,7 +34,11 @@ pub(crate) fn read_back(
         Extent::Whole => None,
         Extent::Part => {
             let bytes = written.handed_over_bytes.iter().sum();
-            BlockSelection::new(bytes, pattern::sample_seed(request), block_bytes(written, bytes))
+            BlockSelection::new(
+                bytes,
+                pattern::sample_seed(request),
+                block_bytes(written, bytes),
+            )
         }
     };
     let mut reader = Reader {
@@ -45,32 +49,51 @@ pub(crate) fn read_back(
         compared_bytes: 0,
     };
     let mut origins = Vec::new();
-    for (region, &bytes) in
-        written.regions.iter().zip(&written.handed_over_bytes).filter(|(_, bytes)| **bytes > 0)
+    for (region, &bytes) in written
+        .regions
+        .iter()
+        .zip(&written.handed_over_bytes)
+        .filter(|(_, bytes)| **bytes > 0)
     {
         let name = region.name(written.names);
         let compared = reader.compare_region(region, bytes, selection);
         origins.push(compared.map_err(|error| error.with_path(name))?);
     }
     let from = least_certain(&origins);
-    let extent = if selection.is_some() { Extent::Part } else { Extent::Whole };
-    Ok(ReadBack { extent, bytes: reader.compared_bytes, from })
+    let extent = if selection.is_some() {
+        Extent::Part
+    } else {
+        Extent::Whole
+    };
+    Ok(ReadBack {
+        extent,
+        bytes: reader.compared_bytes,
+        from,
+    })
 }
 
 pub(crate) fn least_certain(origins: &[Option<ReadFrom>]) -> Option<ReadFrom> {
     let from = [None, Some(ReadFrom::PageCache), Some(ReadFrom::Device)];
-    from.into_iter().find(|from| origins.contains(from)).flatten()
+    from.into_iter()
+        .find(|from| origins.contains(from))
+        .flatten()
 }
 
 fn block_bytes(written: &Written<'_, '_>, bytes: u64) -> u64 {
     let is_durable = written.case.contract().durability == Durability::Durable;
     let is_on_device = is_durable || written.case.axes().cache == Cache::Direct;
-    if is_on_device { device_block_bytes(bytes) } else { PAGE_BYTES }
+    if is_on_device {
+        device_block_bytes(bytes)
+    } else {
+        PAGE_BYTES
+    }
 }
 
 fn device_block_bytes(bytes: u64) -> u64 {
     let block_bytes = bytes / STRIPE_BLOCKS / DEVICE_BLOCKS;
-    block_bytes.next_power_of_two().clamp(PAGE_BYTES, MOST_BLOCK_BYTES)
+    block_bytes
+        .next_power_of_two()
+        .clamp(PAGE_BYTES, MOST_BLOCK_BYTES)
 }
 
 #[derive(Clone, Copy)]
@@ -84,7 +107,11 @@ impl BlockSelection {
     /// None for every block.
     fn new(bytes: u64, seed: u64, block_bytes: u64) -> Option<Self> {
         let stripe_blocks = (bytes / LEAST_SELECTED_BYTES).min(STRIPE_BLOCKS);
-        (stripe_blocks > 1).then_some(Self { block_bytes, stripe_blocks, seed })
+        (stripe_blocks > 1).then_some(Self {
+            block_bytes,
+            stripe_blocks,
+            seed,
+        })
     }
 
     /// The first block, the last one and a random one of each stripe, cut to the range.
@@ -100,12 +127,19 @@ impl BlockSelection {
             let ends = (high == last && random != last && last != first).then_some(last);
             [begins, Some(random), ends].into_iter().flatten()
         });
-        blocks.map(move |block| ((block * block_bytes).max(begin), ((block + 1) * block_bytes).min(end)))
+        blocks.map(move |block| {
+            (
+                (block * block_bytes).max(begin),
+                ((block + 1) * block_bytes).min(end),
+            )
+        })
     }
 }
 
 fn steps(begin: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
-    (begin..end).step_by(WHOLE_STEP_BYTES).map(move |from| (from, (from + WHOLE_STEP_BYTES as u64).min(end)))
+    (begin..end)
+        .step_by(WHOLE_STEP_BYTES)
+        .map(move |from| (from, (from + WHOLE_STEP_BYTES as u64).min(end)))
 }
 
 struct Reader<'r, 'w, 'a> {
@@ -125,16 +159,24 @@ impl Reader<'_, '_, '_> {
         selection: Option<BlockSelection>,
     ) -> Result<Option<ReadFrom>> {
         let file = file::open_to_read(self.written.target, region.name(self.written.names))?;
-        if self.written.case.contract().durability == Durability::Durable || self.written.is_of_another_rank {
+        if self.written.case.contract().durability == Durability::Durable
+            || self.written.is_of_another_rank
+        {
             // The search below finds pages that remain.
             let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
         }
         let from = find_origin(&file, region.file_offset, region.span_bytes(bytes));
         // If ranks have blocks in turns, the region's are chosen.
-        let begin = if region.is_contiguous() { region.file_offset } else { 0 };
+        let begin = if region.is_contiguous() {
+            region.file_offset
+        } else {
+            0
+        };
         let end = begin + bytes;
-        let original =
-            region.copy_from.map(|source| file::reopen_to_read(source, Cache::Buffered)).transpose()?;
+        let original = region
+            .copy_from
+            .map(|source| file::reopen_to_read(source, Cache::Buffered))
+            .transpose()?;
         let ranges: Vec<(u64, u64)> = match selection {
             None => steps(begin, end).collect(),
             Some(selection) => {
@@ -143,12 +185,16 @@ impl Reader<'_, '_, '_> {
                     let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
                 }
                 let seed = pattern::word(selection.seed, region.index as u64);
-                BlockSelection { seed, ..selection }.ranges(begin, end).collect()
+                BlockSelection { seed, ..selection }
+                    .ranges(begin, end)
+                    .collect()
             }
         };
         for batch in ranges.chunks(BATCH_BLOCKS) {
-            let pieces: Vec<Region<'_>> =
-                batch.iter().flat_map(|(from, to)| region.contiguous(from - begin, to - from)).collect();
+            let pieces: Vec<Region<'_>> = batch
+                .iter()
+                .flat_map(|(from, to)| region.contiguous(from - begin, to - from))
+                .collect();
             if selection.is_some() && from != Some(ReadFrom::PageCache) {
                 for piece in &pieces {
                     // The later read waits and reports errors.
@@ -184,7 +230,9 @@ impl Reader<'_, '_, '_> {
         }
         if found != expected {
             let pairs = found.iter().zip(expected.iter());
-            let at = pairs.take_while(|(found, expected)| found == expected).count();
+            let at = pairs
+                .take_while(|(found, expected)| found == expected)
+                .count();
             let error = wrong("the content differs from the written data".to_owned());
             return Err(error.at(begin + at as u64));
         }
@@ -200,7 +248,11 @@ fn find_origin(file: &OwnedFd, begin: u64, bytes: u64) -> Option<ReadFrom> {
     const INSPECTED_BYTES: usize = 16 << 20;
     for at in (0..bytes).step_by(INSPECTED_BYTES) {
         let length = (INSPECTED_BYTES as u64).min(bytes - at);
-        if page_cache::resident_bytes(file.as_fd(), begin + at, length).ok().flatten()? > 0 {
+        if page_cache::resident_bytes(file.as_fd(), begin + at, length)
+            .ok()
+            .flatten()?
+            > 0
+        {
             return Some(ReadFrom::PageCache);
         }
     }
@@ -214,7 +266,9 @@ mod tests {
 
     fn blocks(bytes: u64, seed: u64, begin: u64, block_bytes: u64) -> Vec<(u64, u64)> {
         let selection = BlockSelection::new(bytes, seed, block_bytes);
-        selection.map_or_else(Vec::new, |selection| selection.ranges(begin, begin + bytes).collect())
+        selection.map_or_else(Vec::new, |selection| {
+            selection.ranges(begin, begin + bytes).collect()
+        })
     }
 
     proptest! {
@@ -244,7 +298,12 @@ mod tests {
             let stripe = STRIPE_BLOCKS * block_bytes;
             let ranges = blocks(64 << 20, seed, 0, block_bytes);
             for lost in (0..64 << 20).step_by(usize::try_from(stripe).unwrap()) {
-                assert!(ranges.iter().any(|(from, to)| lost <= *from && *to <= lost + stripe), "{seed} {lost}");
+                assert!(
+                    ranges
+                        .iter()
+                        .any(|(from, to)| lost <= *from && *to <= lost + stripe),
+                    "{seed} {lost}"
+                );
             }
         }
     }
@@ -257,7 +316,10 @@ mod tests {
 
     #[test]
     fn another_seed_chooses_other_blocks_and_a_small_file_is_compared_whole() {
-        assert_ne!(blocks(64 << 20, 1, 0, PAGE_BYTES), blocks(64 << 20, 2, 0, PAGE_BYTES));
+        assert_ne!(
+            blocks(64 << 20, 1, 0, PAGE_BYTES),
+            blocks(64 << 20, 2, 0, PAGE_BYTES)
+        );
         assert!(BlockSelection::new((2 << 20) - 1, 1, PAGE_BYTES).is_none());
     }
 }

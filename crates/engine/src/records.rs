@@ -66,15 +66,16 @@ impl Records {
         Self {
             every: sync.every.map(u64::from),
             limit,
-            latencies: has_latencies
-                .then(|| Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are right")),
+            latencies: has_latencies.then(|| {
+                Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are right")
+            }),
             longest: (0, 0),
             since_sync: 0,
             synced_bytes: 0,
-            arrivals: case
-                .axes()
-                .records_per_s
-                .map(|rate| Arrivals { records_per_s: rate.into(), ..Arrivals::default() }),
+            arrivals: case.axes().records_per_s.map(|rate| Arrivals {
+                records_per_s: rate.into(),
+                ..Arrivals::default()
+            }),
             handed_over_bytes: 0,
             sampler: ProgressSampler::new(chunk_bytes),
             behind: None,
@@ -112,8 +113,14 @@ impl Records {
         if self.is_off() {
             // Write-back is due at the first chunk beyond its distance, which is seldom a border of the
             // sampler's pieces.
-            let distance = self.behind.as_ref().map_or(u64::MAX, |behind| behind.distance);
-            let reserved = self.ahead.as_ref().map_or(u64::MAX, |_| Prepare::AHEAD_BYTES);
+            let distance = self
+                .behind
+                .as_ref()
+                .map_or(u64::MAX, |behind| behind.distance);
+            let reserved = self
+                .ahead
+                .as_ref()
+                .map_or(u64::MAX, |_| Prepare::AHEAD_BYTES);
             for (until, window) in region.pieces(window_bytes.min(distance).min(reserved)) {
                 before(&window)?;
                 self.reserve(until)?;
@@ -165,7 +172,9 @@ impl Records {
 
     /// Counts durable records from their arrival.
     fn count_arrived(&mut self, chunks: u64, now: Instant) {
-        let Some(mut arrivals) = self.arrivals.take() else { return };
+        let Some(mut arrivals) = self.arrivals.take() else {
+            return;
+        };
         arrivals.handed_over += chunks;
         if self.since_sync == 0 || self.every.is_none() {
             for record in arrivals.durable..arrivals.handed_over {
@@ -202,11 +211,18 @@ impl Records {
         }
     }
 
-    fn sync_rest(&mut self, region: &Region<'_>, sync: &mut impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
+    fn sync_rest(
+        &mut self,
+        region: &Region<'_>,
+        sync: &mut impl FnMut(u64, u64) -> Result<()>,
+    ) -> Result<()> {
         if self.since_sync == 0 {
             return Ok(());
         }
-        sync(region.file_offset + self.synced_bytes, region.file_offset + self.handed_over_bytes)?;
+        sync(
+            region.file_offset + self.synced_bytes,
+            region.file_offset + self.handed_over_bytes,
+        )?;
         self.since_sync = 0;
         self.synced_bytes = self.handed_over_bytes;
         Ok(())
@@ -234,7 +250,10 @@ impl Records {
     }
 
     pub(crate) fn is_past_limit(&self) -> bool {
-        !self.is_off() && self.limit.is_some_and(|limit| self.start.elapsed() >= limit)
+        !self.is_off()
+            && self
+                .limit
+                .is_some_and(|limit| self.start.elapsed() >= limit)
     }
 
     pub(crate) fn record_latency(&mut self, duration: Duration) {
@@ -250,7 +269,9 @@ impl Records {
     /// Before a write that ends there in its thread's file.
     #[inline(always)]
     pub(crate) fn reserve(&mut self, end: u64) -> Result<()> {
-        self.ahead.as_mut().map_or(Ok(()), |ahead| ahead.reserve(end))
+        self.ahead
+            .as_mut()
+            .map_or(Ok(()), |ahead| ahead.reserve(end))
     }
 
     #[inline(always)]
@@ -277,9 +298,14 @@ impl Records {
     }
 
     pub(crate) fn latency(&self) -> Option<Latency> {
-        let latencies = self.latencies.as_ref().filter(|latencies| !latencies.is_empty())?;
+        let latencies = self
+            .latencies
+            .as_ref()
+            .filter(|latencies| !latencies.is_empty())?;
         let mut bytes = Vec::new();
-        V2DeflateSerializer::new().serialize(latencies, &mut bytes).expect("it is written to memory");
+        V2DeflateSerializer::new()
+            .serialize(latencies, &mut bytes)
+            .expect("it is written to memory");
         Some(Latency {
             count: latencies.len(),
             p50_ns: latencies.value_at_quantile(0.5),
@@ -302,7 +328,9 @@ mod tests {
         let case = Case::parse("write,sync=fsync/1").unwrap();
         let [mut all, other] = [[1, 5, 3], [2, 2, 9]].map(|durations| {
             let mut records = Records::new(&case, 4096, None);
-            durations.iter().for_each(|&ms| records.record_latency(Duration::from_millis(ms)));
+            durations
+                .iter()
+                .for_each(|&ms| records.record_latency(Duration::from_millis(ms)));
             records
         });
         assert_eq!(all.latency().unwrap().max_record, Some(2));
@@ -312,12 +340,21 @@ mod tests {
 
     #[test]
     fn records_arrive_at_equal_distances() {
-        let arrivals = Arrivals { records_per_s: 1000, ..Arrivals::default() };
+        let arrivals = Arrivals {
+            records_per_s: 1000,
+            ..Arrivals::default()
+        };
         let start = Instant::now();
         assert_eq!(arrivals.at(0, start), start);
-        assert_eq!(arrivals.at(1500, start) - start, Duration::from_millis(1500));
+        assert_eq!(
+            arrivals.at(1500, start) - start,
+            Duration::from_millis(1500)
+        );
         let next = |chunks| arrivals.last_of_next(chunks, start) - start;
-        assert_eq!([next(1), next(4)], [Duration::ZERO, Duration::from_millis(3)]);
+        assert_eq!(
+            [next(1), next(4)],
+            [Duration::ZERO, Duration::from_millis(3)]
+        );
     }
 
     #[test]
@@ -331,7 +368,9 @@ mod tests {
                 synced.push((from, to));
                 Ok(())
             };
-            Records::new(&case, 0, None).each(&region, |_, _| Ok(()), sync).unwrap();
+            Records::new(&case, 0, None)
+                .each(&region, |_, _| Ok(()), sync)
+                .unwrap();
             synced
         };
         assert_eq!(of_size("9500"), [(0, 4000), (4000, 8000), (8000, 9500)]);

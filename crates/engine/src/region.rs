@@ -36,8 +36,8 @@ impl<'a> Region<'a> {
                 &self.source[start..start + to_usize(self.range.length)]
             }
             Source::Chunk => {
-                &self.source
-                    [..to_usize(self.axes.chunk_size_bytes.min(self.range.length)).min(self.source.len())]
+                &self.source[..to_usize(self.axes.chunk_size_bytes.min(self.range.length))
+                    .min(self.source.len())]
             }
         }
     }
@@ -49,9 +49,9 @@ impl<'a> Region<'a> {
         let chunk = region.axes.chunk_size_bytes.max(1);
         let each = bytes.div_ceil(chunk).saturating_mul(chunk);
         // Blocks are whole chunks.
-        let each = region
-            .stride
-            .map_or(each, |Stride { block_bytes, .. }| each.div_ceil(block_bytes).saturating_mul(block_bytes));
+        let each = region.stride.map_or(each, |Stride { block_bytes, .. }| {
+            each.div_ceil(block_bytes).saturating_mul(block_bytes)
+        });
         (0..region.range.length.div_ceil(each)).map(move |index| {
             let from = index * each;
             let length = each.min(region.range.length - from);
@@ -61,7 +61,10 @@ impl<'a> Region<'a> {
 
     fn piece(&self, from: u64, length: u64) -> Self {
         let distance = self.stride.map_or(from, |stride| stride.distance(from));
-        let range = Range { offset: self.range.offset + distance, length };
+        let range = Range {
+            offset: self.range.offset + distance,
+            length,
+        };
         let stride = self.stride.filter(|stride| length > stride.block_bytes);
         Self {
             range,
@@ -74,7 +77,11 @@ impl<'a> Region<'a> {
 
     /// The region of a file in a set.
     pub(crate) fn file(&self, from: u64, length: u64) -> Self {
-        Self { file_offset: 0, file_length: length, ..self.piece(from, length) }
+        Self {
+            file_offset: 0,
+            file_length: length,
+            ..self.piece(from, length)
+        }
     }
 
     /// With the place of its file among the checked ones.
@@ -95,7 +102,10 @@ impl<'a> Region<'a> {
             return None;
         }
         let window_bytes = window_bytes();
-        *reached = (at / window_bytes).saturating_add(1).saturating_mul(window_bytes).min(self.range.length);
+        *reached = (at / window_bytes)
+            .saturating_add(1)
+            .saturating_mul(window_bytes)
+            .min(self.range.length);
         Some(*reached - at)
     }
 
@@ -105,10 +115,16 @@ impl<'a> Region<'a> {
 
     /// In the file, from the region's first byte to the end of so many.
     pub(crate) fn span_bytes(&self, bytes: u64) -> u64 {
-        self.stride.filter(|_| bytes > 0).map_or(bytes, |stride| stride.distance(bytes - 1) + 1)
+        self.stride
+            .filter(|_| bytes > 0)
+            .map_or(bytes, |stride| stride.distance(bytes - 1) + 1)
     }
 
-    pub(crate) fn contiguous(&self, from: u64, length: u64) -> impl Iterator<Item = Self> + use<'a> {
+    pub(crate) fn contiguous(
+        &self,
+        from: u64,
+        length: u64,
+    ) -> impl Iterator<Item = Self> + use<'a> {
         let (region, end) = (*self, from + length);
         let block = region.stride.map_or(u64::MAX, |stride| stride.block_bytes);
         let mut at = from;
@@ -174,7 +190,11 @@ pub(crate) fn split<'a>(
     let threads = axes.threads as usize;
     let all = case.ranges();
     let longest_bytes = all.iter().map(|range| range.length).max().unwrap_or(0);
-    let own: Vec<Range> = all.into_iter().skip(rank as usize * threads).take(threads).collect();
+    let own: Vec<Range> = all
+        .into_iter()
+        .skip(rank as usize * threads)
+        .take(threads)
+        .collect();
     let rank_bytes = own.iter().map(|range| range.length).sum();
     let mut rank_offset = 0;
     own.into_iter()
@@ -217,19 +237,28 @@ mod tests {
             let case = Case::parse(name).unwrap();
             let mut owners = vec![0; 1000];
             for rank in 0..3 {
-                let bytes = split(&case, rank, &[], None).iter().map(|region| region.range.length).sum::<u64>();
+                let bytes = split(&case, rank, &[], None)
+                    .iter()
+                    .map(|region| region.range.length)
+                    .sum::<u64>();
                 let source = vec![0; usize::try_from(bytes).unwrap()];
                 let mut from_memory = 0;
                 for region in split(&case, rank, &source, None) {
-                    let whole =
-                        region.pieces(30).flat_map(|(_, piece)| piece.contiguous(0, piece.range.length));
+                    let whole = region
+                        .pieces(30)
+                        .flat_map(|(_, piece)| piece.contiguous(0, piece.range.length));
                     for piece in whole {
                         assert_eq!(piece.rank_offset, from_memory, "{name}");
                         let _ = piece.try_each_chunk(|chunk, offset| {
-                            assert_eq!((chunk.as_ptr().addr() - source.as_ptr().addr()) as u64, from_memory);
+                            assert_eq!(
+                                (chunk.as_ptr().addr() - source.as_ptr().addr()) as u64,
+                                from_memory
+                            );
                             from_memory += chunk.len() as u64;
                             let at = usize::try_from(offset).unwrap();
-                            owners[at..at + chunk.len()].iter_mut().for_each(|count| *count += 1);
+                            owners[at..at + chunk.len()]
+                                .iter_mut()
+                                .for_each(|count| *count += 1);
                             Ok::<(), ()>(())
                         });
                     }
@@ -249,7 +278,9 @@ mod tests {
             "write,size=0",
         ] {
             let case = Case::parse(name).unwrap();
-            let source: Vec<u8> = (0..1000).map(|byte| u8::try_from(byte % 251).unwrap()).collect();
+            let source: Vec<u8> = (0..1000)
+                .map(|byte| u8::try_from(byte % 251).unwrap())
+                .collect();
             for region in split(&case, 0, &source, None) {
                 let chunks = |region: &Region<'_>| {
                     let mut chunks = Vec::new();
@@ -261,10 +292,16 @@ mod tests {
                 };
                 let pieces: Vec<_> = region.pieces(20).collect();
                 assert_eq!(
-                    pieces.iter().flat_map(|(_, piece)| chunks(piece)).collect::<Vec<_>>(),
+                    pieces
+                        .iter()
+                        .flat_map(|(_, piece)| chunks(piece))
+                        .collect::<Vec<_>>(),
                     chunks(&region)
                 );
-                assert_eq!(pieces.last().map_or(0, |(until, _)| *until), region.range.length);
+                assert_eq!(
+                    pieces.last().map_or(0, |(until, _)| *until),
+                    region.range.length
+                );
                 assert!(pieces.len() > 10 || region.range.length < 210, "{name}");
             }
         }

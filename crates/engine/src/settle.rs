@@ -28,7 +28,9 @@ pub(crate) fn old_content(
 
 /// The advice drops no dirty pages, so they must be written out first. Memory filesystems keep all.
 pub(crate) fn drop_pages(file: BorrowedFd<'_>) -> Result<()> {
-    retry("posix_fadvise", || rustix::fs::fadvise(file, 0, None, Advice::DontNeed))
+    retry("posix_fadvise", || {
+        rustix::fs::fadvise(file, 0, None, Advice::DontNeed)
+    })
 }
 
 /// Waits until only a trickle is in flight. `sync_all` syncs every filesystem, because another one holds the
@@ -39,7 +41,9 @@ pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Resu
     write_out(target, sync_all)?;
     while meminfo_bytes("Writeback").is_some_and(|bytes| bytes > TRICKLE_BYTES) {
         if start.elapsed() >= limit {
-            return Ok(Some(format!("the kernel was still writing back after {limit:?}")));
+            return Ok(Some(format!(
+                "the kernel was still writing back after {limit:?}"
+            )));
         }
         sleep(Duration::from_millis(10));
     }
@@ -66,12 +70,18 @@ pub(crate) fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
         (Content::Hole | Content::Nothing, _) | (Content::Reserved, Target::Device(_)) => 0,
         (Content::Reserved, Target::Directory(directory)) => {
             let is_in_memory = |status: Statfs| status.filesystem_type() == TMPFS_MAGIC;
-            if case.axes().call != AllocateCall::PosixFallocate && !fstatfs(directory).is_ok_and(is_in_memory) {
+            if case.axes().call != AllocateCall::PosixFallocate
+                && !fstatfs(directory).is_ok_and(is_in_memory)
+            {
                 return 0;
             }
             // A filesystem without a limit has no blocks.
-            let status = rustix::fs::fstatvfs(directory).ok().filter(|status| status.f_blocks > 0);
-            let free_bytes = status.map_or(u64::MAX, |status| status.f_bavail.saturating_mul(status.f_frsize));
+            let status = rustix::fs::fstatvfs(directory)
+                .ok()
+                .filter(|status| status.f_blocks > 0);
+            let free_bytes = status.map_or(u64::MAX, |status| {
+                status.f_bavail.saturating_mul(status.f_frsize)
+            });
             size_bytes.min(free_bytes)
         }
         _ => size_bytes,

@@ -31,16 +31,26 @@ struct Content {
 const PAGE_BYTES: usize = 4096;
 /// glibc's malloc begins large memory here in its first page, which direct I/O refuses.
 const MALLOC_BYTES: usize = 16;
-const MADVISE: Call = Call { name: "madvise", lacks: &[Errno::INVAL], advice: &[] };
+const MADVISE: Call = Call {
+    name: "madvise",
+    lacks: &[Errno::INVAL],
+    advice: &[],
+};
 
 impl SourceBuffer {
     pub(crate) fn make(&mut self, case: &Case, rank: u32, seed: u64) -> Result<()> {
         let (data, memory) = (case.axes().data, case.axes().memory);
         let length = usize::try_from(case.source_bytes())
             .map_err(|_| CallError::other("source", "larger than the address space"))?;
-        let is_share = case.axes().source == Source::File && (case.axes().ranks > 1 || case.stride().is_some());
+        let is_share = case.axes().source == Source::File
+            && (case.axes().ranks > 1 || case.stride().is_some());
         let share_of = is_share.then(|| (case.to_string(), rank));
-        let content = Some(Content { data, memory, seed, share_of });
+        let content = Some(Content {
+            data,
+            memory,
+            seed,
+            share_of,
+        });
         if self.content == content && length <= self.bytes().len() {
             return Ok(());
         }
@@ -50,7 +60,10 @@ impl SourceBuffer {
         }
         let huge = to_usize(Case::HUGE_PAGE_BYTES);
         let mut mapping = MmapMut::map_anon(length + huge).map_err(|error| {
-            CallError::other("source", format!("{error}: try a smaller size or source=chunk"))
+            CallError::other(
+                "source",
+                format!("{error}: try a smaller size or source=chunk"),
+            )
         })?;
         let border = mapping.as_ptr().align_offset(huge);
         let start = match memory {
@@ -59,14 +72,17 @@ impl SourceBuffer {
         };
         let data_range = start..start + length;
         if memory == DataMemory::HugePages {
-            mapping.advise(Advice::HugePage).map_err(|error| CallError::from_io(MADVISE, &error))?;
+            mapping
+                .advise(Advice::HugePage)
+                .map_err(|error| CallError::from_io(MADVISE, &error))?;
         }
         let bytes = &mut mapping[data_range.clone()];
         if is_share {
             let mut rest = &mut *bytes;
             for region in region::split(case, rank, &[], None) {
                 for piece in region.contiguous(0, region.range.length) {
-                    let (own, others) = rest.split_at_mut(to_usize(piece.range.length).min(rest.len()));
+                    let (own, others) =
+                        rest.split_at_mut(to_usize(piece.range.length).min(rest.len()));
                     pattern::fill_with(data, seed, piece.range.offset, own);
                     rest = others;
                 }
@@ -77,24 +93,36 @@ impl SourceBuffer {
         if memory == DataMemory::HugePages {
             check_huge_pages(bytes)?;
         }
-        *self = Self { mapping: Some(mapping), data_range, content };
+        *self = Self {
+            mapping: Some(mapping),
+            data_range,
+            content,
+        };
         Ok(())
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.mapping.as_deref().map_or(&[], |mapping| &mapping[self.data_range.clone()])
+        self.mapping
+            .as_deref()
+            .map_or(&[], |mapping| &mapping[self.data_range.clone()])
     }
 
     /// No page is then faulted in while the clock runs.
     pub(crate) fn touch(&self) {
-        let sum = self.bytes().iter().step_by(PAGE_BYTES).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+        let sum = self
+            .bytes()
+            .iter()
+            .step_by(PAGE_BYTES)
+            .fold(0u8, |sum, byte| sum.wrapping_add(*byte));
         std::hint::black_box(sum);
     }
 }
 
 /// The kernel may accept the advice and give no huge pages. Without a report the memory is trusted.
 fn check_huge_pages(bytes: &[u8]) -> Result<()> {
-    let Ok(maps) = std::fs::read_to_string("/proc/self/smaps") else { return Ok(()) };
+    let Ok(maps) = std::fs::read_to_string("/proc/self/smaps") else {
+        return Ok(());
+    };
     let huge_bytes = huge_bytes_at(&maps, bytes.as_ptr().addr() as u64).unwrap_or(0);
     let length = bytes.len() as u64;
     if huge_bytes >= length / 2 {
@@ -112,12 +140,19 @@ fn check_huge_pages(bytes: &[u8]) -> Result<()> {
 fn huge_bytes_at(maps: &str, address: u64) -> Option<u64> {
     let mut is_around = false;
     for line in maps.lines() {
-        let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+        let range = line
+            .split_once(' ')
+            .and_then(|(range, _)| range.split_once('-'));
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
         if let Some((from, to)) = range.and_then(|(from, to)| Some((number(from)?, number(to)?))) {
             is_around = (from..to).contains(&address);
         } else if is_around && let Some(size) = line.strip_prefix("AnonHugePages:") {
-            return size.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024);
+            return size
+                .split_whitespace()
+                .next()?
+                .parse::<u64>()
+                .ok()?
+                .checked_mul(1024);
         }
     }
     None

@@ -19,18 +19,27 @@ struct Buffer {
 
 impl Staging {
     pub(crate) fn for_region(region: &Region<'_>, chunks: u64) -> Result<Self> {
-        let bytes = region.axes.chunk_size_bytes.saturating_mul(chunks).min(region.range.length);
+        let bytes = region
+            .axes
+            .chunk_size_bytes
+            .saturating_mul(chunks)
+            .min(region.range.length);
         if !region.axes.is_staged() || bytes == 0 {
             return Ok(Self(None));
         }
-        let buffer = usize::try_from(bytes).map_err(std::io::Error::other).and_then(Buffer::with_bytes);
-        let failed = |error| CallError::other("aligned memory", format!("{error}: try a smaller chunk"));
+        let buffer = usize::try_from(bytes)
+            .map_err(std::io::Error::other)
+            .and_then(Buffer::with_bytes);
+        let failed =
+            |error| CallError::other("aligned memory", format!("{error}: try a smaller chunk"));
         buffer.map(|buffer| Self(Some(buffer))).map_err(failed)
     }
 
     #[inline(always)]
     pub(crate) fn staged<'b>(&'b mut self, bytes: &'b [u8]) -> &'b [u8] {
-        let Some(buffer) = self.buffer() else { return bytes };
+        let Some(buffer) = self.buffer() else {
+            return bytes;
+        };
         let aligned = &mut buffer[..bytes.len()];
         aligned.copy_from_slice(bytes);
         aligned
@@ -49,7 +58,9 @@ impl Staging {
 
     #[inline(always)]
     pub(crate) fn buffer(&mut self) -> Option<&mut [u8]> {
-        self.0.as_mut().map(|buffer| &mut buffer.mapping[buffer.range.clone()])
+        self.0
+            .as_mut()
+            .map(|buffer| &mut buffer.mapping[buffer.range.clone()])
     }
 }
 
@@ -58,13 +69,19 @@ impl Buffer {
     fn with_bytes(bytes: usize) -> std::io::Result<Self> {
         let huge = to_usize(Case::HUGE_PAGE_BYTES);
         if bytes < huge {
-            return Ok(Self { mapping: MmapMut::map_anon(bytes)?, range: 0..bytes });
+            return Ok(Self {
+                mapping: MmapMut::map_anon(bytes)?,
+                range: 0..bytes,
+            });
         }
         let mapping = MmapMut::map_anon(bytes.saturating_add(huge))?;
         // Kernels without huge pages refuse.
         let _ = mapping.advise(Advice::HugePage);
         let start = mapping.as_ptr().align_offset(huge);
-        Ok(Self { mapping, range: start..start + bytes })
+        Ok(Self {
+            mapping,
+            range: start..start + bytes,
+        })
     }
 }
 

@@ -12,7 +12,10 @@ const NO_DIRECTORIES: &str = "the directory cannot be synced here, so no new nam
 const FSYNC_DIRECTORY: Call = Call {
     name: "fsync of the directory",
     lacks: &[Errno::INVAL, Errno::BADF],
-    advice: &[(Errno::INVAL, NO_DIRECTORIES), (Errno::BADF, NO_DIRECTORIES)],
+    advice: &[
+        (Errno::INVAL, NO_DIRECTORIES),
+        (Errno::BADF, NO_DIRECTORIES),
+    ],
 };
 
 /// A failure is final: the kernel may have marked the pages clean and dropped the data, so a retry would only
@@ -22,7 +25,11 @@ pub(crate) fn sync(file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         SyncCall::Fsync => direct_io::fsync(file),
         SyncCall::Fdatasync => direct_io::fdatasync(file),
         // Mappings sync themselves, write-through is done already, and `Case` refuses all other calls.
-        SyncCall::None | SyncCall::Msync | SyncCall::ODsync | SyncCall::OSync | SyncCall::RwfDsync => Ok(()),
+        SyncCall::None
+        | SyncCall::Msync
+        | SyncCall::ODsync
+        | SyncCall::OSync
+        | SyncCall::RwfDsync => Ok(()),
     };
     result.map_err(|error| CallError::from_direct_io(call.name(), &error))
 }
@@ -51,7 +58,13 @@ mod tests {
         let error = sync_directory(reader.as_fd()).unwrap_err();
         let outcome = error.outcome(Phase::Sync, None);
         let reason = outcome.reason().unwrap();
-        assert!(matches!(outcome, writebench_model::Outcome::Unsupported(_)), "{reason}");
-        assert!(reason.contains("fsync of the directory") && reason.contains(NO_DIRECTORIES), "{reason}");
+        assert!(
+            matches!(outcome, writebench_model::Outcome::Unsupported(_)),
+            "{reason}"
+        );
+        assert!(
+            reason.contains("fsync of the directory") && reason.contains(NO_DIRECTORIES),
+            "{reason}"
+        );
     }
 }

@@ -40,7 +40,15 @@ pub(crate) fn thread_states<'a>(
         .zip(regions)
         .map(|(thread, &region)| {
             let name = region.name(names);
-            ThreadState { target, case, name, region, thread, records: records(), file: None }
+            ThreadState {
+                target,
+                case,
+                name,
+                region,
+                thread,
+                records: records(),
+                file: None,
+            }
         })
         .collect()
 }
@@ -55,7 +63,11 @@ impl ThreadState<'_> {
     }
 
     pub(crate) fn open_own(&mut self) -> Result<()> {
-        if self.file.is_some() { Ok(()) } else { self.open_with(Opening::Kept) }
+        if self.file.is_some() {
+            Ok(())
+        } else {
+            self.open_with(Opening::Kept)
+        }
     }
 
     fn open_with(&mut self, opening: Opening) -> Result<()> {
@@ -67,7 +79,8 @@ impl ThreadState<'_> {
         };
         self.file = Some(Arc::new(file));
         // Only for methods that write at the file's position.
-        if self.case.method().card().cursor != Cursor::FilePosition || self.region.file_offset == 0 {
+        if self.case.method().card().cursor != Cursor::FilePosition || self.region.file_offset == 0
+        {
             return Ok(());
         }
         let position = rustix::fs::SeekFrom::Start(self.region.file_offset);
@@ -91,7 +104,10 @@ impl ThreadState<'_> {
 
     pub(crate) fn write(&mut self) -> Result<()> {
         let (axes, offset) = (self.case.axes(), self.region.file_offset);
-        self.records.behind = self.file.as_ref().and_then(|file| WriteBehind::new(axes, file, offset));
+        self.records.behind = self
+            .file
+            .as_ref()
+            .and_then(|file| WriteBehind::new(axes, file, offset));
         self.records.ahead = self.file.as_ref().and_then(|file| Ahead::new(axes, file));
         self.on_file(|state, file| {
             let mut result = state.thread.write(file, &mut state.records);
@@ -100,7 +116,13 @@ impl ThreadState<'_> {
                 result = ahead.finish(axes, state.records.handed_over_bytes);
             }
             let is_direct = axes.cache == Cache::Direct;
-            result.map_err(|error| if is_direct { error.with_alignment(file) } else { error })
+            result.map_err(|error| {
+                if is_direct {
+                    error.with_alignment(file)
+                } else {
+                    error
+                }
+            })
         })
     }
 
@@ -110,7 +132,9 @@ impl ThreadState<'_> {
 
     /// A new name is durable with its directory: fsync(2).
     pub(crate) fn sync_directory(&mut self) -> Result<()> {
-        let Target::Directory(directory) = self.target else { return Ok(()) };
+        let Target::Directory(directory) = self.target else {
+            return Ok(());
+        };
         let opened = file_tree::open_directory(directory, ".")?;
         sync::sync_directory(opened.as_fd()).map_err(|error| error.with_path("."))?;
         file::close(opened)
@@ -118,17 +142,31 @@ impl ThreadState<'_> {
 
     /// Unless another thread shares the descriptor.
     pub(crate) fn close(&mut self) -> Result<()> {
-        self.thread.detach().map_err(|error| error.with_path(self.name))?;
-        let Some(file) = self.file.take().and_then(Arc::into_inner) else { return Ok(()) };
-        self.thread.close(file).map_err(|error| error.with_path(self.name))
+        self.thread
+            .detach()
+            .map_err(|error| error.with_path(self.name))?;
+        let Some(file) = self.file.take().and_then(Arc::into_inner) else {
+            return Ok(());
+        };
+        self.thread
+            .close(file)
+            .map_err(|error| error.with_path(self.name))
     }
 
     pub(crate) fn finish(&mut self) -> Result<()> {
-        self.thread.finish().map_err(|error| error.with_path(self.name))
+        self.thread
+            .finish()
+            .map_err(|error| error.with_path(self.name))
     }
 
-    fn on_file(&mut self, work: impl FnOnce(&mut Self, BorrowedFd<'_>) -> Result<()>) -> Result<()> {
-        let file = self.file.clone().ok_or_else(|| CallError::new("open", rustix::io::Errno::BADF))?;
+    fn on_file(
+        &mut self,
+        work: impl FnOnce(&mut Self, BorrowedFd<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let file = self
+            .file
+            .clone()
+            .ok_or_else(|| CallError::new("open", rustix::io::Errno::BADF))?;
         work(self, file.as_fd()).map_err(|error| error.with_path(self.name))
     }
 }

@@ -11,7 +11,10 @@ use crate::call::{Call, CallError, Result};
 pub(crate) const PTHREAD_CREATE: Call = Call {
     name: "pthread_create",
     lacks: &[],
-    advice: &[(Errno::AGAIN, "see pids.max of the control group, and ulimit -u")],
+    advice: &[(
+        Errno::AGAIN,
+        "see pids.max of the control group, and ulimit -u",
+    )],
 };
 
 pub(crate) type Step<S> = fn(&mut S) -> Result<()>;
@@ -38,7 +41,15 @@ impl<S: Send> Shared<S> {
     pub(crate) fn new(states: Vec<S>) -> Self {
         Self {
             barrier: Barrier::new(states.len() + 1),
-            states: states.into_iter().map(|state| Mutex::new(Slot { state, result: Ok(()) })).collect(),
+            states: states
+                .into_iter()
+                .map(|state| {
+                    Mutex::new(Slot {
+                        state,
+                        result: Ok(()),
+                    })
+                })
+                .collect(),
             step: Mutex::new(None),
             complete: OnceLock::new(),
         }
@@ -46,11 +57,15 @@ impl<S: Send> Shared<S> {
 }
 
 impl<'env, S: Send> Threads<'env, S> {
-    pub(crate) fn start<'scope>(scope: &'scope Scope<'scope, 'env>, shared: &'env Shared<S>) -> Result<Self> {
+    pub(crate) fn start<'scope>(
+        scope: &'scope Scope<'scope, 'env>,
+        shared: &'env Shared<S>,
+    ) -> Result<Self> {
         if shared.states.len() > 1 {
             let mut slots = shared.states.iter();
-            let started =
-                slots.try_for_each(|slot| start_thread(scope, move || take_steps(shared, slot)).map(|_| ()));
+            let started = slots.try_for_each(|slot| {
+                start_thread(scope, move || take_steps(shared, slot)).map(|_| ())
+            });
             shared.complete.get_or_init(|| started.is_ok());
             started?;
             shared.barrier.wait();
@@ -66,7 +81,10 @@ impl<'env, S: Send> Threads<'env, S> {
         *lock(&self.shared.step) = Some(step);
         self.shared.barrier.wait();
         self.shared.barrier.wait();
-        self.shared.states.iter().try_for_each(|slot| std::mem::replace(&mut lock(slot).result, Ok(())))
+        self.shared
+            .states
+            .iter()
+            .try_for_each(|slot| std::mem::replace(&mut lock(slot).result, Ok(())))
     }
 
     pub(crate) fn first(&self, step: Step<S>) -> Result<()> {
@@ -75,7 +93,10 @@ impl<'env, S: Send> Threads<'env, S> {
 
     /// In the caller's thread.
     pub(crate) fn in_turn(&self, mut step: impl FnMut(&mut S) -> Result<()>) -> Result<()> {
-        self.shared.states.iter().try_for_each(|slot| step(&mut lock(slot).state))
+        self.shared
+            .states
+            .iter()
+            .try_for_each(|slot| step(&mut lock(slot).state))
     }
 }
 
@@ -93,7 +114,9 @@ pub(crate) fn start_thread<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>> {
-    Builder::new().spawn_scoped(scope, work).map_err(|error| CallError::from_io(PTHREAD_CREATE, &error))
+    Builder::new()
+        .spawn_scoped(scope, work)
+        .map_err(|error| CallError::from_io(PTHREAD_CREATE, &error))
 }
 
 fn take_steps<S>(shared: &Shared<S>, slot: &Mutex<Slot<S>>) {
@@ -103,7 +126,9 @@ fn take_steps<S>(shared: &Shared<S>, slot: &Mutex<Slot<S>>) {
     shared.barrier.wait();
     loop {
         shared.barrier.wait();
-        let Some(step) = *lock(&shared.step) else { return };
+        let Some(step) = *lock(&shared.step) else {
+            return;
+        };
         {
             let mut slot = lock(slot);
             slot.result = step(&mut slot.state);

@@ -33,7 +33,9 @@ pub(crate) struct ProgressSampler {
 
 impl ProgressSampler {
     pub(crate) fn new(chunk_bytes: u64) -> Self {
-        let step = PIECE_BYTES.min(chunk_bytes.saturating_mul(PIECE_HAND_OVERS)).max(1);
+        let step = PIECE_BYTES
+            .min(chunk_bytes.saturating_mul(PIECE_HAND_OVERS))
+            .max(1);
         Self {
             border: step,
             step,
@@ -75,13 +77,24 @@ impl ProgressSampler {
     }
 
     /// In nanoseconds since the phase began.
-    pub(crate) fn curve(&self, began: Instant, elapsed_ns: u64, handed_over_bytes: u64) -> ProgressCurve {
+    pub(crate) fn curve(
+        &self,
+        began: Instant,
+        elapsed_ns: u64,
+        handed_over_bytes: u64,
+    ) -> ProgressCurve {
         let since = |at: Instant| nanoseconds(at.saturating_duration_since(began));
-        let mut readings: Vec<(u64, u64)> =
-            self.readings.iter().map(|&(at, bytes)| (since(at), bytes)).collect();
+        let mut readings: Vec<(u64, u64)> = self
+            .readings
+            .iter()
+            .map(|&(at, bytes)| (since(at), bytes))
+            .collect();
         readings.retain(|&(at, _)| at < elapsed_ns);
         readings.push((elapsed_ns, handed_over_bytes));
-        ProgressCurve { readings, spacing_ns: nanoseconds(self.interval) }
+        ProgressCurve {
+            readings,
+            spacing_ns: nanoseconds(self.interval),
+        }
     }
 }
 
@@ -93,8 +106,14 @@ pub(crate) struct ProgressCurve {
 impl ProgressCurve {
     fn bytes_at(&self, at_ns: u64) -> u64 {
         let after = self.readings.partition_point(|&(at, _)| at < at_ns);
-        let before = if after == 0 { (0, 0) } else { self.readings[after - 1] };
-        let Some(&(later_ns, later)) = self.readings.get(after) else { return before.1 };
+        let before = if after == 0 {
+            (0, 0)
+        } else {
+            self.readings[after - 1]
+        };
+        let Some(&(later_ns, later)) = self.readings.get(after) else {
+            return before.1;
+        };
         let share = u128::from(at_ns - before.0) * u128::from(later.saturating_sub(before.1));
         before.1 + u64::try_from(share / u128::from((later_ns - before.0).max(1))).unwrap_or(0)
     }
@@ -102,18 +121,33 @@ impl ProgressCurve {
 
 /// A timeline cannot see into a call.
 pub(crate) fn hand_overs(case: &Case, regions: &[Region<'_>]) -> u64 {
-    let at_once = if case.method().has_axis(Axis::Vector) { case.axes().vector } else { 1 };
-    let each = case.axes().chunk_size_bytes.saturating_mul(u64::from(at_once)).max(1);
+    let at_once = if case.method().has_axis(Axis::Vector) {
+        case.axes().vector
+    } else {
+        1
+    };
+    let each = case
+        .axes()
+        .chunk_size_bytes
+        .saturating_mul(u64::from(at_once))
+        .max(1);
     if !case.method().writes_data() {
         return 0;
     }
     if case.method().writes_set() {
         return case.file_count().into();
     }
-    regions.iter().map(|region| region.range.length.div_ceil(each)).sum()
+    regions
+        .iter()
+        .map(|region| region.range.length.div_ceil(each))
+        .sum()
 }
 
-pub(crate) fn timeline(threads: &[ProgressCurve], elapsed_ns: u64, hand_overs: u64) -> Option<Timeline> {
+pub(crate) fn timeline(
+    threads: &[ProgressCurve],
+    elapsed_ns: u64,
+    hand_overs: u64,
+) -> Option<Timeline> {
     let spacing_ns = threads.iter().map(|thread| thread.spacing_ns).max()?;
     let count = (elapsed_ns / spacing_ns.max(1)).min(hand_overs / HAND_OVERS_EACH);
     if elapsed_ns < SHORTEST_NS || count < FEWEST_INTERVALS {
@@ -124,8 +158,14 @@ pub(crate) fn timeline(threads: &[ProgressCurve], elapsed_ns: u64, hand_overs: u
         threads.iter().map(|thread| thread.bytes_at(at_ns)).sum()
     };
     let borders: Vec<u64> = (0..=count).map(at_border).collect();
-    let bytes = borders.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
-    Some(Timeline { interval_ns: elapsed_ns / count, bytes })
+    let bytes = borders
+        .windows(2)
+        .map(|pair| pair[1].saturating_sub(pair[0]))
+        .collect();
+    Some(Timeline {
+        interval_ns: elapsed_ns / count,
+        bytes,
+    })
 }
 
 #[cfg(test)]
@@ -135,20 +175,42 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn curve(readings: impl IntoIterator<Item = (u64, u64)>) -> ProgressCurve {
-        ProgressCurve { readings: readings.into_iter().collect(), spacing_ns: 100 * MS }
+        ProgressCurve {
+            readings: readings.into_iter().collect(),
+            spacing_ns: 100 * MS,
+        }
     }
 
     #[test]
     fn intervals_have_one_length_and_hold_every_byte_of_all_threads() {
         // 10 bytes per millisecond, and one from 1.5 s on.
-        let bytes = |ms: u64| if ms < 1500 { ms * 10 } else { 15_000 + (ms - 1500) };
+        let bytes = |ms: u64| {
+            if ms < 1500 {
+                ms * 10
+            } else {
+                15_000 + (ms - 1500)
+            }
+        };
         let thread = |times: &[u64]| curve(times.iter().map(|&ms| (ms * MS, bytes(ms))));
-        let threads = [thread(&[103, 199, 305, 420, 760, 1100, 1500, 1777, 2000]), thread(&[333, 1500, 2000])];
+        let threads = [
+            thread(&[103, 199, 305, 420, 760, 1100, 1500, 1777, 2000]),
+            thread(&[333, 1500, 2000]),
+        ];
         let timeline = timeline(&threads, 2000 * MS, 100_000).unwrap();
         assert_eq!((timeline.interval_ns, timeline.bytes.len()), (100 * MS, 20));
         assert_eq!(timeline.bytes.iter().sum::<u64>(), 2 * bytes(2000));
-        assert!(timeline.bytes[..15].iter().all(|&bytes| bytes.abs_diff(2000) <= 2), "{timeline:?}");
-        assert!(timeline.bytes[15..].iter().all(|&bytes| bytes.abs_diff(200) <= 2), "{timeline:?}");
+        assert!(
+            timeline.bytes[..15]
+                .iter()
+                .all(|&bytes| bytes.abs_diff(2000) <= 2),
+            "{timeline:?}"
+        );
+        assert!(
+            timeline.bytes[15..]
+                .iter()
+                .all(|&bytes| bytes.abs_diff(200) <= 2),
+            "{timeline:?}"
+        );
     }
 
     #[test]
@@ -156,8 +218,16 @@ mod tests {
         let thread = || [curve((1..=20).map(|tenth| (tenth * 100 * MS, tenth)))];
         assert!(timeline(&thread(), 2000 * MS, 1000).is_some());
         assert_eq!(timeline(&thread(), 900 * MS, 1000), None);
-        assert_eq!(timeline(&thread(), 2000 * MS, 4), None, "each call would be an interval");
-        assert_eq!(timeline(&thread(), 2000 * MS, 160).unwrap().bytes.len(), 8, "twenty calls in each");
+        assert_eq!(
+            timeline(&thread(), 2000 * MS, 4),
+            None,
+            "each call would be an interval"
+        );
+        assert_eq!(
+            timeline(&thread(), 2000 * MS, 160).unwrap().bytes.len(),
+            8,
+            "twenty calls in each"
+        );
         assert_eq!(timeline(&[], 2000 * MS, 1000), None);
     }
 
@@ -186,8 +256,17 @@ mod tests {
         }
         assert!(sampler.readings.len() < MOST_READINGS && sampler.interval > FIRST_INTERVAL);
         let elapsed_ns = nanoseconds(at) + 1;
-        let timeline = timeline(&[sampler.curve(began, elapsed_ns, 3000)], elapsed_ns, 1 << 40).unwrap();
-        assert!((100..=400).contains(&timeline.bytes.len()), "{}", timeline.bytes.len());
+        let timeline = timeline(
+            &[sampler.curve(began, elapsed_ns, 3000)],
+            elapsed_ns,
+            1 << 40,
+        )
+        .unwrap();
+        assert!(
+            (100..=400).contains(&timeline.bytes.len()),
+            "{}",
+            timeline.bytes.len()
+        );
         assert_eq!(timeline.bytes.iter().sum::<u64>(), 3000);
     }
 

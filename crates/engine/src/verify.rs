@@ -5,7 +5,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use fiemap::{Fiemap, FiemapExtentFlags};
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
-use writebench_model::{Bytes, Cache, Case, Content, Data, Failure, Files, Method, Prepare, SyncCall};
+use writebench_model::{
+    Bytes, Cache, Case, Content, Data, Failure, Files, Method, Prepare, SyncCall,
+};
 
 use crate::call::{CallError, Result, retry};
 use crate::file::{self, Target};
@@ -28,7 +30,9 @@ impl Written<'_, '_> {
     pub(crate) fn check_sizes(&self) -> Result<u64> {
         let mut lengths = 0;
         for (index, name) in self.names.iter().enumerate() {
-            let Target::Directory(directory) = self.target else { break };
+            let Target::Directory(directory) = self.target else {
+                break;
+            };
             let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
             let stat = retry("stat", || rustix::fs::statat(directory, name, flags))
                 .map_err(|error| error.with_path(name))?;
@@ -38,9 +42,12 @@ impl Written<'_, '_> {
                 let message = format!("the file has {length} bytes and should have {expected}");
                 return Err(wrong(message).with_path(name));
             }
-            let reserved = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
+            let reserved = u64::try_from(stat.st_blocks)
+                .unwrap_or(0)
+                .saturating_mul(512);
             if self.case.contract().content == Content::Reserved && reserved < length {
-                let message = format!("the file has {reserved} bytes of blocks and should have {length}");
+                let message =
+                    format!("the file has {reserved} bytes of blocks and should have {length}");
                 return Err(wrong(message).with_path(name));
             }
             lengths += length;
@@ -81,13 +88,17 @@ impl Written<'_, '_> {
             let file = file::open_to_read(self.target, name)?;
             // Write-back chooses blocks, and marks reserved ones as written.
             sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
-            let is_written = |flags: FiemapExtentFlags| !flags.contains(FiemapExtentFlags::UNWRITTEN);
+            let is_written =
+                |flags: FiemapExtentFlags| !flags.contains(FiemapExtentFlags::UNWRITTEN);
             // A filesystem without extents: docs/reference/safety.md.
-            let Some(written) = extent_bytes(&file, is_written) else { return Ok(()) };
+            let Some(written) = extent_bytes(&file, is_written) else {
+                return Ok(());
+            };
             let wanted: u64 = self.regions_in(index).map(|(_, bytes)| bytes).sum();
             if written < wanted {
-                let message =
-                    format!("only {written} of {wanted} bytes of zeros were written: the rest are holes");
+                let message = format!(
+                    "only {written} of {wanted} bytes of zeros were written: the rest are holes"
+                );
                 return Err(wrong(message).with_path(name));
             }
         }
@@ -95,7 +106,10 @@ impl Written<'_, '_> {
     }
 
     fn regions_in(&self, index: usize) -> impl Iterator<Item = (&Region<'_>, u64)> {
-        let all = self.regions.iter().zip(self.handed_over_bytes.iter().copied());
+        let all = self
+            .regions
+            .iter()
+            .zip(self.handed_over_bytes.iter().copied());
         all.filter(move |(region, _)| self.names.len() == 1 || region.index == index)
     }
 
@@ -103,9 +117,11 @@ impl Written<'_, '_> {
     /// others are shared with another file. None for other methods, or without a report of the filesystem.
     pub(crate) fn blocks_not_its_own(&self) -> Result<(Option<u64>, Option<bool>)> {
         let (method, size_bytes) = (self.case.method(), self.case.axes().size_bytes);
-        let (true, Target::Directory(_), Some(name)) =
-            (method.copies() || method.is_program(), self.target, self.names.first())
-        else {
+        let (true, Target::Directory(_), Some(name)) = (
+            method.copies() || method.is_program(),
+            self.target,
+            self.names.first(),
+        ) else {
             return Ok((None, None));
         };
         let file = file::open_to_read(self.target, name)?;
@@ -115,7 +131,8 @@ impl Written<'_, '_> {
         let shares_blocks = shared_bytes.map(|bytes| bytes > data_bytes / 2);
         // The other methods hand over all bytes, whatever the filesystem makes of zeros.
         let may_leave_holes = method.is_program() || method == Method::CopyFileRange;
-        let hole_bytes = Some(size_bytes - data_bytes).filter(|&bytes| may_leave_holes && bytes > 0);
+        let hole_bytes =
+            Some(size_bytes - data_bytes).filter(|&bytes| may_leave_holes && bytes > 0);
         Ok((hole_bytes, shares_blocks))
     }
 
@@ -126,10 +143,16 @@ impl Written<'_, '_> {
         let border_bytes = 2 * rustix::param::page_size() as u64;
         let (value, accepted, few) = match self.case.axes().cache {
             Cache::Buffered => return Ok(()),
-            Cache::Direct => (Failure::DIRECT_IN_PAGE_CACHE, "O_DIRECT was accepted, but", 0),
-            Cache::Dontcache => {
-                ("cache=dontcache", "RWF_DONTCACHE was accepted, but after write-back", border_bytes)
-            }
+            Cache::Direct => (
+                Failure::DIRECT_IN_PAGE_CACHE,
+                "O_DIRECT was accepted, but",
+                0,
+            ),
+            Cache::Dontcache => (
+                "cache=dontcache",
+                "RWF_DONTCACHE was accepted, but after write-back",
+                border_bytes,
+            ),
         };
         for (region, &bytes) in self.regions.iter().zip(&self.handed_over_bytes) {
             if bytes == 0 {
@@ -145,7 +168,8 @@ impl Written<'_, '_> {
             let Some(there) = there else { continue };
             // Other readers may have cached a few.
             if there > bytes / 2 + few {
-                let [there, bytes] = [there.min(bytes), bytes].map(|bytes| Bytes(bytes).approximate());
+                let [there, bytes] =
+                    [there.min(bytes), bytes].map(|bytes| Bytes(bytes).approximate());
                 let message = format!("{accepted} {there} of {bytes} are in the page cache");
                 return Err(CallError::unsupported(value, message));
             }
@@ -157,7 +181,13 @@ impl Written<'_, '_> {
 /// None if the filesystem does not report them.
 fn extent_bytes(file: &OwnedFd, counts: impl Fn(FiemapExtentFlags) -> bool) -> Option<u64> {
     let extents: Vec<_> = Fiemap::new(file.as_fd()).collect::<Result<_, _>>().ok()?;
-    Some(extents.iter().filter(|extent| counts(extent.fe_flags)).map(|extent| extent.fe_length).sum())
+    Some(
+        extents
+            .iter()
+            .filter(|extent| counts(extent.fe_flags))
+            .map(|extent| extent.fe_length)
+            .sum(),
+    )
 }
 
 /// Outside holes. Reserved blocks without data are holes, and data that waits for its blocks is none: so the
@@ -170,7 +200,9 @@ fn data_bytes(file: &OwnedFd) -> Option<u64> {
             Err(Errno::NXIO) => return Some(bytes), // no more data
             Err(_) => return None,
         };
-        let end = rustix::fs::seek(file, SeekFrom::Hole(start)).ok().filter(|&end| end > at)?;
+        let end = rustix::fs::seek(file, SeekFrom::Hole(start))
+            .ok()
+            .filter(|&end| end > at)?;
         (at, bytes) = (end, bytes + (end - start));
     }
 }

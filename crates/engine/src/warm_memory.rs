@@ -28,7 +28,12 @@ struct Known {
 
 impl WarmMemory {
     pub(crate) fn new() -> Self {
-        Self { from: vec![1; PROBE_BYTES], fastest_ns: u64::MAX, known: None, is_needed: false }
+        Self {
+            from: vec![1; PROBE_BYTES],
+            fastest_ns: u64::MAX,
+            known: None,
+            is_needed: false,
+        }
     }
 
     /// Warms the sample's memory and returns the last probe. Memory is taken and released, unless the kernel
@@ -60,7 +65,10 @@ impl WarmMemory {
 
     /// None if the sample takes none, no memory was warmed, or the kernel does not count.
     pub(crate) fn given_back_bytes(&self) -> Option<u64> {
-        let known = self.known.as_ref().filter(|known| self.is_needed && known.bytes > 0)?;
+        let known = self
+            .known
+            .as_ref()
+            .filter(|known| self.is_needed && known.bytes > 0)?;
         given_back_bytes()?.checked_sub(known.given_back_bytes)
     }
 
@@ -70,7 +78,9 @@ impl WarmMemory {
     pub(crate) fn probe_ns(&mut self) -> u64 {
         let start = Instant::now();
         for huge in [false, true] {
-            let Some(mut to) = fresh_memory(PROBE_BYTES, huge) else { return 0 };
+            let Some(mut to) = fresh_memory(PROBE_BYTES, huge) else {
+                return 0;
+            };
             to.copy_from_slice(&self.from);
             std::hint::black_box(&to);
         }
@@ -80,14 +90,21 @@ impl WarmMemory {
     }
 
     fn still_warm_bytes(&self) -> u64 {
-        self.known.as_ref().zip(Known::now(0)).map_or(0, |(then, now)| then.left(&now))
+        self.known
+            .as_ref()
+            .zip(Known::now(0))
+            .map_or(0, |(then, now)| then.left(&now))
     }
 }
 
 impl Known {
     /// None without counters.
     fn now(bytes: u64) -> Option<Self> {
-        Some(Self { bytes, free_bytes: meminfo_bytes("MemFree")?, given_back_bytes: given_back_bytes()? })
+        Some(Self {
+            bytes,
+            free_bytes: meminfo_bytes("MemFree")?,
+            given_back_bytes: given_back_bytes()?,
+        })
     }
 
     /// Other processes may have taken some.
@@ -95,7 +112,8 @@ impl Known {
         if now.given_back_bytes != self.given_back_bytes {
             return 0;
         }
-        self.bytes.saturating_sub(self.free_bytes.saturating_sub(now.free_bytes))
+        self.bytes
+            .saturating_sub(self.free_bytes.saturating_sub(now.free_bytes))
     }
 }
 
@@ -110,7 +128,8 @@ pub(crate) fn given_back_bytes() -> Option<u64> {
     if !*HAS_HYPERVISOR {
         return Some(0);
     }
-    let counter = std::fs::read_to_string("/sys/module/page_reporting/parameters/reported_kib").ok()?;
+    let counter =
+        std::fs::read_to_string("/sys/module/page_reporting/parameters/reported_kib").ok()?;
     counter.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
@@ -128,8 +147,13 @@ pub(crate) fn fresh_memory(bytes: usize, huge: bool) -> Option<MmapMut> {
 /// other parts are cold in the lists of smaller blocks, which supply smaller pages.
 pub(crate) fn take_and_release(bytes: usize) {
     for huge in [false, true] {
-        let Some(mut memory) = fresh_memory(bytes, huge) else { return };
-        memory.iter_mut().step_by(rustix::param::page_size()).for_each(|byte| *byte = 1);
+        let Some(mut memory) = fresh_memory(bytes, huge) else {
+            return;
+        };
+        memory
+            .iter_mut()
+            .step_by(rustix::param::page_size())
+            .for_each(|byte| *byte = 1);
         std::hint::black_box(&memory);
     }
 }
@@ -138,25 +162,61 @@ pub(crate) fn take_and_release(bytes: usize) {
 mod tests {
     use super::*;
 
-    const KNOWN: Known = Known { bytes: 100, free_bytes: 1000, given_back_bytes: 7 };
+    const KNOWN: Known = Known {
+        bytes: 100,
+        free_bytes: 1000,
+        given_back_bytes: 7,
+    };
 
     #[test]
     fn memory_remains_warm_until_some_is_given_back() {
         assert_eq!(KNOWN.left(&KNOWN), 100);
-        assert_eq!(KNOWN.left(&Known { given_back_bytes: 8, ..KNOWN }), 0);
+        assert_eq!(
+            KNOWN.left(&Known {
+                given_back_bytes: 8,
+                ..KNOWN
+            }),
+            0
+        );
     }
 
     #[test]
     fn memory_of_other_processes_does_not_count_as_warm() {
-        assert_eq!(KNOWN.left(&Known { free_bytes: 970, ..KNOWN }), 70);
-        assert_eq!(KNOWN.left(&Known { free_bytes: 1, ..KNOWN }), 0);
-        assert_eq!(KNOWN.left(&Known { free_bytes: 2000, ..KNOWN }), 100);
+        assert_eq!(
+            KNOWN.left(&Known {
+                free_bytes: 970,
+                ..KNOWN
+            }),
+            70
+        );
+        assert_eq!(
+            KNOWN.left(&Known {
+                free_bytes: 1,
+                ..KNOWN
+            }),
+            0
+        );
+        assert_eq!(
+            KNOWN.left(&Known {
+                free_bytes: 2000,
+                ..KNOWN
+            }),
+            100
+        );
     }
 
     #[test]
     fn pages_given_back_count_only_for_samples_that_take_memory() {
-        let known = || Known::now(1 << 20).map(|now| Known { given_back_bytes: 0, ..now });
-        let mut memory = WarmMemory { known: known(), ..WarmMemory::new() };
+        let known = || {
+            Known::now(1 << 20).map(|now| Known {
+                given_back_bytes: 0,
+                ..now
+            })
+        };
+        let mut memory = WarmMemory {
+            known: known(),
+            ..WarmMemory::new()
+        };
         assert_eq!(memory.given_back_bytes(), None);
         memory.is_needed = true;
         // Since the machine's start.
@@ -170,6 +230,9 @@ mod tests {
         let mut memory = WarmMemory::new();
         memory.prepare(u64::MAX, 1 << 20);
         let is_counted = Known::now(0).is_some();
-        assert_eq!(memory.known.map(|known| known.bytes), is_counted.then_some(1 << 20));
+        assert_eq!(
+            memory.known.map(|known| known.bytes),
+            is_counted.then_some(1 << 20)
+        );
     }
 }

@@ -39,8 +39,9 @@ impl<'s> Watcher<'s> {
     /// The state at the beginning with the delays since then, the CPU time that the hypervisor took, over all
     /// CPUs, and the device's bytes.
     pub(crate) fn end(self) -> (SystemState, u64, Option<u64>) {
-        let since =
-            |now: Option<u64>, then: Option<u64>| now.zip(then).map(|(now, then)| now.saturating_sub(then));
+        let since = |now: Option<u64>, then: Option<u64>| {
+            now.zip(then).map(|(now, then)| now.saturating_sub(then))
+        };
         let device_bytes = since(self.device_number.and_then(device_bytes), self.device_bytes);
         let steal_ns = steal_ns().unwrap_or(0).saturating_sub(self.steal_ns);
         let groups = self.cpu_stats.iter().zip(self.throttled_ns);
@@ -48,7 +49,10 @@ impl<'s> Watcher<'s> {
         let watch = SystemState {
             // A process waits for one group's limit at a time.
             throttled_ns: delays.max(),
-            thermal_throttles: since(thermal_throttles(Path::new(CPUS)), self.before.thermal_throttles),
+            thermal_throttles: since(
+                thermal_throttles(Path::new(CPUS)),
+                self.before.thermal_throttles,
+            ),
             ..self.before
         };
         (watch, steal_ns, device_bytes)
@@ -89,16 +93,24 @@ mod tests {
 
     #[test]
     fn time_without_cpu_is_read_from_the_control_groups_statistics() {
-        assert_eq!(throttled_in("usage_usec 5\nnr_throttled 2\nthrottled_usec 1500\n"), Some(1_500_000));
+        assert_eq!(
+            throttled_in("usage_usec 5\nnr_throttled 2\nthrottled_usec 1500\n"),
+            Some(1_500_000)
+        );
         assert_eq!(throttled_in("usage_usec 5\n"), None);
-        assert_eq!(throttled_in("nr_periods 7\nnr_throttled 2\nthrottled_time 1500\n"), Some(1500));
+        assert_eq!(
+            throttled_in("nr_periods 7\nnr_throttled 2\nthrottled_time 1500\n"),
+            Some(1500)
+        );
     }
 
     #[test]
     fn the_longest_delay_of_any_group_counts() {
         let groups = tempfile::tempdir().unwrap();
-        let paths = ["own", "around"].map(|name| groups.path().join(name).to_str().unwrap().to_owned());
-        let set = |path: &String, time: u64| fs::write(path, format!("throttled_time {time}\n")).unwrap();
+        let paths =
+            ["own", "around"].map(|name| groups.path().join(name).to_str().unwrap().to_owned());
+        let set =
+            |path: &String, time: u64| fs::write(path, format!("throttled_time {time}\n")).unwrap();
         set(&paths[0], 100);
         set(&paths[1], 200);
         let watcher = Watcher::begin(&paths, None);
@@ -123,7 +135,15 @@ mod tests {
     #[test]
     fn this_machines_memory_is_known() {
         let watch = Watcher::begin(&[], None).end().0;
-        assert!(watch.available_memory_bytes.is_some_and(|bytes| bytes > 1 << 20), "{watch:?}");
-        assert!(watch.dirty_bytes.is_some() && watch.writeback_bytes.is_some(), "{watch:?}");
+        assert!(
+            watch
+                .available_memory_bytes
+                .is_some_and(|bytes| bytes > 1 << 20),
+            "{watch:?}"
+        );
+        assert!(
+            watch.dirty_bytes.is_some() && watch.writeback_bytes.is_some(),
+            "{watch:?}"
+        );
     }
 }

@@ -10,14 +10,23 @@ use anyhow::{Context, Result, ensure};
 use writebench_engine::{Engine, Target};
 use writebench_model::protocol::SampleRequest;
 use writebench_model::{
-    AllocateCall, Axis, Case, Checksums, Copying, Cursor, Data, Extent, Failure, Files, Method, Outcome, Phase,
-    Prepare, Sample, Source,
+    AllocateCall, Axis, Case, Checksums, Copying, Cursor, Data, Extent, Failure, Files, Method,
+    Outcome, Phase, Prepare, Sample, Source,
 };
 use writebench_testkit::{Errno, Kind, Need, Trials, directory_on};
 
 const SEED: u64 = 0x5eed;
 const CHUNK: u64 = 4096;
-const SIZES: [u64; 8] = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 7 * CHUNK + 123, 8 * CHUNK, HUGE * 2 + 123];
+const SIZES: [u64; 8] = [
+    0,
+    1,
+    CHUNK - 1,
+    CHUNK,
+    CHUNK + 1,
+    7 * CHUNK + 123,
+    8 * CHUNK,
+    HUGE * 2 + 123,
+];
 const VECTOR: u32 = 3;
 const HUGE: u64 = Case::HUGE_PAGE_BYTES;
 const LAYOUTS: [&str; 48] = [
@@ -76,16 +85,27 @@ fn main() -> ExitCode {
     for kind in Kind::ALL {
         for method in alone() {
             for prepare in method.card().prepares {
-                let name =
-                    format!("{} after {prepare} on {} writes the right bytes", method.name(), kind.name());
-                trials.add(name, &[Need::Filesystem(kind)], move || check(kind, method, *prepare));
+                let name = format!(
+                    "{} after {prepare} on {} writes the right bytes",
+                    method.name(),
+                    kind.name()
+                );
+                trials.add(name, &[Need::Filesystem(kind)], move || {
+                    check(kind, method, *prepare)
+                });
             }
         }
     }
-    trials.add("every method writes its data without checksums on btrfs", &[Need::Image("btrfs")], unchecked);
+    trials.add(
+        "every method writes its data without checksums on btrfs",
+        &[Need::Image("btrfs")],
+        unchecked,
+    );
     for kind in Kind::ALL {
         let name = format!("a wrong byte is found on {}", kind.name());
-        trials.add(name, &[Need::Filesystem(kind)], move || wrong_byte_is_found(kind));
+        trials.add(name, &[Need::Filesystem(kind)], move || {
+            wrong_byte_is_found(kind)
+        });
     }
     // The tests of the worker process cover a mapping of a full disk, which raises SIGBUS. ext4 shares no
     // blocks.
@@ -94,7 +114,9 @@ fn main() -> ExitCode {
             && method.card().cursor != Cursor::Mapping
             && method.card().copying != Some(Copying::Blocks)
     };
-    let plain = alone().filter(fills).map(|method| format!("{},size=64MiB", method.name()));
+    let plain = alone()
+        .filter(fills)
+        .map(|method| format!("{},size=64MiB", method.name()));
     for case in plain.chain(FILLING.iter().map(|&case| case.to_owned())) {
         let name = format!("{case} on a full disk fails at its end, and the next sample succeeds");
         trials.add(name, &[Need::Image("ext4")], move || full_disk(&case));
@@ -118,7 +140,10 @@ const FILLING: &[&str] = &[
 
 /// MPI's methods are tested under mpirun, and sets of files in `sets.rs`.
 fn alone() -> impl Iterator<Item = Method> {
-    Method::ALL.iter().copied().filter(|method| method.is_complete() && !method.writes_set())
+    Method::ALL
+        .iter()
+        .copied()
+        .filter(|method| method.is_complete() && !method.writes_set())
 }
 
 fn full_disk(name: &str) -> Result<()> {
@@ -130,23 +155,34 @@ fn full_disk(name: &str) -> Result<()> {
     let case = Case::parse(name)?;
     let place = open(&image.path())?;
     let sample = engine.sample(Target::Directory(place.as_fd()), &request(&case));
-    let Outcome::Failed(failure) = &sample.outcome else { anyhow::bail!("{:?}", sample.outcome) };
+    let Outcome::Failed(failure) = &sample.outcome else {
+        anyhow::bail!("{:?}", sample.outcome)
+    };
     ensure!(failure.errno == Some(28), "{failure:?}");
     // The C library does not report how much of its buffer was written. The other methods do.
     let offset = failure.offset.unwrap_or(0);
     ensure!((1..64 << 20).contains(&offset), "{failure:?}");
-    ensure!(sample.phases_ns.total() == 0 && sample.latency.is_none(), "a failed sample has no figures");
+    ensure!(
+        sample.phases_ns.total() == 0 && sample.latency.is_none(),
+        "a failed sample has no figures"
+    );
     // ext4 frees the blocks of a removed file after its journal's next commit. syncfs may return just before
     // that.
     let small = Case::parse(&format!("{},size=1MiB", case.method().name()))?;
     for tries_left in (0..20).rev() {
         rustix::fs::syncfs(&place)?;
         let sample = engine.sample(Target::Directory(place.as_fd()), &request(&small));
-        if matches!(&sample.outcome, Outcome::Failed(failure) if failure.errno == Some(28)) && tries_left > 0 {
+        if matches!(&sample.outcome, Outcome::Failed(failure) if failure.errno == Some(28))
+            && tries_left > 0
+        {
             std::thread::sleep(std::time::Duration::from_millis(100));
             continue;
         }
-        ensure!(sample.outcome == Outcome::Ok && sample.read_back.is_some(), "{:?}", sample.outcome);
+        ensure!(
+            sample.outcome == Outcome::Ok && sample.read_back.is_some(),
+            "{:?}",
+            sample.outcome
+        );
         break;
     }
     Ok(())
@@ -157,12 +193,20 @@ fn check(kind: Kind, method: Method, prepare: Prepare) -> Result<()> {
     let (now, found) = (RefCell::new(None), RefCell::new(None));
     let before_clean = |phase| {
         if phase == Phase::Clean {
-            let content = now.borrow().as_ref().map(|case| read(directory.path(), case));
+            let content = now
+                .borrow()
+                .as_ref()
+                .map(|case| read(directory.path(), case));
             found.replace(content);
         }
     };
     let mut engine = Engine::new(None, || Ok(0), &before_clean);
-    let state = method.card().prepares.iter().position(|&other| other == prepare).context("no state")?;
+    let state = method
+        .card()
+        .prepares
+        .iter()
+        .position(|&other| other == prepare)
+        .context("no state")?;
     for (length, size) in SIZES.into_iter().enumerate() {
         for (place, layout) in LAYOUTS.into_iter().enumerate() {
             // Only huge pages need so large a file.
@@ -176,10 +220,16 @@ fn check(kind: Kind, method: Method, prepare: Prepare) -> Result<()> {
             }
             let layout = assignments(layout)?;
             let size_text = size.to_string();
-            let state = [(Axis::Prepare, prepare.name()), (Axis::Size, size_text.as_str())];
+            let state = [
+                (Axis::Prepare, prepare.name()),
+                (Axis::Size, size_text.as_str()),
+            ];
             let case = Case::example(method, &[&state[..], &layout].concat());
             let expected = makes_sense(method, prepare, size, &layout);
-            ensure!(case.is_ok() == expected, "{layout:?} of {size} bytes: {case:?}");
+            ensure!(
+                case.is_ok() == expected,
+                "{layout:?} of {size} bytes: {case:?}"
+            );
             if let Ok(case) = case {
                 now.replace(Some(case.clone()));
                 let sample = run(&mut engine, directory.path(), &case)?;
@@ -190,10 +240,17 @@ fn check(kind: Kind, method: Method, prepare: Prepare) -> Result<()> {
     }
     // Also the values in no layout. Ranks are tested under mpirun.
     let elsewhere = [Axis::Size, Axis::Prepare, Axis::Ranks, Axis::Files];
-    let axes =
-        method.own_axes().filter(|axis| prepare == method.card().prepares[0] && !elsewhere.contains(axis));
-    for (axis, value) in axes.flat_map(|axis| axis.examples().iter().map(move |&value| (axis, value))) {
-        let values = [(Axis::Prepare, prepare.name()), (Axis::Size, "1000KiB"), (axis, value)];
+    let axes = method
+        .own_axes()
+        .filter(|axis| prepare == method.card().prepares[0] && !elsewhere.contains(axis));
+    for (axis, value) in
+        axes.flat_map(|axis| axis.examples().iter().map(move |&value| (axis, value)))
+    {
+        let values = [
+            (Axis::Prepare, prepare.name()),
+            (Axis::Size, "1000KiB"),
+            (axis, value),
+        ];
         if let Ok(case) = Case::example(method, &values) {
             now.replace(Some(case.clone()));
             let sample = run(&mut engine, directory.path(), &case)?;
@@ -210,7 +267,10 @@ fn unchecked() -> Result<()> {
     let (now, found) = (RefCell::new(None), RefCell::new(None));
     let look = |case: &Case| -> Result<(Vec<u8>, bool)> {
         let flags = rustix::fs::ioctl_getflags(open(&directory.join("conformance"))?)?;
-        Ok((read(&directory, case)?, flags.contains(rustix::fs::IFlags::NOCOW)))
+        Ok((
+            read(&directory, case)?,
+            flags.contains(rustix::fs::IFlags::NOCOW),
+        ))
     };
     let before_clean = |phase| {
         if phase == Phase::Clean {
@@ -220,7 +280,11 @@ fn unchecked() -> Result<()> {
     let mut engine = Engine::new(None, || Ok(0), &before_clean);
     for method in alone().filter(|method| method.has_axis(Axis::Checksums)) {
         for prepare in method.card().prepares {
-            let values = [(Axis::Prepare, prepare.name()), (Axis::Size, "100KiB"), (Axis::Checksums, "no")];
+            let values = [
+                (Axis::Prepare, prepare.name()),
+                (Axis::Size, "100KiB"),
+                (Axis::Checksums, "no"),
+            ];
             let case = Case::example(method, &values)?;
             now.replace(Some(case.clone()));
             let sample = run(&mut engine, &directory, &case)?;
@@ -228,9 +292,16 @@ fn unchecked() -> Result<()> {
             if sample.outcome.name() == "unsupported" && prepare.call().is_some() {
                 continue;
             }
-            ensure!(sample.outcome == Outcome::Ok, "{case}: {:?}", sample.outcome);
+            ensure!(
+                sample.outcome == Outcome::Ok,
+                "{case}: {:?}",
+                sample.outcome
+            );
             let (content, is_set) = found.take().context("phase clean did not come")??;
-            ensure!(content == expected(&case) && is_set, "{case}: the flag is set: {is_set}");
+            ensure!(
+                content == expected(&case) && is_set,
+                "{case}: the flag is set: {is_set}"
+            );
         }
     }
     Ok(())
@@ -241,25 +312,42 @@ fn assignments(layout: &'static str) -> Result<Vec<(Axis, &'static str)>> {
         let (axis, value) = part.split_once('=').context("no axis=value")?;
         Ok((Axis::from_name(axis).context("no axis")?, value))
     };
-    layout.split(',').filter(|part| !part.is_empty()).map(assignment).collect()
+    layout
+        .split(',')
+        .filter(|part| !part.is_empty())
+        .map(assignment)
+        .collect()
 }
 
 /// By the method's card and the manual pages. If the model refused more, the test would otherwise miss it.
 fn makes_sense(method: Method, prepare: Prepare, size: u64, layout: &[(Axis, &str)]) -> bool {
-    let value = |axis| layout.iter().find(|(other, _)| *other == axis).map(|(_, value)| *value);
+    let value = |axis| {
+        layout
+            .iter()
+            .find(|(other, _)| *other == axis)
+            .map(|(_, value)| *value)
+    };
     let has = |axis| value(axis).is_some();
     let threads: u64 = value(Axis::Threads).map_or(1, |threads| threads.parse().expect("a number"));
     let is_synced = value(Axis::Sync).is_none_or(|sync| match sync.split_once('/') {
         Some((call, every)) => {
             let is_vector_whole =
                 !method.has_axis(Axis::Vector) || every.parse::<u32>().unwrap_or(0) % VECTOR == 0;
-            is_vector_whole && method.card().syncs_on_the_way.iter().any(|sync| sync.name() == call)
+            is_vector_whole
+                && method
+                    .card()
+                    .syncs_on_the_way
+                    .iter()
+                    .any(|sync| sync.name() == call)
         }
         None => method.card().syncs.iter().any(|known| known.name() == sync),
     });
-    let reserves = prepare.call().is_some_and(|call| call != AllocateCall::Ftruncate);
-    let may_be_empty =
-        !reserves && !method.copies() && matches!(method.card().cursor, Cursor::FilePosition | Cursor::Offset);
+    let reserves = prepare
+        .call()
+        .is_some_and(|call| call != AllocateCall::Ftruncate);
+    let may_be_empty = !reserves
+        && !method.copies()
+        && matches!(method.card().cursor, Cursor::FilePosition | Cursor::Offset);
     let is_alone = prepare != Prepare::FallocateAhead || threads == 1 || has(Axis::Files);
     let is_apart = match method.card().cursor {
         Cursor::FilePosition => threads == 1 || has(Axis::Files) || has(Axis::Descriptor),
@@ -267,10 +355,18 @@ fn makes_sense(method: Method, prepare: Prepare, size: u64, layout: &[(Axis, &st
         Cursor::Offset | Cursor::NoData => true,
     };
     let dontcache = value(Axis::Cache) == Some("dontcache");
-    let has_flags = method.card().syncs.iter().any(|call| call.name() == "rwf-dsync");
+    let has_flags = method
+        .card()
+        .syncs
+        .iter()
+        .any(|call| call.name() == "rwf-dsync");
     let huge = (value(Axis::Huge) != Some("collapse") || size / threads >= HUGE)
         && (value(Axis::Memory) != Some("huge-pages") || size >= HUGE);
-    let block = if value(Axis::Block) == Some("8KiB") { 2 * CHUNK } else { CHUNK };
+    let block = if value(Axis::Block) == Some("8KiB") {
+        2 * CHUNK
+    } else {
+        CHUNK
+    };
     let has_blocks = !has(Axis::Layout) || size > (threads - 1) * block;
     let in_sectors = value(Axis::Cache) != Some("direct") || size.is_multiple_of(512);
     layout.iter().all(|(axis, _)| method.has_axis(*axis))
@@ -292,7 +388,8 @@ fn run(engine: &mut Engine<'_>, directory: &Path, case: &Case) -> Result<Sample>
     // "Resource temporarily unavailable", as madvise(2) has it: the kernel itself uses a page for a moment.
     let passes = |sample: &Sample| {
         let is_in_use = |failure: &Failure| {
-            failure.call == "madvise(MADV_COLLAPSE)" && failure.errno == Some(Errno::AGAIN.raw_os_error())
+            failure.call == "madvise(MADV_COLLAPSE)"
+                && failure.errno == Some(Errno::AGAIN.raw_os_error())
         };
         matches!(&sample.outcome, Outcome::Failed(failure) if is_in_use(failure))
     };
@@ -312,12 +409,17 @@ fn as_expected(
     let zeroing = AllocateCall::FallocateZeroRange;
     let allocates = !case.method().writes_data() && case.axes().call == zeroing;
     let zeroed = allocates || case.axes().prepare.call() == Some(zeroing);
-    let dontcache = case.axes().cache == writebench_model::Cache::Dontcache && case.axes().size_bytes > 0;
+    let dontcache =
+        case.axes().cache == writebench_model::Cache::Dontcache && case.axes().size_bytes > 0;
     let shares = case.method().card().copying == Some(Copying::Blocks);
     // The engine must detect that tmpfs accepts O_DIRECT without obeying.
     let collapses = case.axes().huge == writebench_model::Huge::Collapse && kind == Kind::Ext4;
     let unchecked = case.axes().checksums == Checksums::No;
-    if shares || collapses || unchecked || kind == Kind::Tmpfs && (direct || cold || zeroed || dontcache) {
+    if shares
+        || collapses
+        || unchecked
+        || kind == Kind::Tmpfs && (direct || cold || zeroed || dontcache)
+    {
         ensure!(
             sample.outcome.name() == "unsupported" && sample.phases_ns.total() == 0,
             "{:?}",
@@ -327,17 +429,29 @@ fn as_expected(
     }
     // On blocks that were written before, ext4 of Linux 6.18 ends the write-back in an interrupt, and pages may
     // remain. The engine must detect that.
-    let was_written = matches!(case.axes().prepare, Prepare::ZeroFill | Prepare::Overwrite | Prepare::Truncate);
+    let was_written = matches!(
+        case.axes().prepare,
+        Prepare::ZeroFill | Prepare::Overwrite | Prepare::Truncate
+    );
     if dontcache && was_written && sample.outcome.name() == "unsupported" {
         return Ok(());
     }
     ensure!(sample.outcome == Outcome::Ok, "{:?}", sample.outcome);
     let each = case.axes().sync.is_on_the_way() && case.axes().size_bytes > 0;
     ensure!(sample.latency.is_some() == each, "{:?}", sample.latency);
-    ensure!(sample.bytes == case.axes().size_bytes, "{} bytes", sample.bytes);
-    ensure!(found.context("phase clean did not come")?? == expected(case), "content differs");
-    let left =
-        writebench_testkit::entries(directory).into_iter().filter(|name| !name.ends_with("copied")).count();
+    ensure!(
+        sample.bytes == case.axes().size_bytes,
+        "{} bytes",
+        sample.bytes
+    );
+    ensure!(
+        found.context("phase clean did not come")?? == expected(case),
+        "content differs"
+    );
+    let left = writebench_testkit::entries(directory)
+        .into_iter()
+        .filter(|name| !name.ends_with("copied"))
+        .count();
     ensure!(left == 0, "a file was left behind");
     Ok(())
 }
@@ -345,8 +459,11 @@ fn as_expected(
 fn read(directory: &Path, case: &Case) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for index in 0..case.file_count() {
-        let name =
-            if case.file_count() == 1 { "conformance".to_owned() } else { format!("conformance-{index}") };
+        let name = if case.file_count() == 1 {
+            "conformance".to_owned()
+        } else {
+            format!("conformance-{index}")
+        };
         bytes.extend(std::fs::read(directory.join(name))?);
     }
     Ok(bytes)
@@ -365,9 +482,16 @@ fn expected(case: &Case) -> Vec<u8> {
         (z ^ (z >> 31)).to_le_bytes()[(offset % 8) as usize]
     };
     let ranges = match axes.files {
-        Files::PerThread | Files::PerRank => writebench_model::split(axes.size_bytes, axes.threads, CHUNK),
-        Files::Shared if axes.threads > 1 => writebench_model::split(axes.size_bytes, axes.threads, CHUNK),
-        Files::Shared => vec![writebench_model::Range { offset: 0, length: axes.size_bytes }],
+        Files::PerThread | Files::PerRank => {
+            writebench_model::split(axes.size_bytes, axes.threads, CHUNK)
+        }
+        Files::Shared if axes.threads > 1 => {
+            writebench_model::split(axes.size_bytes, axes.threads, CHUNK)
+        }
+        Files::Shared => vec![writebench_model::Range {
+            offset: 0,
+            length: axes.size_bytes,
+        }],
     };
     let writes_data = case.method().writes_data();
     let byte = |range: &writebench_model::Range, at: u64| {
@@ -377,12 +501,19 @@ fn expected(case: &Case) -> Vec<u8> {
         };
         match axes.data {
             _ if !writes_data => 0,
-            Data::Compressible(percent) if place % 4096 >= 4096 - 4096 * u64::from(percent) / 100 => 0,
+            Data::Compressible(percent)
+                if place % 4096 >= 4096 - 4096 * u64::from(percent) / 100 =>
+            {
+                0
+            }
             Data::Random | Data::Compressible(_) => random(place),
             Data::Zero => 0,
         }
     };
-    ranges.iter().flat_map(|range| (0..range.length).map(move |at| byte(range, at))).collect()
+    ranges
+        .iter()
+        .flat_map(|range| (0..range.length).map(move |at| byte(range, at)))
+        .collect()
 }
 
 /// The engine's own check must be able to fail: here the file changes unnoticed.
@@ -394,17 +525,32 @@ fn wrong_byte_is_found(kind: Kind) -> Result<()> {
     let place = open(directory.path())?;
     let change = |phase| {
         if phase == Phase::Verify {
-            let file = std::fs::OpenOptions::new().write(true).open(&path).expect("there");
+            let file = std::fs::OpenOptions::new()
+                .write(true)
+                .open(&path)
+                .expect("there");
             let mut byte = [0];
-            std::fs::File::open(&path).expect("there").read_at(&mut byte, 2_000_000).expect("a byte");
+            std::fs::File::open(&path)
+                .expect("there")
+                .read_at(&mut byte, 2_000_000)
+                .expect("a byte");
             file.write_at(&[byte[0] ^ 1], 2_000_000).expect("a byte");
         }
     };
     let mut engine = Engine::new(None, || Ok(0), &change);
     let sample = engine.sample(Target::Directory(place.as_fd()), &request(&case));
-    let reason = sample.outcome.reason().context("the change was not found")?;
-    ensure!(reason.contains("content differs") && reason.contains("2000000"), "{reason}");
-    ensure!(sample.phases_ns.total() == 0, "a failed sample has no figures");
+    let reason = sample
+        .outcome
+        .reason()
+        .context("the change was not found")?;
+    ensure!(
+        reason.contains("content differs") && reason.contains("2000000"),
+        "{reason}"
+    );
+    ensure!(
+        sample.phases_ns.total() == 0,
+        "a failed sample has no figures"
+    );
     Ok(())
 }
 
@@ -413,5 +559,8 @@ fn open(directory: &Path) -> Result<std::fs::File> {
 }
 
 fn request(case: &Case) -> SampleRequest {
-    SampleRequest { read_back: Some(Extent::Whole), ..SampleRequest::bare(case.clone(), "conformance", SEED) }
+    SampleRequest {
+        read_back: Some(Extent::Whole),
+        ..SampleRequest::bare(case.clone(), "conformance", SEED)
+    }
 }

@@ -47,12 +47,23 @@ fn unmount_patiently(path: &Path) -> Result<(), Error> {
         return Ok(());
     }
     unmount(path, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH).map_err(failed)?;
-    Err(Error::StillMounted { path: path.to_owned(), waited_s: patience::LIMIT.as_secs() })
+    Err(Error::StillMounted {
+        path: path.to_owned(),
+        waited_s: patience::LIMIT.as_secs(),
+    })
 }
 
 fn end(mut child: Child) -> Result<(), Error> {
-    let failed =
-        |call| move |error| Error::call("end a filesystem's server", call, Path::new("its process"), error);
+    let failed = |call| {
+        move |error| {
+            Error::call(
+                "end a filesystem's server",
+                call,
+                Path::new("its process"),
+                error,
+            )
+        }
+    };
     if patience::is_soon(|| Ok(child.try_wait().map_err(failed("waitpid"))?.is_some()))? {
         return Ok(());
     }

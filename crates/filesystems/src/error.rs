@@ -10,26 +10,44 @@ pub enum Error {
     #[error("'{name}' is not a kind of filesystem: {fits}")]
     Kind { name: String, fits: &'static str },
     #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}. Run it as root", Failure::io_message(.error))]
-    NotPermitted { call: &'static str, error: io::Error },
+    NotPermitted {
+        call: &'static str,
+        error: io::Error,
+    },
     /// All candidate directories are needed.
-    #[error("no directory to mount over, because {tried} are missing or needed: make an empty /media")]
+    #[error(
+        "no directory to mount over, because {tried} are missing or needed: make an empty /media"
+    )]
     NoMountPoint { tried: String },
     // The message contains the error, so it is not the `source`.
     #[error("{doing}: {call} {}: {}{hint}", .path.display(), Failure::io_message(.error))]
-    Call { doing: &'static str, hint: &'static str, call: &'static str, path: PathBuf, error: io::Error },
+    Call {
+        doing: &'static str,
+        hint: &'static str,
+        call: &'static str,
+        path: PathBuf,
+        error: io::Error,
+    },
     #[error(
         "not enough free space in {} for images of {}: {} are free, {} of them in reserve. Use a smaller --size, another --images, or a smaller --reserve",
         .path.display(), Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),
         Bytes(*.reserve_bytes).approximate()
     )]
-    NoSpace { path: PathBuf, needed_bytes: u64, available_bytes: u64, reserve_bytes: u64 },
+    NoSpace {
+        path: PathBuf,
+        needed_bytes: u64,
+        available_bytes: u64,
+        reserve_bytes: u64,
+    },
     #[error("{program} is not installed{}", where_from(.package))]
     NotInstalled {
         program: String,
         /// A Debian package.
         package: Option<&'static str>,
     },
-    #[error("this kernel has no filesystem '{kind}' (/proc/filesystems), and mount.{kind} is missing")]
+    #[error(
+        "this kernel has no filesystem '{kind}' (/proc/filesystems), and mount.{kind} is missing"
+    )]
     NotInKernel {
         /// The kind as mount(8) names it.
         kind: String,
@@ -58,17 +76,35 @@ impl Error {
         path: &Path,
         error: impl Into<io::Error>,
     ) -> Self {
-        Self::Call { doing, call, path: path.to_owned(), error: error.into(), hint: "" }
+        Self::Call {
+            doing,
+            call,
+            path: path.to_owned(),
+            error: error.into(),
+            hint: "",
+        }
     }
 
-    pub(crate) fn no_loop_device(call: &'static str, path: &Path, error: impl Into<io::Error>) -> Self {
+    pub(crate) fn no_loop_device(
+        call: &'static str,
+        path: &Path,
+        error: impl Into<io::Error>,
+    ) -> Self {
         const HINT: &str = ". In a container, pass it /dev/loop-control and /dev/loop*";
-        Self::Call { doing: "no loop device", call, path: path.to_owned(), error: error.into(), hint: HINT }
+        Self::Call {
+            doing: "no loop device",
+            call,
+            path: path.to_owned(),
+            error: error.into(),
+            hint: HINT,
+        }
     }
 }
 
 fn where_from(package: &Option<&'static str>) -> String {
-    package.map(|package| format!(": install the package {package} (Debian's name)")).unwrap_or_default()
+    package
+        .map(|package| format!(": install the package {package} (Debian's name)"))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -77,13 +113,27 @@ mod tests {
 
     #[test]
     fn a_failed_call_names_the_step_the_path_and_the_number() {
-        let error = Error::call("make an image", "open", Path::new("/data"), rustix::io::Errno::ACCESS);
-        assert_eq!(error.to_string(), "make an image: open /data: Permission denied (13)");
+        let error = Error::call(
+            "make an image",
+            "open",
+            Path::new("/data"),
+            rustix::io::Errno::ACCESS,
+        );
+        assert_eq!(
+            error.to_string(),
+            "make an image: open /data: Permission denied (13)"
+        );
     }
 
     #[test]
     fn a_missing_program_names_its_package_if_known() {
-        let error = |package| Error::NotInstalled { program: "mkfs.f2fs".into(), package }.to_string();
+        let error = |package| {
+            Error::NotInstalled {
+                program: "mkfs.f2fs".into(),
+                package,
+            }
+            .to_string()
+        };
         assert_eq!(
             error(Some("f2fs-tools")),
             "mkfs.f2fs is not installed: install the package f2fs-tools (Debian's name)"

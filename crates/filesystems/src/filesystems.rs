@@ -85,14 +85,26 @@ impl Filesystems {
             mount_options: request.mount_options.clone(),
         };
         let size_bytes = request.kind.size_bytes(content_bytes);
-        let mut order = Order { request, size_bytes, interrupted, spec };
+        let mut order = Order {
+            request,
+            size_bytes,
+            interrupted,
+            spec,
+        };
         match self.make_all(&mut order) {
-            Ok(path) => Ok(MadeFilesystem { path, spec: order.spec }),
+            Ok(path) => Ok(MadeFilesystem {
+                path,
+                spec: order.spec,
+            }),
             Err(error) => {
                 // The first error counts.
                 let _ = clean_up_to(&mut self.stack, before);
                 // Ctrl-C may have interrupted a program.
-                Err(if interrupted() { Error::Interrupted } else { error })
+                Err(if interrupted() {
+                    Error::Interrupted
+                } else {
+                    error
+                })
             }
         }
     }
@@ -144,9 +156,15 @@ impl Filesystems {
             });
             loops.try_for_each(LoopDevice::fill_holes)?;
         }
-        let source = devices.first().map_or(recipe.family.as_str(), String::as_str);
+        let source = devices
+            .first()
+            .map_or(recipe.family.as_str(), String::as_str);
         // For a layer they apply to the mount on top.
-        let options = order.request.mount_options.as_deref().filter(|_| order.request.kind.layer.is_none());
+        let options = order
+            .request
+            .mount_options
+            .as_deref()
+            .filter(|_| order.request.kind.layer.is_none());
         let options = recipe.mount_options(order.size_bytes, &devices, options);
         self.mount(&recipe.family, source, &options, &mut order.spec)
     }
@@ -183,7 +201,11 @@ impl Filesystems {
     ) -> Result<PathBuf, Error> {
         let point = self.new_point(&spec.kind)?;
         let target = point.to_string_lossy();
-        let options = if options.is_empty() { vec![] } else { vec!["-o", options] };
+        let options = if options.is_empty() {
+            vec![]
+        } else {
+            vec!["-o", options]
+        };
         let words = [&["-n", "-t", family], &options[..], &[source, &target]].concat();
         let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
         program::run("mount", Some("mount"), &words, &mut spec.commands)?;
@@ -244,7 +266,9 @@ fn made_directory(path: &Path) -> Result<PathBuf, Error> {
 fn require_kernel(kind: &str) -> Result<(), Error> {
     let is_known = || {
         let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
-        known.lines().any(|line| line.rsplit('\t').next() == Some(kind))
+        known
+            .lines()
+            .any(|line| line.rsplit('\t').next() == Some(kind))
     };
     if is_known() || program::find(&format!("mount.{kind}")).is_some() {
         return Ok(());
@@ -252,5 +276,11 @@ fn require_kernel(kind: &str) -> Result<(), Error> {
     // The kernel would load the module at the mount. The check below shows the result.
     let words = ["-q", "--", &format!("fs-{kind}")].map(str::to_owned);
     let _ = program::run("modprobe", None, &words, &mut Vec::new());
-    if is_known() { Ok(()) } else { Err(Error::NotInKernel { kind: kind.to_owned() }) }
+    if is_known() {
+        Ok(())
+    } else {
+        Err(Error::NotInKernel {
+            kind: kind.to_owned(),
+        })
+    }
 }

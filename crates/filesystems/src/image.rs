@@ -27,38 +27,64 @@ pub(crate) struct ImageDirectory {
 
 impl ImageDirectory {
     pub(crate) fn open(path: &Path, reserve: Reserve) -> Result<Self, Error> {
-        let failed = |call| move |errno: Errno| Error::call("open the directory for images", call, path, errno);
+        let failed = |call| {
+            move |errno: Errno| Error::call("open the directory for images", call, path, errno)
+        };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = rustix::fs::open(path, flags, Mode::empty()).map_err(failed("open"))?;
         let mount = rustix::fs::statx(&directory, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);
         let mount = mount.map_err(failed("statx"))?.stx_mnt_id;
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let filesystem = mount_kind(mount, &mounts).unwrap_or_else(|| "unknown".to_owned());
-        let number = rustix::fs::fstat(&directory).map_err(failed("fstat"))?.st_dev;
-        let device = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
-        Ok(Self { path: path.to_owned(), filesystem, device, directory: directory.into(), reserve })
+        let number = rustix::fs::fstat(&directory)
+            .map_err(failed("fstat"))?
+            .st_dev;
+        let device = format!(
+            "{}:{}",
+            rustix::fs::major(number),
+            rustix::fs::minor(number)
+        );
+        Ok(Self {
+            path: path.to_owned(),
+            filesystem,
+            device,
+            directory: directory.into(),
+            reserve,
+        })
     }
 
     pub(crate) fn check_space(&self, needed_bytes: u64) -> Result<(), Error> {
         let space = rustix::fs::fstatvfs(&self.directory);
         let space = space.map_err(|errno| Error::call(DOING, "fstatvfs", &self.path, errno))?;
         let available_bytes = space.f_bavail.saturating_mul(space.f_frsize);
-        let reserve_bytes = self.reserve.of_bytes(space.f_blocks.saturating_mul(space.f_frsize));
+        let reserve_bytes = self
+            .reserve
+            .of_bytes(space.f_blocks.saturating_mul(space.f_frsize));
         if needed_bytes.saturating_add(reserve_bytes) <= available_bytes {
             return Ok(());
         }
         let path = self.path.clone();
-        Err(Error::NoSpace { path, needed_bytes, available_bytes, reserve_bytes })
+        Err(Error::NoSpace {
+            path,
+            needed_bytes,
+            available_bytes,
+            reserve_bytes,
+        })
     }
 
     /// An image of zeros, which is on the device on return. `interrupted` is polled every few milliseconds.
-    pub(crate) fn image(&self, size_bytes: u64, interrupted: &dyn Fn() -> bool) -> Result<ImageFile, Error> {
+    pub(crate) fn image(
+        &self,
+        size_bytes: u64,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<ImageFile, Error> {
         let failed = |call| move |errno: Errno| Error::call(DOING, call, &self.path, errno);
         let file: File = self.nameless().map_err(failed("open"))?;
         if self.filesystem == "btrfs" {
             // Without this flag every write to the image would allocate again. It can be set only on an empty
             // file.
-            let flags = rustix::fs::ioctl_getflags(&file).map_err(failed("ioctl(FS_IOC_GETFLAGS)"))?;
+            let flags =
+                rustix::fs::ioctl_getflags(&file).map_err(failed("ioctl(FS_IOC_GETFLAGS)"))?;
             rustix::fs::ioctl_setflags(&file, flags | IFlags::NOCOW)
                 .map_err(failed("ioctl(FS_IOC_SETFLAGS)"))?;
         }
@@ -66,9 +92,17 @@ impl ImageDirectory {
         let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
         let path = format!("/proc/self/fd/{}", file.as_raw_fd());
         let direct = rustix::fs::open(path, flags, Mode::empty()).map(File::from);
-        let image = ImageFile { directory: self.path.clone(), size_bytes, file, direct };
+        let image = ImageFile {
+            directory: self.path.clone(),
+            size_bytes,
+            file,
+            direct,
+        };
         image.fill(0, size_bytes, interrupted)?;
-        image.file.sync_all().map_err(|error| Error::call(DOING, "fsync", &self.path, error))?;
+        image
+            .file
+            .sync_all()
+            .map_err(|error| Error::call(DOING, "fsync", &self.path, error))?;
         Ok(image)
     }
 
@@ -80,7 +114,10 @@ impl ImageDirectory {
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {}
             opened => return opened.map(File::from),
         }
-        let name = format!(".writebench-image-{}", rustix::process::getpid().as_raw_nonzero());
+        let name = format!(
+            ".writebench-image-{}",
+            rustix::process::getpid().as_raw_nonzero()
+        );
         let new = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
         let file = rustix::fs::openat(&self.directory, &name, flags | new, mode)?;
         rustix::fs::unlinkat(&self.directory, &name, AtFlags::empty())?;
@@ -105,7 +142,8 @@ impl ImageFile {
         let length = usize::try_from(CHUNK_BYTES.min(end - start)).unwrap_or(usize::MAX);
         // Keeps the image out of the page cache.
         let file = self.direct.as_ref().unwrap_or(&self.file);
-        let zeros = AlignedBuffer::new(length, 4096).map_err(|error| failed(std::io::Error::other(error)))?;
+        let zeros = AlignedBuffer::new(length, 4096)
+            .map_err(|error| failed(std::io::Error::other(error)))?;
         let mut at = start;
         while at < end {
             if interrupted() {
@@ -136,13 +174,17 @@ impl ImageFile {
             };
             self.fill(hole, at, &|| false)?;
         }
-        self.file.sync_all().map_err(|error| Error::call(DOING, "fsync", &self.directory, error))
+        self.file
+            .sync_all()
+            .map_err(|error| Error::call(DOING, "fsync", &self.directory, error))
     }
 }
 
 fn mount_kind(mount: u64, mounts: &str) -> Option<String> {
     let number = mount.to_string();
-    let line = mounts.lines().find(|line| line.split(' ').next() == Some(&number))?;
+    let line = mounts
+        .lines()
+        .find(|line| line.split(' ').next() == Some(&number))?;
     // Optional fields end with a lone dash: proc_pid_mountinfo(5).
     let (_, filesystem) = line.split_once(" - ")?;
     filesystem.split(' ').next().map(str::to_owned)
@@ -154,8 +196,7 @@ mod tests {
 
     #[test]
     fn the_kind_of_a_mount_is_found_by_its_number() {
-        let mounts =
-            "27 1 254:0 / / rw shared:1 - ext4 /dev/vda rw\n7 27 0:23 / /dev/shm rw - tmpfs tmpfs rw\n";
+        let mounts = "27 1 254:0 / / rw shared:1 - ext4 /dev/vda rw\n7 27 0:23 / /dev/shm rw - tmpfs tmpfs rw\n";
         assert_eq!(mount_kind(27, mounts).as_deref(), Some("ext4"));
         assert_eq!(mount_kind(7, mounts).as_deref(), Some("tmpfs"));
         assert_eq!(mount_kind(2, mounts), None);
@@ -167,8 +208,14 @@ mod tests {
         let images = ImageDirectory::open(directory.path(), Reserve::DEFAULT).unwrap();
         let image = images.image(3 << 20, &|| false).unwrap();
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
-        assert_eq!(rustix::fs::seek(&image.file, SeekFrom::Hole(0)), Ok(3 << 20));
-        assert!(matches!(images.image(3 << 20, &|| true), Err(Error::Interrupted)));
+        assert_eq!(
+            rustix::fs::seek(&image.file, SeekFrom::Hole(0)),
+            Ok(3 << 20)
+        );
+        assert!(matches!(
+            images.image(3 << 20, &|| true),
+            Err(Error::Interrupted)
+        ));
     }
 
     #[test]
@@ -179,19 +226,28 @@ mod tests {
             .image(4 << 20, &|| false)
             .unwrap();
         for offset in [1 << 20, 3 << 20] {
-            let flags = rustix::fs::FallocateFlags::PUNCH_HOLE | rustix::fs::FallocateFlags::KEEP_SIZE;
+            let flags =
+                rustix::fs::FallocateFlags::PUNCH_HOLE | rustix::fs::FallocateFlags::KEEP_SIZE;
             rustix::fs::fallocate(&image.file, flags, offset, 1 << 20).unwrap();
         }
-        assert_eq!(rustix::fs::seek(&image.file, SeekFrom::Hole(0)), Ok(1 << 20));
+        assert_eq!(
+            rustix::fs::seek(&image.file, SeekFrom::Hole(0)),
+            Ok(1 << 20)
+        );
         image.fill_holes().unwrap();
-        assert_eq!(rustix::fs::seek(&image.file, SeekFrom::Hole(0)), Ok(4 << 20));
+        assert_eq!(
+            rustix::fs::seek(&image.file, SeekFrom::Hole(0)),
+            Ok(4 << 20)
+        );
     }
 
     #[test]
     fn an_image_that_would_fill_the_filesystem_is_refused_with_the_numbers() {
         let directory = tempfile::tempdir().unwrap();
-        let error =
-            ImageDirectory::open(directory.path(), Reserve::DEFAULT).unwrap().check_space(1 << 60).unwrap_err();
+        let error = ImageDirectory::open(directory.path(), Reserve::DEFAULT)
+            .unwrap()
+            .check_space(1 << 60)
+            .unwrap_err();
         let text = error.to_string();
         assert!(
             text.contains("images of 1 EiB") || text.contains("1024 PiB") || text.contains("TiB"),

@@ -46,8 +46,16 @@ impl FilesystemKind {
     /// Each later kind is compared with the first.
     #[must_use]
     pub fn defaults() -> Vec<Self> {
-        let plain = recipe::defaults().map(|base| Self { layer: None, base: base.to_owned() });
-        plain.chain(Layer::ALL.map(|layer| Self { layer: Some(layer), base: "ext4".to_owned() })).collect()
+        let plain = recipe::defaults().map(|base| Self {
+            layer: None,
+            base: base.to_owned(),
+        });
+        plain
+            .chain(Layer::ALL.map(|layer| Self {
+                layer: Some(layer),
+                base: "ext4".to_owned(),
+            }))
+            .collect()
     }
 
     /// A separate server process is between the kernel and the filesystem below. A sync of one does not sync
@@ -67,13 +75,21 @@ impl FilesystemKind {
     #[must_use]
     pub fn size_bytes(&self, content_bytes: u64) -> u64 {
         // Each of two images has a whole number of MiB.
-        content_bytes.saturating_mul(2).saturating_add(512 * MIB).div_ceil(2 * MIB).saturating_mul(2 * MIB)
+        content_bytes
+            .saturating_mul(2)
+            .saturating_add(512 * MIB)
+            .div_ceil(2 * MIB)
+            .saturating_mul(2 * MIB)
     }
 
     /// Of the filesystem at the bottom, or 0 in memory.
     #[must_use]
     pub fn image_bytes(&self, content_bytes: u64) -> u64 {
-        if self.is_in_memory() { 0 } else { self.size_bytes(content_bytes) }
+        if self.is_in_memory() {
+            0
+        } else {
+            self.size_bytes(content_bytes)
+        }
     }
 }
 
@@ -86,16 +102,23 @@ impl fmt::Display for FilesystemKind {
     }
 }
 
-const WORD: &str = "letters a-z, digits, '.' and '-', such as ext4, xfs, btrfs-raid0, tmpfs or f2fs";
+const WORD: &str =
+    "letters a-z, digits, '.' and '-', such as ext4, xfs, btrfs-raid0, tmpfs or f2fs";
 const LAYERS: &str = "overlay:KIND or fuse:KIND with a plain KIND, such as overlay:ext4";
 
 impl FromStr for FilesystemKind {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        let refused = |fits| Error::Kind { name: name.to_owned(), fits };
+        let refused = |fits| Error::Kind {
+            name: name.to_owned(),
+            fits,
+        };
         let (layer, base) = match name.split_once(':') {
-            Some((layer, base)) => (Some(Layer::named(layer).ok_or_else(|| refused(LAYERS))?), base),
+            Some((layer, base)) => (
+                Some(Layer::named(layer).ok_or_else(|| refused(LAYERS))?),
+                base,
+            ),
             None => (None, name),
         };
         if Layer::named(base).is_some() || base.contains(':') {
@@ -105,7 +128,10 @@ impl FromStr for FilesystemKind {
         if !base.starts_with(|c: char| c.is_ascii_alphanumeric()) || !base.chars().all(fits) {
             return Err(refused(WORD));
         }
-        Ok(Self { layer, base: base.to_owned() })
+        Ok(Self {
+            layer,
+            base: base.to_owned(),
+        })
     }
 }
 
@@ -118,19 +144,46 @@ mod tests {
         for kind in FilesystemKind::defaults() {
             assert_eq!(kind.to_string().parse::<FilesystemKind>().unwrap(), kind);
         }
-        for name in ["f2fs", "overlay:btrfs-raid0", "fuse:tmpfs", "ntfs-3g", "a.b"] {
+        for name in [
+            "f2fs",
+            "overlay:btrfs-raid0",
+            "fuse:tmpfs",
+            "ntfs-3g",
+            "a.b",
+        ] {
             assert_eq!(name.parse::<FilesystemKind>().unwrap().to_string(), name);
         }
     }
 
     #[test]
     fn an_unknown_kind_is_refused_with_the_accepted_names() {
-        for name in ["", "Ext4", "../sh", "-t", ".", "ext4 ", "a_b", "overlay:", "fuse:-x"] {
-            assert!(name.parse::<FilesystemKind>().unwrap_err().to_string().contains(WORD), "{name}");
+        for name in [
+            "", "Ext4", "../sh", "-t", ".", "ext4 ", "a_b", "overlay:", "fuse:-x",
+        ] {
+            assert!(
+                name.parse::<FilesystemKind>()
+                    .unwrap_err()
+                    .to_string()
+                    .contains(WORD),
+                "{name}"
+            );
         }
-        for name in ["overlay", "fuse", "overlay:fuse:ext4", "fuse:overlay", "ext4:xfs", ":ext4", "overlay:a:b"]
-        {
-            assert!(name.parse::<FilesystemKind>().unwrap_err().to_string().contains(LAYERS), "{name}");
+        for name in [
+            "overlay",
+            "fuse",
+            "overlay:fuse:ext4",
+            "fuse:overlay",
+            "ext4:xfs",
+            ":ext4",
+            "overlay:a:b",
+        ] {
+            assert!(
+                name.parse::<FilesystemKind>()
+                    .unwrap_err()
+                    .to_string()
+                    .contains(LAYERS),
+                "{name}"
+            );
         }
     }
 

@@ -16,19 +16,29 @@ const DOING: &str = "enter a mount namespace";
 pub(crate) fn enter() -> Result<(), Error> {
     const CALL: &str = "unshare(CLONE_NEWNS)";
     unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| match errno {
-        Errno::EPERM => Error::NotPermitted { call: CALL, error: errno.into() },
+        Errno::EPERM => Error::NotPermitted {
+            call: CALL,
+            error: errno.into(),
+        },
         _ => Error::call(DOING, CALL, Path::new("/proc/self/ns/mnt"), errno),
     })?;
     let slave = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
-    mount_change("/", slave).map_err(|errno| Error::call(DOING, "mount(MS_SLAVE)", Path::new("/"), errno))
+    mount_change("/", slave)
+        .map_err(|errno| Error::call(DOING, "mount(MS_SLAVE)", Path::new("/"), errno))
 }
 
 /// Avoids the needed paths.
 pub(crate) fn cover(needed: &[&Path]) -> Result<PathBuf, Error> {
     let directory = choose(&CANDIDATES.map(PathBuf::from), needed)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
-    mount("writebench", &directory, "tmpfs", flags, c"mode=0700,size=1m")
-        .map_err(|errno| Error::call(DOING, "mount(tmpfs)", &directory, errno))?;
+    mount(
+        "writebench",
+        &directory,
+        "tmpfs",
+        flags,
+        c"mode=0700,size=1m",
+    )
+    .map_err(|errno| Error::call(DOING, "mount(tmpfs)", &directory, errno))?;
     Ok(directory)
 }
 
@@ -36,11 +46,23 @@ fn choose(candidates: &[PathBuf], needed: &[&Path]) -> Result<PathBuf, Error> {
     let needed: Vec<_> = needed.iter().map(|path| real(path)).collect();
     let fits = |candidate: &&PathBuf| {
         // Covering a link would cover its target, which the list does not check.
-        candidate.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
+        candidate
+            .symlink_metadata()
+            .is_ok_and(|metadata| metadata.is_dir())
             && !needed.iter().any(|path| path.starts_with(candidate))
     };
-    let tried = || candidates.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or ");
-    candidates.iter().find(fits).cloned().ok_or_else(|| Error::NoMountPoint { tried: tried() })
+    let tried = || {
+        candidates
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect::<Vec<_>>()
+            .join(" or ")
+    };
+    candidates
+        .iter()
+        .find(fits)
+        .cloned()
+        .ok_or_else(|| Error::NoMountPoint { tried: tried() })
 }
 
 /// The last components may not exist yet.
@@ -49,7 +71,10 @@ fn real(path: &Path) -> PathBuf {
     let mut missing = Vec::new();
     for parent in absolute.ancestors() {
         if let Ok(real) = parent.canonicalize() {
-            return missing.iter().rev().fold(real, |path, name| path.join(name));
+            return missing
+                .iter()
+                .rev()
+                .fold(real, |path, name| path.join(name));
         }
         missing.extend(parent.file_name());
     }
@@ -68,13 +93,20 @@ mod tests {
         std::fs::create_dir(at("b")).unwrap();
         std::os::unix::fs::symlink(at("a"), at("link")).unwrap();
         let candidates = [at("absent"), at("link"), at("a"), at("b")];
-        let chosen =
-            |needed: &[PathBuf]| choose(&candidates, &needed.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+        let chosen = |needed: &[PathBuf]| {
+            choose(
+                &candidates,
+                &needed.iter().map(PathBuf::as_path).collect::<Vec<_>>(),
+            )
+        };
         assert_eq!(chosen(&[]).unwrap(), at("a"));
         assert_eq!(chosen(&[at("a/deep/er/file")]).unwrap(), at("b"));
         assert_eq!(chosen(&[at("link/deep")]).unwrap(), at("b"));
         assert_eq!(chosen(&[at("a")]).unwrap(), at("b"));
         assert_eq!(chosen(&[at("ab")]).unwrap(), at("a"));
-        assert!(matches!(chosen(&[at("a"), at("b")]), Err(Error::NoMountPoint { .. })));
+        assert!(matches!(
+            chosen(&[at("a"), at("b")]),
+            Err(Error::NoMountPoint { .. })
+        ));
     }
 }

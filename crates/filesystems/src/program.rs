@@ -9,12 +9,17 @@ const MORE_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
-    let mut files = folders.chain(MORE_FOLDERS.map(PathBuf::from)).map(|folder| folder.join(name));
+    let mut files = folders
+        .chain(MORE_FOLDERS.map(PathBuf::from))
+        .map(|folder| folder.join(name));
     files.find(|file| file.is_file())
 }
 
 pub(crate) fn require(name: &str, package: Option<&'static str>) -> Result<PathBuf, Error> {
-    find(name).ok_or_else(|| Error::NotInstalled { program: name.to_owned(), package })
+    find(name).ok_or_else(|| Error::NotInstalled {
+        program: name.to_owned(),
+        package,
+    })
 }
 
 /// Adds the command line to `commands`. The program prints English, has no input, and outlives a killed caller.
@@ -27,12 +32,19 @@ pub(crate) fn run(
     let file = require(name, package)?;
     let line = line(name, words);
     commands.push(line.clone());
-    let output = Command::new(&file).args(words).env("LC_ALL", "C").stdin(Stdio::null()).output();
+    let output = Command::new(&file)
+        .args(words)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output();
     let output = output.map_err(|error| Error::call("start a program", "execve", &file, error))?;
     if output.status.success() {
         return Ok(());
     }
-    Err(Error::Refused { command: line, said: explanation(&output) })
+    Err(Error::Refused {
+        command: line,
+        said: explanation(&output),
+    })
 }
 
 pub(crate) fn line(name: &str, words: &[String]) -> String {
@@ -44,19 +56,30 @@ pub(crate) fn line(name: &str, words: &[String]) -> String {
             format!("'{}'", word.replace('\'', r"'\''"))
         }
     });
-    [name.to_owned()].into_iter().chain(quoted).collect::<Vec<_>>().join(" ")
+    [name.to_owned()]
+        .into_iter()
+        .chain(quoted)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn explanation(output: &Output) -> String {
     let said = |bytes: &[u8]| last_word(&String::from_utf8_lossy(bytes));
-    said(&output.stderr).or_else(|| said(&output.stdout)).unwrap_or_else(|| output.status.to_string())
+    said(&output.stderr)
+        .or_else(|| said(&output.stdout))
+        .unwrap_or_else(|| output.status.to_string())
 }
 
 /// Without usage text and mount's pointer to the kernel's log.
 pub(crate) fn last_word(text: &str) -> Option<String> {
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.contains("dmesg(1)"));
+    let lines = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.contains("dmesg(1)"));
     let lines: Vec<_> = lines.collect();
-    let usage = lines.iter().position(|line| line.to_ascii_lowercase().starts_with("usage"));
+    let usage = lines
+        .iter()
+        .position(|line| line.to_ascii_lowercase().starts_with("usage"));
     let explaining = match usage {
         Some(usage @ 1..) => &lines[..usage],
         _ => &lines,
@@ -77,14 +100,20 @@ mod tests {
             "mkfs: invalid option -- 'Z'"
         );
         assert_eq!(word("Usage: mkfs device\nsee mkfs(8)"), "see mkfs(8)");
-        assert_eq!(word("mount: /x: bad option.\n  dmesg(1) may have more.\n"), "mount: /x: bad option.");
+        assert_eq!(
+            word("mount: /x: bad option.\n  dmesg(1) may have more.\n"),
+            "mount: /x: bad option."
+        );
         assert_eq!(last_word(" \n"), None);
     }
 
     #[test]
     fn a_command_can_be_typed_again() {
         let words = ["-O", "^has_journal", "", "it's", "a b"].map(str::to_owned);
-        assert_eq!(line("mkfs.x", &words), r"mkfs.x -O ^has_journal '' 'it'\''s' 'a b'");
+        assert_eq!(
+            line("mkfs.x", &words),
+            r"mkfs.x -O ^has_journal '' 'it'\''s' 'a b'"
+        );
     }
 
     #[test]

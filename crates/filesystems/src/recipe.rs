@@ -13,17 +13,45 @@ pub(crate) struct Recipe {
 const EXT_EXTENDED: &str = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
 
 /// The kind, its family, devices, arguments and options, and whether it is a default.
-type KnownKind = (&'static str, &'static str, u64, &'static [&'static str], &'static [&'static str], bool);
+type KnownKind = (
+    &'static str,
+    &'static str,
+    u64,
+    &'static [&'static str],
+    &'static [&'static str],
+    bool,
+);
 
 const KINDS: &[KnownKind] = &[
     ("ext4", "ext4", 1, &["-q", "-E", EXT_EXTENDED], &[], true),
-    ("ext4-no-journal", "ext4", 1, &["-q", "-E", EXT_EXTENDED, "-O", "^has_journal"], &[], true),
+    (
+        "ext4-no-journal",
+        "ext4",
+        1,
+        &["-q", "-E", EXT_EXTENDED, "-O", "^has_journal"],
+        &[],
+        true,
+    ),
     ("ext3", "ext3", 1, &["-q", "-E", EXT_EXTENDED], &[], true),
     ("ext2", "ext2", 1, &["-q", "-E", EXT_EXTENDED], &[], true),
     ("xfs", "xfs", 1, &["-q", "-K"], &[], true),
     ("btrfs", "btrfs", 1, &["-q", "-K"], &["nodiscard"], true),
-    ("btrfs-no-checksums", "btrfs", 1, &["-q", "-K"], &["nodiscard", "nodatasum"], true),
-    ("btrfs-raid0", "btrfs", 2, &["-q", "-K", "-d", "raid0", "-m", "raid0"], &["nodiscard"], true),
+    (
+        "btrfs-no-checksums",
+        "btrfs",
+        1,
+        &["-q", "-K"],
+        &["nodiscard", "nodatasum"],
+        true,
+    ),
+    (
+        "btrfs-raid0",
+        "btrfs",
+        2,
+        &["-q", "-K", "-d", "raid0", "-m", "raid0"],
+        &["nodiscard"],
+        true,
+    ),
     ("tmpfs", "tmpfs", 0, &[], &[], true),
     ("tmpfs-huge", "tmpfs", 0, &[], &["huge=always"], true),
     ("f2fs", "f2fs", 1, &["-t", "0"], &["nodiscard"], false),
@@ -41,7 +69,12 @@ impl Recipe {
         let known = KINDS.iter().find(|row| row.0 == base);
         let &(_, family, devices, mkfs_words, mount_options, _) =
             known.unwrap_or(&("", base, 1, &[], &[], false));
-        Self { family: family.to_owned(), devices, mkfs_words, mount_options }
+        Self {
+            family: family.to_owned(),
+            devices,
+            mkfs_words,
+            mount_options,
+        }
     }
 
     pub(crate) fn is_in_memory(&self) -> bool {
@@ -49,7 +82,11 @@ impl Recipe {
     }
 
     pub(crate) fn mkfs_words(&self, user: &[String], devices: &[String]) -> Vec<String> {
-        let mut words: Vec<String> = self.mkfs_words.iter().map(|&word| word.to_owned()).collect();
+        let mut words: Vec<String> = self
+            .mkfs_words
+            .iter()
+            .map(|&word| word.to_owned())
+            .collect();
         let mut user = user.iter();
         while let Some(word) = user.next() {
             // mke2fs uses only the last list of each option.
@@ -65,7 +102,12 @@ impl Recipe {
     }
 
     /// The user's options come last and override writebench's.
-    pub(crate) fn mount_options(&self, size_bytes: u64, devices: &[String], user: Option<&str>) -> String {
+    pub(crate) fn mount_options(
+        &self,
+        size_bytes: u64,
+        devices: &[String],
+        user: Option<&str>,
+    ) -> String {
         let mut options = Vec::new();
         if self.is_in_memory() {
             options.push(format!("size={size_bytes}"));
@@ -106,30 +148,56 @@ mod tests {
 
     fn mkfs(base: &str, user: &[&str]) -> String {
         let user: Vec<_> = user.iter().map(|&word| word.to_owned()).collect();
-        Recipe::for_kind(base).mkfs_words(&user, &["/dev/loop7".to_owned()]).join(" ")
+        Recipe::for_kind(base)
+            .mkfs_words(&user, &["/dev/loop7".to_owned()])
+            .join(" ")
     }
 
     #[test]
     fn user_options_follow_writebenchs_and_precede_the_device() {
-        assert_eq!(mkfs("xfs", &["-m", "reflink=0"]), "-q -K -m reflink=0 /dev/loop7");
+        assert_eq!(
+            mkfs("xfs", &["-m", "reflink=0"]),
+            "-q -K -m reflink=0 /dev/loop7"
+        );
         assert_eq!(mkfs("made-up", &[]), "/dev/loop7");
     }
 
     #[test]
     fn user_lists_do_not_replace_writebenchs_in_mke2fs() {
         assert_eq!(
-            mkfs("ext4-no-journal", &["-O", "^metadata_csum", "-E", "stride=4", "-b", "1024"]),
-            format!("-q -E {EXT_EXTENDED},stride=4 -O ^has_journal,^metadata_csum -b 1024 /dev/loop7")
+            mkfs(
+                "ext4-no-journal",
+                &["-O", "^metadata_csum", "-E", "stride=4", "-b", "1024"]
+            ),
+            format!(
+                "-q -E {EXT_EXTENDED},stride=4 -O ^has_journal,^metadata_csum -b 1024 /dev/loop7"
+            )
         );
-        assert_eq!(mkfs("ext4", &["-O", "bigalloc"]), format!("-q -E {EXT_EXTENDED} -O bigalloc /dev/loop7"));
+        assert_eq!(
+            mkfs("ext4", &["-O", "bigalloc"]),
+            format!("-q -E {EXT_EXTENDED} -O bigalloc /dev/loop7")
+        );
     }
 
     #[test]
     fn user_mount_options_follow_writebenchs() {
         let devices = ["/dev/loop1".to_owned(), "/dev/loop2".to_owned()];
-        let raid = Recipe::for_kind("btrfs-raid0").mount_options(0, &devices, Some("compress=zstd,noatime"));
-        assert_eq!(raid, "device=/dev/loop1,device=/dev/loop2,nodiscard,compress=zstd,noatime");
-        assert_eq!(Recipe::for_kind("tmpfs-huge").mount_options(4096, &[], None), "size=4096,huge=always");
-        assert_eq!(Recipe::for_kind("ext4").mount_options(0, &devices[..1], None), "");
+        let raid = Recipe::for_kind("btrfs-raid0").mount_options(
+            0,
+            &devices,
+            Some("compress=zstd,noatime"),
+        );
+        assert_eq!(
+            raid,
+            "device=/dev/loop1,device=/dev/loop2,nodiscard,compress=zstd,noatime"
+        );
+        assert_eq!(
+            Recipe::for_kind("tmpfs-huge").mount_options(4096, &[], None),
+            "size=4096,huge=always"
+        );
+        assert_eq!(
+            Recipe::for_kind("ext4").mount_options(0, &devices[..1], None),
+            ""
+        );
     }
 }

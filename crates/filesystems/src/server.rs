@@ -1,5 +1,8 @@
 //! bindfs, which dies with the thread that started it.
-#![expect(unsafe_code, reason = "between fork and exec a child sets the signal for its parent's death")]
+#![expect(
+    unsafe_code,
+    reason = "between fork and exec a child sets the signal for its parent's death"
+)]
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -36,23 +39,37 @@ pub(crate) fn mount(
 ) -> Result<(String, Child), Error> {
     let file = program::require(PROGRAM, Some(PROGRAM))?;
     let [source, target] = [source, point].map(|path| path.to_string_lossy().into_owned());
-    let words = ["-f".to_owned(), "-o".to_owned(), all_options(&file, options), source, target];
+    let words = [
+        "-f".to_owned(),
+        "-o".to_owned(),
+        all_options(&file, options),
+        source,
+        target,
+    ];
     let device = || rustix::fs::stat(point).map(|stat| stat.st_dev);
     let below = device();
     let mut command = Command::new(&file);
     command.args(&words).env("LC_ALL", "C");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     // Only the supervisor may handle Ctrl-C, because it unmounts first.
     command.process_group(0);
     die_with_this_thread(&mut command);
-    let mut child = command.spawn().map_err(|error| Error::call(DOING, "execve", &file, error))?;
+    let mut child = command
+        .spawn()
+        .map_err(|error| Error::call(DOING, "execve", &file, error))?;
     let line = program::line(PROGRAM, &words);
     let error = loop {
         match child.try_wait() {
             Err(error) => break Error::call(DOING, "waitpid", Path::new(&line), error),
             Ok(Some(status)) => {
                 let said = last_words(&mut child).unwrap_or_else(|| status.to_string());
-                break Error::Refused { command: line, said };
+                break Error::Refused {
+                    command: line,
+                    said,
+                };
             }
             // Only the server can answer this call.
             Ok(None) if device().is_ok_and(|device| Ok(device) != below) => {
@@ -80,7 +97,10 @@ fn all_options(file: &Path, user: Option<&str>) -> String {
 }
 
 fn is_on_libfuse_2(file: &Path) -> bool {
-    let output = Command::new(file).arg("--fuse-version").stdin(Stdio::null()).output();
+    let output = Command::new(file)
+        .arg("--fuse-version")
+        .stdin(Stdio::null())
+        .output();
     output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("linked version 2."))
 }
 
@@ -96,7 +116,11 @@ fn die_with_this_thread(command: &mut Command) {
     let prepare = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
         // The parent may have died before the prctl.
-        if getppid() == Some(this) { Ok(()) } else { Err(Errno::SRCH.into()) }
+        if getppid() == Some(this) {
+            Ok(())
+        } else {
+            Err(Errno::SRCH.into())
+        }
     };
     // SAFETY: between fork and exec the closure makes two system calls, and takes no lock and no memory.
     unsafe { command.pre_exec(prepare) };

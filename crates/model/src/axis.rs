@@ -7,9 +7,9 @@ use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
-    Advice, AllocateCall, Cache, Checksums, Collective, DataMemory, Descriptor, Directory, Drop, FileLayout,
-    Files, Huge, MapSharing, Naming, Origin, Populate, Prepare, Registered, Source, Store, SyncFiles,
-    named_values,
+    Advice, AllocateCall, Cache, Checksums, Collective, DataMemory, Descriptor, Directory, Drop,
+    FileLayout, Files, Huge, MapSharing, Naming, Origin, Populate, Prepare, Registered, Source,
+    Store, SyncFiles, named_values,
 };
 use crate::value_card::{InCode, Phrase, ValueCard};
 
@@ -299,7 +299,10 @@ axes! {
 }
 
 fn beside(words: String, effort: u32) -> ValueCard {
-    ValueCard { effort, ..ValueCard::new(Phrase::Beside(words.into())) }
+    ValueCard {
+        effort,
+        ..ValueCard::new(Phrase::Beside(words.into()))
+    }
 }
 
 impl Axes {

@@ -16,10 +16,16 @@ pub fn at_most<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     most: usize,
     what: &'static str,
 ) -> Result<Vec<T>, D::Error> {
-    from.deserialize_seq(AtMost { most, what, of: PhantomData })
+    from.deserialize_seq(AtMost {
+        most,
+        what,
+        of: PhantomData,
+    })
 }
 
-pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<Vec<T>, D::Error> {
     at_most(from, MOST_ENTRIES, "entries in a list")
 }
 
@@ -40,7 +46,10 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for AtMost<T> {
         let mut items = Vec::new();
         while let Some(item) = list.next_element()? {
             if items.len() == self.most {
-                return Err(A::Error::custom(format_args!("it has more than {} {}", self.most, self.what)));
+                return Err(A::Error::custom(format_args!(
+                    "it has more than {} {}",
+                    self.most, self.what
+                )));
             }
             items.push(item);
         }

@@ -21,8 +21,15 @@ type Values = Vec<(Axis, String)>;
 type Rule = fn(&Case) -> Option<Case>;
 
 /// A rule may make the next one applicable.
-const RULES: &[Rule] =
-    &[of_one_thread, in_one_part, in_one_window, in_one_call, in_one_vector, in_one_queue, behind_the_end];
+const RULES: &[Rule] = &[
+    of_one_thread,
+    in_one_part,
+    in_one_window,
+    in_one_call,
+    in_one_vector,
+    in_one_queue,
+    behind_the_end,
+];
 
 impl Case {
     /// The case that stands for all with the same calls on the file, in the same order, by the same threads. A value
@@ -32,7 +39,9 @@ impl Case {
     /// Not compared are the sizes of a ring and of a buffer, and in which phase a sync after the last chunk is counted.
     #[must_use]
     pub fn canonical(&self) -> Self {
-        RULES.iter().fold(self.clone(), |case, rule| rule(&case).unwrap_or(case))
+        RULES
+            .iter()
+            .fold(self.clone(), |case, rule| rule(&case).unwrap_or(case))
     }
 
     /// Whether both make the same calls.
@@ -51,17 +60,25 @@ impl Case {
     fn longest_bytes(&self) -> u64 {
         let axes = self.axes();
         if !self.method().writes_set() {
-            return self.ranges().iter().map(|range| range.length).max().unwrap_or(0);
+            return self
+                .ranges()
+                .iter()
+                .map(|range| range.length)
+                .max()
+                .unwrap_or(0);
         }
         match axes.file_size {
-            FileSize::Each(bytes) | FileSize::Between { most: bytes, .. } => bytes.min(axes.size_bytes),
+            FileSize::Each(bytes) | FileSize::Between { most: bytes, .. } => {
+                bytes.min(axes.size_bytes)
+            }
             FileSize::Whole => axes.size_bytes,
         }
     }
 
     /// Of the thread with the most.
     fn most_chunks(&self) -> u64 {
-        self.longest_bytes().div_ceil(self.axes().chunk_size_bytes.max(1))
+        self.longest_bytes()
+            .div_ceil(self.axes().chunk_size_bytes.max(1))
     }
 
     fn defaults(&self) -> Axes {
@@ -107,16 +124,24 @@ fn in_one_part(case: &Case) -> Option<Case> {
 /// A window with all of a thread's bytes.
 fn in_one_window(case: &Case) -> Option<Case> {
     let (axes, longest) = (case.axes(), case.longest_bytes());
-    if axes.prepared_window_bytes().is_none_or(|window| window < longest) {
+    if axes
+        .prepared_window_bytes()
+        .is_none_or(|window| window < longest)
+    {
         return None;
     }
     let default = case.defaults().window_bytes;
     if axes.huge == Huge::Collapse {
         let whole = longest.next_multiple_of(Case::HUGE_PAGE_BYTES);
-        let fitting = [default, whole].into_iter().find(|&window| window >= longest)?;
+        let fitting = [default, whole]
+            .into_iter()
+            .find(|&window| window >= longest)?;
         return case.instead(&[(Axis::Window, text(fitting))]);
     }
-    case.instead(&[(Axis::Populate, Populate::All.to_string()), (Axis::Window, text(default))])
+    case.instead(&[
+        (Axis::Populate, Populate::All.to_string()),
+        (Axis::Window, text(default)),
+    ])
 }
 
 /// A chunk with all of a thread's bytes, or of each file.
@@ -126,12 +151,20 @@ fn in_one_call(case: &Case) -> Option<Case> {
     }
     let (axes, longest) = (case.axes(), case.longest_bytes());
     // splice asks for a pipe as large as the chunk.
-    let least = if case.method() == Method::Splice { longest.max(MOST_PIPE_BYTES) } else { longest };
+    let least = if case.method() == Method::Splice {
+        longest.max(MOST_PIPE_BYTES)
+    } else {
+        longest
+    };
     if axes.chunk_size_bytes < least {
         return None;
     }
     // A producer refills a chunk of its memory, so no chunk is larger than the file.
-    let whole = if axes.source == Source::Chunk { longest.max(1) } else { Axes::WHOLE };
+    let whole = if axes.source == Source::Chunk {
+        longest.max(1)
+    } else {
+        Axes::WHOLE
+    };
     let default = case.defaults().chunk_size_bytes;
     let fitting = [default, whole].into_iter().filter(|&chunk| chunk >= least);
     let mut cases = fitting.map(|chunk| match chunk {
@@ -152,14 +185,17 @@ fn in_one_vector(case: &Case) -> Option<Case> {
     let mut vector = 1;
     if case.method().has_axis(Axis::Vector) {
         vector = u64::from(axes.vector);
-        let fitting =
-            [u64::from(case.defaults().vector), chunks].into_iter().find(|&fitting| fitting >= chunks);
+        let fitting = [u64::from(case.defaults().vector), chunks]
+            .into_iter()
+            .find(|&fitting| fitting >= chunks);
         if let Some(fitting) = fitting.filter(|_| vector >= chunks) {
             values.push((Axis::Vector, fitting.to_string()));
             vector = fitting;
         }
     }
-    values.extend(sync_after_the_last(case, chunks, vector).map(|sync| (Axis::Sync, sync.to_string())));
+    values.extend(
+        sync_after_the_last(case, chunks, vector).map(|sync| (Axis::Sync, sync.to_string())),
+    );
     (!values.is_empty()).then(|| case.instead(&values))?
 }
 
@@ -167,17 +203,28 @@ fn in_one_vector(case: &Case) -> Option<Case> {
 /// sync to its write.
 fn sync_after_the_last(case: &Case, chunks: u64, vector: u64) -> Option<Sync> {
     let axes = case.axes();
-    let every = axes.sync.every.map(u64::from).filter(|&every| every >= chunks)?;
+    let every = axes
+        .sync
+        .every
+        .map(u64::from)
+        .filter(|&every| every >= chunks)?;
     if case.method() == Method::Uring {
         return None;
     }
     let is_alone = case.file_count() == case.thread_count();
     if is_alone && axes.records_per_s.is_none() && axes.prepare != Prepare::FallocateAhead {
-        return Some(Sync { every: None, ..axes.sync });
+        return Some(Sync {
+            every: None,
+            ..axes.sync
+        });
     }
-    let fitting =
-        u32::try_from(chunks.next_multiple_of(vector)).ok().filter(|&least| least <= Sync::MAX_EVERY)?;
-    (u64::from(fitting) != every).then_some(Sync { every: Some(fitting), ..axes.sync })
+    let fitting = u32::try_from(chunks.next_multiple_of(vector))
+        .ok()
+        .filter(|&least| least <= Sync::MAX_EVERY)?;
+    (u64::from(fitting) != every).then_some(Sync {
+        every: Some(fitting),
+        ..axes.sync
+    })
 }
 
 /// A queue with all of a thread's chunks, or files.
@@ -191,11 +238,14 @@ fn in_one_queue(case: &Case) -> Option<Case> {
     };
     let depth = u64::from(case.axes().depth);
     // Registered memory is that of all operations in flight.
-    if depth < operations || case.axes().registered != Registered::None && case.method().card().has_buffer {
+    if depth < operations
+        || case.axes().registered != Registered::None && case.method().card().has_buffer
+    {
         return None;
     }
-    let fitting =
-        [u64::from(case.defaults().depth), operations].into_iter().find(|&fitting| fitting >= operations)?;
+    let fitting = [u64::from(case.defaults().depth), operations]
+        .into_iter()
+        .find(|&fitting| fitting >= operations)?;
     (fitting != depth).then(|| case.instead(&[(Axis::Depth, fitting.to_string())]))?
 }
 
@@ -204,13 +254,20 @@ fn behind_the_end(case: &Case) -> Option<Case> {
     let axes = case.axes();
     let (distance, longest) = (axes.writeback_bytes?, case.longest_bytes());
     if distance > longest {
-        return case.instead(&[(Axis::Writeback, "none".to_owned()), (Axis::Drop, Drop::No.to_string())]);
+        return case.instead(&[
+            (Axis::Writeback, "none".to_owned()),
+            (Axis::Drop, Drop::No.to_string()),
+        ]);
     }
     if case.thread_count() > 1 || case.method().copies() {
         return None;
     }
     // It starts after whole calls, and maybe once more after the last one.
-    let vector = if case.method().has_axis(Axis::Vector) { u64::from(axes.vector) } else { 1 };
+    let vector = if case.method().has_axis(Axis::Vector) {
+        u64::from(axes.vector)
+    } else {
+        1
+    };
     let call = axes.chunk_size_bytes.saturating_mul(vector).min(longest);
     let reached = distance.div_ceil(call).saturating_mul(call);
     let rest = longest % reached;

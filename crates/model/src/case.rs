@@ -57,10 +57,19 @@ pub enum CaseError {
 
 impl Case {
     /// The case of `method` with these values, and defaults elsewhere.
-    pub fn new<V: AsRef<str>>(method: Method, assignments: &[(Axis, V)]) -> Result<Self, CaseError> {
-        let mut case = Self { method, axes: Axes::defaults(method.card().prepares[0]) };
+    pub fn new<V: AsRef<str>>(
+        method: Method,
+        assignments: &[(Axis, V)],
+    ) -> Result<Self, CaseError> {
+        let mut case = Self {
+            method,
+            axes: Axes::defaults(method.card().prepares[0]),
+        };
         for (index, &(axis, ref value)) in assignments.iter().enumerate() {
-            if assignments[..index].iter().any(|(earlier, _)| *earlier == axis) {
+            if assignments[..index]
+                .iter()
+                .any(|(earlier, _)| *earlier == axis)
+            {
                 return Err(CaseError::Unknown(format!("{axis} is given twice")));
             }
             case.set(axis, value.as_ref())?;
@@ -79,8 +88,15 @@ impl Case {
     /// The method's example, where these values replace those of the card.
     pub fn example(method: Method, values: &[Assignment<'_>]) -> Result<Self, CaseError> {
         let is_given = |axis| values.iter().any(|&(given, _)| given == axis);
-        let rest = method.card().example.iter().filter(|(axis, _)| !is_given(*axis));
-        Self::new(method, &values.iter().chain(rest).copied().collect::<Vec<_>>())
+        let rest = method
+            .card()
+            .example
+            .iter()
+            .filter(|(axis, _)| !is_given(*axis));
+        Self::new(
+            method,
+            &values.iter().chain(rest).copied().collect::<Vec<_>>(),
+        )
     }
 
     pub fn parse(text: &str) -> Result<Self, CaseError> {
@@ -107,7 +123,9 @@ impl Case {
     /// The same case with other values on several axes.
     pub(crate) fn with_all(&self, values: &[(Axis, String)]) -> Result<Self, CaseError> {
         let mut case = self.clone();
-        values.iter().try_for_each(|(axis, value)| case.set(*axis, value))?;
+        values
+            .iter()
+            .try_for_each(|(axis, value)| case.set(*axis, value))?;
         case.check()?;
         Ok(case)
     }
@@ -115,12 +133,18 @@ impl Case {
     /// The axes whose values differ from the method's defaults.
     pub fn chosen_axes(&self) -> impl Iterator<Item = Axis> + '_ {
         let defaults = Axes::defaults(self.method.card().prepares[0]);
-        self.method.own_axes().filter(move |&axis| self.axes.get(axis) != defaults.get(axis))
+        self.method
+            .own_axes()
+            .filter(move |&axis| self.axes.get(axis) != defaults.get(axis))
     }
 
     /// A programmer's effort, in points: the method's, plus that of each chosen value.
     pub fn effort(&self) -> u32 {
-        self.method.card().effort + self.chosen_axes().map(|axis| self.axes.card(axis).effort).sum::<u32>()
+        self.method.card().effort
+            + self
+                .chosen_axes()
+                .map(|axis| self.axes.card(axis).effort)
+                .sum::<u32>()
     }
 
     pub fn complexity(&self) -> (u32, usize) {
@@ -131,7 +155,11 @@ impl Case {
     /// need the choice are dropped with it. The contract remains, or becomes the baseline's. Each makes other calls
     /// than this case, the baseline and the others.
     pub fn simplifications(&self, baseline: &Self) -> Vec<Self> {
-        let axes = || self.method.own_axes().filter(|axis| self.axes.get(*axis) != baseline.axes.get(*axis));
+        let axes = || {
+            self.method
+                .own_axes()
+                .filter(|axis| self.axes.get(*axis) != baseline.axes.get(*axis))
+        };
         let chosen: Vec<Axis> = self.chosen_axes().collect();
         let without = |method: Method, dropped: &[Axis]| {
             // One thread has nothing to share.
@@ -144,13 +172,25 @@ impl Case {
             [&baseline.axes, &defaults].into_iter().find_map(|plain| {
                 // Another method has its own defaults.
                 let is_kept = |axis: &Axis| {
-                    let is_chosen = chosen.contains(axis) || self.method == method || *axis == Axis::Size;
+                    let is_chosen =
+                        chosen.contains(axis) || self.method == method || *axis == Axis::Size;
                     is_chosen && self.method.has_axis(*axis) && !is_dropped(axis)
                 };
-                let value = |axis| (axis, if is_kept(&axis) { self.axes.get(axis) } else { plain.get(axis) });
+                let value = |axis| {
+                    (
+                        axis,
+                        if is_kept(&axis) {
+                            self.axes.get(axis)
+                        } else {
+                            plain.get(axis)
+                        },
+                    )
+                };
                 let values: Vec<(Axis, String)> = method.own_axes().map(value).collect();
                 let contracts = [baseline.contract(), self.contract()];
-                Self::new(method, &values).ok().filter(|case| contracts.contains(&case.contract()))
+                Self::new(method, &values)
+                    .ok()
+                    .filter(|case| contracts.contains(&case.contract()))
             })
         };
         let with_another = |method, dropped: &[Axis]| {
@@ -158,10 +198,15 @@ impl Case {
                 .or_else(|| axes().find_map(|other| without(method, &[dropped, &[other]].concat())))
         };
         let values = axes().filter_map(|axis| with_another(self.method, &[axis]));
-        let method = (self.method != baseline.method).then(|| with_another(baseline.method, &[])).flatten();
+        let method = (self.method != baseline.method)
+            .then(|| with_another(baseline.method, &[]))
+            .flatten();
         let mut known = vec![self.canonical(), baseline.canonical()];
         let mut simpler: Vec<Self> = Vec::new();
-        for case in values.chain(method).filter(|case| case.complexity() < self.complexity()) {
+        for case in values
+            .chain(method)
+            .filter(|case| case.complexity() < self.complexity())
+        {
             let calls = case.canonical();
             if !known.contains(&calls) {
                 known.push(calls);
@@ -173,7 +218,9 @@ impl Case {
 
     pub fn is_part_of(&self, other: &Self) -> bool {
         self.method == other.method
-            && self.chosen_axes().all(|axis| self.axes.get(axis) == other.axes.get(axis))
+            && self
+                .chosen_axes()
+                .all(|axis| self.axes.get(axis) == other.axes.get(axis))
     }
 
     pub fn file_count(&self) -> u32 {
@@ -194,7 +241,11 @@ impl Case {
 
     pub fn contract(&self) -> Contract {
         let axes = &self.axes;
-        let content = match (self.method.card().copying, self.method.card().cursor, axes.data) {
+        let content = match (
+            self.method.card().copying,
+            self.method.card().cursor,
+            axes.data,
+        ) {
             _ if self.method == Method::Null => Content::Nothing,
             (Some(Copying::Bytes), ..) => Content::Copy,
             (Some(Copying::Blocks), ..) => Content::SharedCopy,
@@ -210,21 +261,34 @@ impl Case {
             (None, Source::Chunk, _) => DataSource::Chunk,
         };
         Contract {
-            zero_percent: if content == Content::Random { axes.data.zero_percent() } else { 0 },
+            zero_percent: if content == Content::Random {
+                axes.data.zero_percent()
+            } else {
+                0
+            },
             content,
             bytes: axes.size_bytes,
             files: self.file_count(),
             file_size: self.method.writes_set().then_some(axes.file_size),
             visibility: match axes.naming {
                 Naming::Direct => Visibility::Partial,
-                Naming::Rename | Naming::Exchange | Naming::ExchangeBackground | Naming::Tmpfile => {
-                    Visibility::Complete
-                }
+                Naming::Rename
+                | Naming::Exchange
+                | Naming::ExchangeBackground
+                | Naming::Tmpfile => Visibility::Complete,
             },
-            start: if axes.prepare.needs_old_content() { Start::Existing } else { Start::New },
+            start: if axes.prepare.needs_old_content() {
+                Start::Existing
+            } else {
+                Start::New
+            },
             source,
             // A producer fills memory of the writer's choice.
-            memory: if axes.source == Source::Chunk { DataMemory::Any } else { axes.memory },
+            memory: if axes.source == Source::Chunk {
+                DataMemory::Any
+            } else {
+                axes.memory
+            },
             checksums: axes.checksums,
             durability: match (axes.sync.call, axes.cache) {
                 _ if axes.sync_files != SyncFiles::None => Durability::Durable,
@@ -248,7 +312,13 @@ impl Case {
 
     /// The most chunks of a thread in flight.
     fn chunks_under_way(&self) -> u64 {
-        let count = |axis, count: u32| if self.method.has_axis(axis) { u64::from(count) } else { 1 };
+        let count = |axis, count: u32| {
+            if self.method.has_axis(axis) {
+                u64::from(count)
+            } else {
+                1
+            }
+        };
         count(Axis::Vector, self.axes.vector) * count(Axis::Depth, self.axes.depth)
     }
 
@@ -281,10 +351,20 @@ impl Case {
         let (threads, size_bytes) = (self.thread_count(), self.axes.size_bytes);
         match self.stride() {
             _ if self.method.writes_set() => self.ranges_of_files(),
-            Some(stride) => (0..threads).map(|thread| stride.range(size_bytes, u64::from(thread))).collect(),
+            Some(stride) => (0..threads)
+                .map(|thread| stride.range(size_bytes, u64::from(thread)))
+                .collect(),
             None => {
-                let chunk = if self.method.has_axis(Axis::Chunk) { self.axes.chunk_size_bytes } else { 0 };
-                split(size_bytes, threads, self.axes.prepared_window_bytes().unwrap_or(chunk))
+                let chunk = if self.method.has_axis(Axis::Chunk) {
+                    self.axes.chunk_size_bytes
+                } else {
+                    0
+                };
+                split(
+                    size_bytes,
+                    threads,
+                    self.axes.prepared_window_bytes().unwrap_or(chunk),
+                )
             }
         }
     }
@@ -293,16 +373,24 @@ impl Case {
     fn ranges_of_files(&self) -> Vec<Range> {
         let size_bytes = self.axes.size_bytes;
         let (threads, files) = (u64::from(self.thread_count()), u64::from(self.file_count()));
-        let mut ends = self.axes.file_size.files(size_bytes).map(|file| file.offset + file.length);
+        let mut ends = self
+            .axes
+            .file_size
+            .files(size_bytes)
+            .map(|file| file.offset + file.length);
         let (mut offset, mut passed) = (0, 0);
         let range = |thread: u64| {
             let border = files * (thread + 1) / threads;
             let end = if border > passed {
-                ends.nth(usize::try_from(border - passed - 1).unwrap_or(usize::MAX)).unwrap_or(size_bytes)
+                ends.nth(usize::try_from(border - passed - 1).unwrap_or(usize::MAX))
+                    .unwrap_or(size_bytes)
             } else {
                 offset
             };
-            let range = Range { offset, length: end - offset };
+            let range = Range {
+                offset,
+                length: end - offset,
+            };
             (offset, passed) = (end, border);
             range
         };
@@ -315,15 +403,22 @@ impl Case {
         const EACH_FILE_BYTES: u64 = 8 << 10;
         let size_bytes = self.axes.size_bytes;
         // A clone takes metadata only.
-        if self.contract().content == Content::SharedCopy && !self.axes.prepare.needs_old_content() {
+        if self.contract().content == Content::SharedCopy && !self.axes.prepare.needs_old_content()
+        {
             return 0;
         }
         if !self.method.writes_set() {
-            let ahead = if self.axes.prepare == Prepare::FallocateAhead { Prepare::AHEAD_BYTES } else { 0 };
+            let ahead = if self.axes.prepare == Prepare::FallocateAhead {
+                Prepare::AHEAD_BYTES
+            } else {
+                0
+            };
             return size_bytes.saturating_add(ahead.saturating_mul(self.file_count().into()));
         }
         let copies = if self.replaces_files() { 2 } else { 1 };
-        self.most_inodes().saturating_mul(EACH_FILE_BYTES).saturating_add(size_bytes.saturating_mul(copies))
+        self.most_inodes()
+            .saturating_mul(EACH_FILE_BYTES)
+            .saturating_add(size_bytes.saturating_mul(copies))
     }
 
     pub fn most_inodes(&self) -> u64 {
@@ -332,7 +427,9 @@ impl Case {
             _ if !self.method.writes_set() => return files,
             Directory::One => 1,
             Directory::PerThread => 1 + u64::from(self.thread_count()),
-            Directory::FanOut => 1 + u64::from(self.thread_count()) + files / Directory::FAN_OUT_FILES as u64,
+            Directory::FanOut => {
+                1 + u64::from(self.thread_count()) + files / Directory::FAN_OUT_FILES as u64
+            }
         };
         files * if self.replaces_files() { 2 } else { 1 } + directories
     }
@@ -344,16 +441,28 @@ impl Case {
 
     /// The distance between a thread's blocks in a strided file.
     pub fn stride(&self) -> Option<Stride> {
-        let Axes { layout, block_bytes, .. } = self.axes;
+        let Axes {
+            layout,
+            block_bytes,
+            ..
+        } = self.axes;
         let step_bytes = block_bytes.saturating_mul(u64::from(self.thread_count()));
-        (layout == FileLayout::Strided).then_some(Stride { block_bytes, step_bytes })
+        (layout == FileLayout::Strided).then_some(Stride {
+            block_bytes,
+            step_bytes,
+        })
     }
 
     /// The most bytes of one sample to the target, old content and zeros included.
     pub fn bytes_written(&self) -> u64 {
         let size_bytes = self.axes.size_bytes;
-        let new = if self.method.writes_data() { size_bytes } else { 0 };
-        let before = self.axes.prepare.needs_old_content() || self.axes.prepare == Prepare::ZeroFill;
+        let new = if self.method.writes_data() {
+            size_bytes
+        } else {
+            0
+        };
+        let before =
+            self.axes.prepare.needs_old_content() || self.axes.prepare == Prepare::ZeroFill;
         new.saturating_add(if before { size_bytes } else { 0 })
     }
 
@@ -361,14 +470,19 @@ impl Case {
     pub fn source_bytes(&self) -> u64 {
         let chunk = self.axes.chunk_size_bytes.min(self.axes.size_bytes);
         let threads = self.axes.threads.max(1) as usize;
-        let share =
-            || self.ranges().chunks(threads).map(|own| own.iter().map(|range| range.length).sum()).max();
+        let share = || {
+            self.ranges()
+                .chunks(threads)
+                .map(|own| own.iter().map(|range| range.length).sum())
+                .max()
+        };
         let card = self.method.card();
         match self.axes.source {
             _ if card.has_buffer => {
                 let threads = threads as u64;
                 let each = chunk.min(self.axes.size_bytes.div_ceil(threads));
-                each.saturating_mul(threads).saturating_mul(self.chunks_under_way())
+                each.saturating_mul(threads)
+                    .saturating_mul(self.chunks_under_way())
             }
             _ if card.cursor == Cursor::NoData || self.method.has_source_file() => 0,
             Source::File => share().unwrap_or(0),
@@ -381,8 +495,17 @@ impl Case {
         if !(self.method.has_axis(Axis::Memory) && self.axes.is_staged()) {
             return 0;
         }
-        let longest = self.ranges().iter().map(|range| range.length).max().unwrap_or(0);
-        let each = self.axes.chunk_size_bytes.saturating_mul(self.chunks_under_way()).min(longest);
+        let longest = self
+            .ranges()
+            .iter()
+            .map(|range| range.length)
+            .max()
+            .unwrap_or(0);
+        let each = self
+            .axes
+            .chunk_size_bytes
+            .saturating_mul(self.chunks_under_way())
+            .min(longest);
         each.saturating_mul(u64::from(self.axes.threads))
     }
 }
@@ -401,12 +524,20 @@ pub(crate) fn parse_name(text: &str) -> Result<(Method, Vec<Assignment<'_>>), Ca
 fn assignment<'t>(part: &'t str, method: Method) -> Result<Assignment<'t>, CaseError> {
     let no_assignment = || CaseError::Unknown(format!("'{part}' is not of the form axis=value"));
     let (axis, value) = part.split_once('=').ok_or_else(no_assignment)?;
-    Ok((Axis::from_name(axis).ok_or_else(|| unknown_axis(axis, method))?, value))
+    Ok((
+        Axis::from_name(axis).ok_or_else(|| unknown_axis(axis, method))?,
+        value,
+    ))
 }
 
 fn unknown_axis(name: &str, method: Method) -> CaseError {
     let has = format!("{method} has");
-    CaseError::Unknown(unknown("axis", name, &has, method.own_axes().map(Axis::name)))
+    CaseError::Unknown(unknown(
+        "axis",
+        name,
+        &has,
+        method.own_axes().map(Axis::name),
+    ))
 }
 
 /// With `{:#}`, the size has the unit with the shorter text.

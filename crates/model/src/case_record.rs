@@ -79,11 +79,20 @@ impl CaseOrigin {
     pub const SEARCH: &'static str = "advise";
 
     pub fn of_suite(suite: &str, section: &str, layout: Layout) -> Self {
-        Self { suite: suite.to_owned(), section: section.to_owned(), layout: Some(layout), ..Self::default() }
+        Self {
+            suite: suite.to_owned(),
+            section: section.to_owned(),
+            layout: Some(layout),
+            ..Self::default()
+        }
     }
 
     pub fn named() -> Self {
-        Self { suite: "case".to_owned(), section: "Cases by name".to_owned(), ..Self::default() }
+        Self {
+            suite: "case".to_owned(),
+            section: "Cases by name".to_owned(),
+            ..Self::default()
+        }
     }
 
     pub fn of_search(stage: Stage, is_baseline: bool) -> Self {
@@ -92,7 +101,13 @@ impl CaseOrigin {
             Stage::Final => "Finals".to_owned(),
         };
         let (stage, is_baseline) = (Some(stage), Some(is_baseline));
-        Self { suite: Self::SEARCH.to_owned(), section, stage, is_baseline, ..Self::default() }
+        Self {
+            suite: Self::SEARCH.to_owned(),
+            section,
+            stage,
+            is_baseline,
+            ..Self::default()
+        }
     }
 
     pub fn suite(&self) -> &str {
@@ -109,7 +124,11 @@ impl CaseOrigin {
     }
 
     pub fn layout(&self) -> Layout {
-        if self.is_search() { Layout::Ranked } else { self.layout.unwrap_or_default() }
+        if self.is_search() {
+            Layout::Ranked
+        } else {
+            self.layout.unwrap_or_default()
+        }
     }
 
     pub fn is_search(&self) -> bool {
@@ -136,7 +155,10 @@ pub struct RecordedCase {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Meaning {
     Known(Case),
-    Unknown { method: String, axes: BTreeMap<String, String> },
+    Unknown {
+        method: String,
+        axes: BTreeMap<String, String>,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -150,17 +172,28 @@ struct Texts {
 impl RecordedCase {
     /// Unknown at least until [`RecordedCase::resolve`].
     pub fn unknown(name: String, method: String, axes: BTreeMap<String, String>) -> Self {
-        Self { name, meaning: Meaning::Unknown { method, axes } }
+        Self {
+            name,
+            meaning: Meaning::Unknown { method, axes },
+        }
     }
 
     /// Makes the case known if its name still means the recorded values. Versions with other defaults may
     /// have given the name to another case. Newer axes have their defaults.
     pub fn resolve(&mut self) {
-        let Ok(case) = Case::parse(&self.name) else { return };
+        let Ok(case) = Case::parse(&self.name) else {
+            return;
+        };
         let axes = self.axes();
-        let values = axes.iter().map(|(axis, value)| Some((Axis::from_name(axis)?, value)));
-        let Some(values) = values.collect::<Option<Vec<_>>>() else { return };
-        if case.method().name() == self.method() && Case::new(case.method(), &values).as_ref() == Ok(&case) {
+        let values = axes
+            .iter()
+            .map(|(axis, value)| Some((Axis::from_name(axis)?, value)));
+        let Some(values) = values.collect::<Option<Vec<_>>>() else {
+            return;
+        };
+        if case.method().name() == self.method()
+            && Case::new(case.method(), &values).as_ref() == Ok(&case)
+        {
             self.meaning = Meaning::Known(case);
         }
     }
@@ -186,9 +219,11 @@ impl RecordedCase {
     /// Texts by the axes' names.
     pub fn axes(&self) -> BTreeMap<String, String> {
         match &self.meaning {
-            Meaning::Known(case) => {
-                case.method().own_axes().map(|axis| (axis.to_string(), case.axes().get(axis))).collect()
-            }
+            Meaning::Known(case) => case
+                .method()
+                .own_axes()
+                .map(|axis| (axis.to_string(), case.axes().get(axis)))
+                .collect(),
             Meaning::Unknown { axes, .. } => axes.clone(),
         }
     }
@@ -203,15 +238,23 @@ impl RecordedCase {
     /// The common name of cases along these axes.
     pub fn name_without(&self, axes: &[Axis]) -> String {
         let is_other = |part: &&str| {
-            part.split_once('=').is_none_or(|(name, _)| axes.iter().all(|axis| name != axis.name()))
+            part.split_once('=')
+                .is_none_or(|(name, _)| axes.iter().all(|axis| name != axis.name()))
         };
-        self.name.split(',').filter(is_other).collect::<Vec<_>>().join(",")
+        self.name
+            .split(',')
+            .filter(is_other)
+            .collect::<Vec<_>>()
+            .join(",")
     }
 }
 
 impl From<Case> for RecordedCase {
     fn from(case: Case) -> Self {
-        Self { name: case.to_string(), meaning: Meaning::Known(case) }
+        Self {
+            name: case.to_string(),
+            meaning: Meaning::Known(case),
+        }
     }
 }
 
@@ -223,7 +266,11 @@ impl From<Texts> for RecordedCase {
 
 impl From<RecordedCase> for Texts {
     fn from(case: RecordedCase) -> Self {
-        Self { method: case.method().to_owned(), axes: case.axes(), name: case.name }
+        Self {
+            method: case.method().to_owned(),
+            axes: case.axes(),
+            name: case.name,
+        }
     }
 }
 
@@ -238,15 +285,21 @@ pub fn distinct_rows<'r>(
     rows: impl IntoIterator<Item = &'r CaseRecord>,
 ) -> impl Iterator<Item = &'r CaseRecord> {
     let mut met = HashSet::new();
-    rows.into_iter().filter(move |row| met.insert((&row.target, &row.case)))
+    rows.into_iter()
+        .filter(move |row| met.insert((&row.target, &row.case)))
 }
 
 impl CaseRecord {
     /// Gives a case of JSON schema 5 today's name, axes and contract: its data began at a page, unless an
     /// axis `alignment` stated otherwise. `migrations/009.sql` does the same for databases.
     pub fn say_where_its_data_was(&mut self) {
-        let Meaning::Unknown { method, axes } = &mut self.case.meaning else { return };
-        let memory = match (axes.remove("alignment").as_deref(), axes.get("memory").map(String::as_str)) {
+        let Meaning::Unknown { method, axes } = &mut self.case.meaning else {
+            return;
+        };
+        let memory = match (
+            axes.remove("alignment").as_deref(),
+            axes.get("memory").map(String::as_str),
+        ) {
             (Some("off-by-one"), Some("huge-pages")) => return,
             (Some("off-by-one"), _) => DataMemory::Any,
             (_, Some("huge-pages")) => DataMemory::HugePages,
@@ -265,19 +318,28 @@ impl CaseRecord {
     }
 
     pub fn program(&self) -> Option<&str> {
-        self.label.as_deref().filter(|_| self.case.known().is_some_and(|case| case.method().is_program()))
+        self.label.as_deref().filter(|_| {
+            self.case
+                .known()
+                .is_some_and(|case| case.method().is_program())
+        })
     }
 
     /// Old content included.
     pub fn sample_bytes(&self) -> u64 {
-        let each = self.case.known().map_or(self.contract.bytes, Case::bytes_written);
+        let each = self
+            .case
+            .known()
+            .map_or(self.contract.bytes, Case::bytes_written);
         each.saturating_mul(self.samples.len() as u64)
     }
 
     /// What the files have. The filesystem or a program may have shared or left out the bytes of the contract.
     pub fn found_content(&self) -> Content {
         let any = |lacks: fn(&Sample) -> bool| {
-            self.samples.iter().any(|sample| sample.outcome.is_ok() && lacks(sample))
+            self.samples
+                .iter()
+                .any(|sample| sample.outcome.is_ok() && lacks(sample))
         };
         match self.contract.content {
             content if !content.has_own_bytes() => content,

@@ -7,8 +7,8 @@ use crate::method::{Cursor, Method};
 use crate::quantity::Bytes;
 use crate::sync::SyncCall;
 use crate::value::{
-    AllocateCall, Cache, Collective, DataMemory, Descriptor, Drop, FileLayout, Files, Huge, MapSharing, Naming,
-    Populate, Prepare, Registered,
+    AllocateCall, Cache, Collective, DataMemory, Descriptor, Drop, FileLayout, Files, Huge,
+    MapSharing, Naming, Populate, Prepare, Registered,
 };
 
 type Contradiction = (Axis, String);
@@ -26,21 +26,50 @@ impl Case {
 
     pub(crate) fn check(&self) -> Result<(), CaseError> {
         let (method, axes) = (self.method(), self.axes());
-        let checks =
-            [methods_own, sizes, layout, blocks, windows, memory, write_behind, arrivals, direct, file_set];
-        checks.into_iter().try_for_each(|check| check(self, method, axes)).map_err(|(axis, why)| {
-            let value = axes.get(axis);
-            CaseError::Contradiction(format!("{axis}={value} is not possible with {method}: {why}"))
-        })
+        let checks = [
+            methods_own,
+            sizes,
+            layout,
+            blocks,
+            windows,
+            memory,
+            write_behind,
+            arrivals,
+            direct,
+            file_set,
+        ];
+        checks
+            .into_iter()
+            .try_for_each(|check| check(self, method, axes))
+            .map_err(|(axis, why)| {
+                let value = axes.get(axis);
+                CaseError::Contradiction(format!(
+                    "{axis}={value} is not possible with {method}: {why}"
+                ))
+            })
     }
 }
 
 fn methods_own(_: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
     if !method.card().prepares.contains(&axes.prepare) {
-        let fitting: Vec<&str> = method.card().prepares.iter().map(|prepare| prepare.name()).collect();
-        return refuse(Axis::Prepare, format!("the method starts from {}", fitting.join(", ")));
+        let fitting: Vec<&str> = method
+            .card()
+            .prepares
+            .iter()
+            .map(|prepare| prepare.name())
+            .collect();
+        return refuse(
+            Axis::Prepare,
+            format!("the method starts from {}", fitting.join(", ")),
+        );
     }
-    let join = |calls: &[SyncCall]| calls.iter().map(|call| call.name()).collect::<Vec<_>>().join(", ");
+    let join = |calls: &[SyncCall]| {
+        calls
+            .iter()
+            .map(|call| call.name())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     if axes.sync.every.is_some() && !method.card().syncs_on_the_way.contains(&axes.sync.call) {
         return match method.card().syncs_on_the_way {
             [] => refuse(Axis::Sync, "the method syncs at the end only"),
@@ -78,19 +107,37 @@ fn sizes(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> 
         );
     }
     if method.card().cursor == Cursor::NoData && axes.call == AllocateCall::FallocateKeepSize {
-        return refuse(Axis::Call, "the file would have no length. Use prepare=fallocate-keep-size");
+        return refuse(
+            Axis::Call,
+            "the file would have no length. Use prepare=fallocate-keep-size",
+        );
     }
-    let allocating = if method.card().cursor == Cursor::NoData { Some(axes.call) } else { axes.prepare.call() };
+    let allocating = if method.card().cursor == Cursor::NoData {
+        Some(axes.call)
+    } else {
+        axes.prepare.call()
+    };
     let reserves = allocating.is_some_and(AllocateCall::gives_blocks);
-    if axes.size_bytes == 0 && (method.card().cursor == Cursor::Mapping || reserves || method.copies()) {
-        return refuse(Axis::Size, "a mapping, a reservation or a copy needs at least one byte");
+    if axes.size_bytes == 0
+        && (method.card().cursor == Cursor::Mapping || reserves || method.copies())
+    {
+        return refuse(
+            Axis::Size,
+            "a mapping, a reservation or a copy needs at least one byte",
+        );
     }
     let size = Bytes(axes.size_bytes);
     if axes.threads > 1 && axes.size_bytes < u64::from(axes.threads) {
-        return refuse(Axis::Threads, format!("size={size} is less than a byte per thread"));
+        return refuse(
+            Axis::Threads,
+            format!("size={size} is less than a byte per thread"),
+        );
     }
     if axes.ranks > 1 && axes.size_bytes < u64::from(case.thread_count()) {
-        return refuse(Axis::Ranks, format!("size={size} is less than a byte per thread"));
+        return refuse(
+            Axis::Ranks,
+            format!("size={size} is less than a byte per thread"),
+        );
     }
     Ok(())
 }
@@ -99,20 +146,40 @@ fn sizes(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> 
 fn blocks(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     if axes.layout == FileLayout::Segmented {
         let is_default = axes.block_bytes == Axes::defaults(axes.prepare).block_bytes;
-        return if is_default { Ok(()) } else { refuse(Axis::Block, "only layout=strided has blocks") };
+        return if is_default {
+            Ok(())
+        } else {
+            refuse(Axis::Block, "only layout=strided has blocks")
+        };
     }
     if axes.files != Files::Shared {
-        return refuse(Axis::Layout, "strided blocks need one file. Set files=shared");
+        return refuse(
+            Axis::Layout,
+            "strided blocks need one file. Set files=shared",
+        );
     }
     if axes.block_bytes == 0 || !axes.block_bytes.is_multiple_of(axes.chunk_size_bytes) {
-        return refuse(Axis::Block, format!("it must be a multiple of chunk={}", axes.get(Axis::Chunk)));
+        return refuse(
+            Axis::Block,
+            format!("it must be a multiple of chunk={}", axes.get(Axis::Chunk)),
+        );
     }
-    if axes.size_bytes <= axes.block_bytes.saturating_mul(u64::from(case.thread_count() - 1)) {
+    if axes.size_bytes
+        <= axes
+            .block_bytes
+            .saturating_mul(u64::from(case.thread_count() - 1))
+    {
         let size = Bytes(axes.size_bytes);
-        return refuse(Axis::Block, format!("size={size} has less than a block per thread"));
+        return refuse(
+            Axis::Block,
+            format!("size={size} has less than a block per thread"),
+        );
     }
     if axes.writeback_bytes.is_some() {
-        return refuse(Axis::Writeback, "write-behind needs contiguous parts. Set layout=segmented");
+        return refuse(
+            Axis::Writeback,
+            "write-behind needs contiguous parts. Set layout=segmented",
+        );
     }
     Ok(())
 }
@@ -121,26 +188,54 @@ fn layout(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction>
     let own_file = axes.files == Files::PerThread;
     let own_descriptor = axes.descriptor == Descriptor::PerThread;
     if own_file && own_descriptor {
-        return refuse(Axis::Descriptor, "files=per-thread already gives each thread its own");
+        return refuse(
+            Axis::Descriptor,
+            "files=per-thread already gives each thread its own",
+        );
     }
     if own_file && axes.map == MapSharing::PerThread {
-        return refuse(Axis::Map, "files=per-thread already gives each thread its own");
+        return refuse(
+            Axis::Map,
+            "files=per-thread already gives each thread its own",
+        );
     }
     if method.card().cursor == Cursor::Mapping && own_descriptor && axes.map == MapSharing::Shared {
-        return refuse(Axis::Descriptor, "a shared mapping has one descriptor. Set map=per-thread");
+        return refuse(
+            Axis::Descriptor,
+            "a shared mapping has one descriptor. Set map=per-thread",
+        );
     }
-    if method.card().cursor == Cursor::FilePosition && axes.threads > 1 && !own_file && !own_descriptor {
-        let fitting = if method.has_axis(Axis::Files) { "files=per-thread or " } else { "" };
-        let why = format!("threads would share one file position. Set {fitting}descriptor=per-thread");
+    if method.card().cursor == Cursor::FilePosition
+        && axes.threads > 1
+        && !own_file
+        && !own_descriptor
+    {
+        let fitting = if method.has_axis(Axis::Files) {
+            "files=per-thread or "
+        } else {
+            ""
+        };
+        let why =
+            format!("threads would share one file position. Set {fitting}descriptor=per-thread");
         return refuse(Axis::Threads, why);
     }
     if axes.prepare == Prepare::FallocateAhead && case.thread_count() > case.file_count() {
-        let fitting = if axes.threads > 1 { "threads=1 or files=per-thread" } else { "files=per-rank" };
-        return refuse(Axis::Prepare, format!("blocks are reserved ahead of one writer. Set {fitting}"));
+        let fitting = if axes.threads > 1 {
+            "threads=1 or files=per-thread"
+        } else {
+            "files=per-rank"
+        };
+        return refuse(
+            Axis::Prepare,
+            format!("blocks are reserved ahead of one writer. Set {fitting}"),
+        );
     }
     // A collective call needs one file, open in all ranks.
     if axes.collective == Collective::Yes && axes.files != Files::Shared {
-        return refuse(Axis::Collective, "collective calls need one file. Set files=shared");
+        return refuse(
+            Axis::Collective,
+            "collective calls need one file. Set files=shared",
+        );
     }
     Ok(())
 }
@@ -150,23 +245,46 @@ fn windows(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     let Some(window) = axes.prepared_window_bytes() else {
         let is_default = axes.window_bytes == Axes::defaults(axes.prepare).window_bytes;
         let why = "only populate=window and huge=collapse have windows";
-        return if is_default { Ok(()) } else { refuse(Axis::Window, why) };
+        return if is_default {
+            Ok(())
+        } else {
+            refuse(Axis::Window, why)
+        };
     };
     if !window.is_multiple_of(axes.chunk_size_bytes) {
-        return refuse(Axis::Window, format!("it must be a multiple of chunk={}", axes.get(Axis::Chunk)));
+        return refuse(
+            Axis::Window,
+            format!("it must be a multiple of chunk={}", axes.get(Axis::Chunk)),
+        );
     }
     if axes.sync.is_on_the_way() {
-        return refuse(Axis::Sync, "data prepared by window is synced at the end only");
+        return refuse(
+            Axis::Sync,
+            "data prepared by window is synced at the end only",
+        );
     }
     let huge = Case::HUGE_PAGE_BYTES;
     if axes.huge == Huge::Collapse && axes.populate == Populate::All {
-        return refuse(Axis::Populate, "huge pages are made by window. Set populate=window");
+        return refuse(
+            Axis::Populate,
+            "huge pages are made by window. Set populate=window",
+        );
     }
     if axes.huge == Huge::Collapse && !window.is_multiple_of(huge) {
-        return refuse(Axis::Window, format!("MADV_COLLAPSE takes multiples of a huge page, {}", Bytes(huge)));
+        return refuse(
+            Axis::Window,
+            format!(
+                "MADV_COLLAPSE takes multiples of a huge page, {}",
+                Bytes(huge)
+            ),
+        );
     }
-    if axes.huge == Huge::Collapse && axes.size_bytes / u64::from(case.thread_count().max(1)) < huge {
-        return refuse(Axis::Huge, format!("each thread needs at least one huge page, {}", Bytes(huge)));
+    if axes.huge == Huge::Collapse && axes.size_bytes / u64::from(case.thread_count().max(1)) < huge
+    {
+        return refuse(
+            Axis::Huge,
+            format!("each thread needs at least one huge page, {}", Bytes(huge)),
+        );
     }
     Ok(())
 }
@@ -177,20 +295,30 @@ fn memory(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
         return Ok(());
     }
     let (source, huge) = (axes.get(Axis::Source), Bytes(huge));
-    refuse(Axis::Memory, format!("with source={source} the memory is smaller than a huge page, {huge}"))
+    refuse(
+        Axis::Memory,
+        format!("with source={source} the memory is smaller than a huge page, {huge}"),
+    )
 }
 
 /// Write-behind needs data in the page cache, and no other call that writes it out.
 fn write_behind(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     if axes.writeback_bytes.is_none() {
         let why = "only write-behind drops pages. Set writeback=SIZE";
-        return if axes.drop == Drop::No { Ok(()) } else { refuse(Axis::Drop, why) };
+        return if axes.drop == Drop::No {
+            Ok(())
+        } else {
+            refuse(Axis::Drop, why)
+        };
     }
     if axes.cache != Cache::Buffered {
         return refuse(Axis::Writeback, "write-behind needs cache=buffered");
     }
     if axes.sync.is_on_the_way() {
-        return refuse(Axis::Writeback, "syncs before the end already write the data out");
+        return refuse(
+            Axis::Writeback,
+            "syncs before the end already write the data out",
+        );
     }
     Ok(())
 }
@@ -198,10 +326,13 @@ fn write_behind(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
 /// Threads would share the arrivals.
 fn arrivals(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     match axes.records_per_s {
-        Some(_) if !axes.sync.is_on_the_way() => {
-            refuse(Axis::Rate, "only durable records have a latency. Set sync=fdatasync/1")
+        Some(_) if !axes.sync.is_on_the_way() => refuse(
+            Axis::Rate,
+            "only durable records have a latency. Set sync=fdatasync/1",
+        ),
+        Some(_) if axes.threads > 1 || axes.ranks > 1 => {
+            refuse(Axis::Rate, "one thread takes the records")
         }
-        Some(_) if axes.threads > 1 || axes.ranks > 1 => refuse(Axis::Rate, "one thread takes the records"),
         _ => Ok(()),
     }
 }
@@ -212,13 +343,26 @@ fn direct(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     if axes.cache != Cache::Direct {
         return Ok(());
     }
-    for (axis, bytes) in [(Axis::Chunk, axes.chunk_size_bytes), (Axis::Size, axes.size_bytes)] {
+    for (axis, bytes) in [
+        (Axis::Chunk, axes.chunk_size_bytes),
+        (Axis::Size, axes.size_bytes),
+    ] {
         if bytes != Axes::WHOLE && !bytes.is_multiple_of(SECTOR) {
-            return refuse(axis, format!("direct I/O needs multiples of a sector, at least {SECTOR} bytes"));
+            return refuse(
+                axis,
+                format!("direct I/O needs multiples of a sector, at least {SECTOR} bytes"),
+            );
         }
     }
-    if case.ranges().iter().any(|range| !range.offset.is_multiple_of(SECTOR)) {
-        return refuse(Axis::Threads, "direct I/O needs whole sectors for each thread");
+    if case
+        .ranges()
+        .iter()
+        .any(|range| !range.offset.is_multiple_of(SECTOR))
+    {
+        return refuse(
+            Axis::Threads,
+            "direct I/O needs whole sectors for each thread",
+        );
     }
     Ok(())
 }
@@ -232,24 +376,38 @@ fn file_set(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradictio
     }
     let files = axes.file_size.count(axes.size_bytes);
     if files > FileSize::MOST_FILES {
-        return refuse(Axis::FileSize, format!("the set would have more than {} files", FileSize::MOST_FILES));
+        return refuse(
+            Axis::FileSize,
+            format!(
+                "the set would have more than {} files",
+                FileSize::MOST_FILES
+            ),
+        );
     }
     if files < u64::from(case.thread_count()) {
-        return refuse(Axis::Threads, format!("the set has fewer files ({files}) than threads"));
+        return refuse(
+            Axis::Threads,
+            format!("the set has fewer files ({files}) than threads"),
+        );
     }
     if method == Method::UringFiles {
         linked_operations(axes)?;
     }
     if axes.naming == Naming::ExchangeBackground && axes.file_size != FileSize::Whole {
-        return refuse(Axis::Naming, "a second thread removes one old file. Set file-size=whole");
+        return refuse(
+            Axis::Naming,
+            "a second thread removes one old file. Set file-size=whole",
+        );
     }
     match (axes.naming, axes.prepare) {
-        (Naming::Exchange | Naming::ExchangeBackground, Prepare::Create) => {
-            refuse(Axis::Naming, "an exchange needs old files. Set prepare=overwrite")
-        }
-        (naming, Prepare::Truncate) if naming != Naming::Direct => {
-            refuse(Axis::Prepare, "the old files are replaced. Set prepare=overwrite")
-        }
+        (Naming::Exchange | Naming::ExchangeBackground, Prepare::Create) => refuse(
+            Axis::Naming,
+            "an exchange needs old files. Set prepare=overwrite",
+        ),
+        (naming, Prepare::Truncate) if naming != Naming::Direct => refuse(
+            Axis::Prepare,
+            "the old files are replaced. Set prepare=overwrite",
+        ),
         _ => Ok(()),
     }
 }
@@ -262,13 +420,22 @@ fn linked_operations(axes: &Axes) -> Result<(), Contradiction> {
     };
     if largest > axes.chunk_size_bytes {
         let chunk = axes.get(Axis::Chunk);
-        return refuse(Axis::FileSize, format!("one write has a whole file, and chunk={chunk} is smaller"));
+        return refuse(
+            Axis::FileSize,
+            format!("one write has a whole file, and chunk={chunk} is smaller"),
+        );
     }
     if matches!(axes.registered, Registered::Files | Registered::Both) {
-        return refuse(Axis::Registered, "the ring has all files registered. Use none or buffers");
+        return refuse(
+            Axis::Registered,
+            "the ring has all files registered. Use none or buffers",
+        );
     }
     if !matches!(axes.naming, Naming::Direct | Naming::Rename) {
-        return refuse(Axis::Naming, "no operation of io_uring is linked for it. Use direct or rename");
+        return refuse(
+            Axis::Naming,
+            "no operation of io_uring is linked for it. Use direct or rename",
+        );
     }
     Ok(())
 }

@@ -31,12 +31,23 @@ impl Constraint {
         if let Some(method) = Method::from_name(text) {
             return Ok(Self::WithoutMethod(method));
         }
-        let (name, value) = text.split_once('=').map_or((text, None), |(axis, value)| (axis, Some(value)));
-        let names =
-            || Method::ALL.iter().map(|method| method.name()).chain(Axis::ALL.iter().map(|axis| axis.name()));
+        let (name, value) = text
+            .split_once('=')
+            .map_or((text, None), |(axis, value)| (axis, Some(value)));
+        let names = || {
+            Method::ALL
+                .iter()
+                .map(|method| method.name())
+                .chain(Axis::ALL.iter().map(|axis| axis.name()))
+        };
         let none = || unknown("method or axis", name, "expected one of", names());
         let axis = Axis::from_name(name).ok_or_else(none)?;
-        Ok(Self::WithoutValue(axis, value.map(|value| Axes::canonical(axis, value)).transpose()?))
+        Ok(Self::WithoutValue(
+            axis,
+            value
+                .map(|value| Axes::canonical(axis, value))
+                .transpose()?,
+        ))
     }
 
     /// The language is a matter of the printed code.
@@ -45,12 +56,14 @@ impl Constraint {
         match self {
             Self::WithoutMethod(without) => {
                 let is_part = matches!(without, Method::Uring | Method::Mmap);
-                method != *without && !(is_part && method.name().split('-').any(|part| part == without.name()))
+                method != *without
+                    && !(is_part && method.name().split('-').any(|part| part == without.name()))
             }
             Self::WithoutValue(axis, value) => {
                 let own = axes.get(*axis);
                 let is_other = || own == baseline.axes().get(*axis);
-                !method.has_axis(*axis) || value.as_ref().map_or_else(is_other, |value| own != *value)
+                !method.has_axis(*axis)
+                    || value.as_ref().map_or_else(is_other, |value| own != *value)
             }
             Self::Threads(most) => {
                 // Its reader is a thread as well.
@@ -58,8 +71,9 @@ impl Constraint {
             }
             Self::Language(_) => true,
             Self::UnknownLength => {
-                let has_ranges =
-                    axes.threads > 1 && axes.layout == FileLayout::Segmented && !method.writes_set();
+                let has_ranges = axes.threads > 1
+                    && axes.layout == FileLayout::Segmented
+                    && !method.writes_set();
                 let is_mapped = method.card().cursor == Cursor::Mapping;
                 let is_whole = axes.chunk_size_bytes == Axes::WHOLE;
                 method.copies() || !(has_ranges || is_mapped || is_whole || axes.prepare.has_step())
@@ -119,16 +133,36 @@ mod tests {
             ("--without uring", "uring-copy", "pwrite"),
             ("--without mmap", "read-mmap", "read-write"),
             ("--without write", "write", "write-files"),
-            ("--without cache=direct", "pwrite,cache=direct", "pwrite,cache=dontcache"),
+            (
+                "--without cache=direct",
+                "pwrite,cache=direct",
+                "pwrite,cache=dontcache",
+            ),
             ("--without chunk=64KiB", "write,chunk=65536", "write"),
-            ("--without sync", "write,sync=fdatasync", "pwrite,sync=fsync"),
+            (
+                "--without sync",
+                "write,sync=fdatasync",
+                "pwrite,sync=fsync",
+            ),
             ("--without prepare", "write,prepare=fallocate", "write"),
             ("--threads 1", "pipeline", "read-write"),
             ("--threads 8", "pwrite,threads=9", "pwrite,threads=8"),
             ("--unknown-length", "write,prepare=zero-fill", "write"),
-            ("--unknown-length", "pwrite,threads=2", "pwrite,threads=2,layout=strided"),
-            ("--unknown-length", "mmap,prepare=overwrite", "write,prepare=overwrite"),
-            ("--unknown-length", "write,chunk=whole", "read-write,prepare=fallocate"),
+            (
+                "--unknown-length",
+                "pwrite,threads=2",
+                "pwrite,threads=2,layout=strided",
+            ),
+            (
+                "--unknown-length",
+                "mmap,prepare=overwrite",
+                "write,prepare=overwrite",
+            ),
+            (
+                "--unknown-length",
+                "write,chunk=whole",
+                "read-write,prepare=fallocate",
+            ),
         ] {
             assert!(!allows(option, forbidden), "{option}: {forbidden}");
             assert!(allows(option, allowed), "{option}: {allowed}");
@@ -138,7 +172,14 @@ mod tests {
     #[test]
     fn an_unknown_word_gets_a_suggestion() {
         let refused = Constraint::without("urnig").unwrap_err();
-        assert!(refused.contains("method or axis") && refused.contains("uring"), "{refused}");
-        assert!(Constraint::without("cache=fast").unwrap_err().contains("direct"));
+        assert!(
+            refused.contains("method or axis") && refused.contains("uring"),
+            "{refused}"
+        );
+        assert!(
+            Constraint::without("cache=fast")
+                .unwrap_err()
+                .contains("direct")
+        );
     }
 }

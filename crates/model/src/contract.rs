@@ -113,9 +113,27 @@ impl Contract {
     pub fn satisfies(&self, wanted: &Self) -> bool {
         let is_copy = self.content == Content::SharedCopy && wanted.content == Content::Copy;
         let fixed = |contract: &Self| {
-            let Self { zero_percent, bytes, files, file_size, start, source, checksums, records_per_s, .. } =
-                *contract;
-            (zero_percent, bytes, files, file_size, start, source, checksums, records_per_s)
+            let Self {
+                zero_percent,
+                bytes,
+                files,
+                file_size,
+                start,
+                source,
+                checksums,
+                records_per_s,
+                ..
+            } = *contract;
+            (
+                zero_percent,
+                bytes,
+                files,
+                file_size,
+                start,
+                source,
+                checksums,
+                records_per_s,
+            )
         };
         let is_as_often = wanted
             .durable_every_bytes
@@ -129,19 +147,26 @@ impl Contract {
     }
 
     pub fn zeros_in_words(&self) -> String {
-        if self.zero_percent == 0 { String::new() } else { format!(" with {} % zeros", self.zero_percent) }
+        if self.zero_percent == 0 {
+            String::new()
+        } else {
+            format!(" with {} % zeros", self.zero_percent)
+        }
     }
 
     /// The durability in words.
     pub fn kept(&self) -> String {
-        let arrivals =
-            self.records_per_s.map_or(String::new(), |rate| format!(", with {rate} arrivals a second"));
+        let arrivals = self.records_per_s.map_or(String::new(), |rate| {
+            format!(", with {rate} arrivals a second")
+        });
         let kept = match (self.durability, self.durable_every_bytes) {
             (Durability::Cached, _) => "in the page cache".to_owned(),
             (Durability::Device, _) => "handed to the device".to_owned(),
             (Durability::Durable, None) => "durable".to_owned(),
             (Durability::Durable, Some(1)) => "durable every byte".to_owned(),
-            (Durability::Durable, Some(bytes)) => format!("durable every {}", Bytes(bytes).in_words()),
+            (Durability::Durable, Some(bytes)) => {
+                format!("durable every {}", Bytes(bytes).in_words())
+            }
         };
         kept + &arrivals
     }
@@ -163,18 +188,35 @@ impl fmt::Display for Contract {
             (Content::SharedCopy, _) => "with blocks shared with the source",
             (Content::Sparse, _) => "with holes",
         };
-        let memory = self.memory.words().map_or(String::new(), |words| format!(" {words}"));
+        let memory = self
+            .memory
+            .words()
+            .map_or(String::new(), |words| format!(" {words}"));
         let start = self.start;
         let files = counted(self.files.into(), &format!("{start} file"));
         let files = match (self.file_size, self.visibility) {
             (Some(FileSize::Whole) | None, Visibility::Partial) => files,
-            (Some(FileSize::Whole) | None, Visibility::Complete) => format!("{files} never seen in part"),
+            (Some(FileSize::Whole) | None, Visibility::Complete) => {
+                format!("{files} never seen in part")
+            }
             (Some(size), Visibility::Partial) => format!("{files} of {}", size.in_words()),
-            (Some(size), Visibility::Complete) => format!("{files} of {} never seen in part", size.in_words()),
+            (Some(size), Visibility::Complete) => {
+                format!("{files} of {} never seen in part", size.in_words())
+            }
         };
-        let checksums = self.checksums.words().map_or(String::new(), |words| format!(" {words}"));
-        let (bytes, zeros, kept) = (Bytes(self.bytes).in_words(), self.zeros_in_words(), self.kept());
-        write!(f, "{bytes} {content}{zeros}{memory} in {files}{checksums}, {kept}")
+        let checksums = self
+            .checksums
+            .words()
+            .map_or(String::new(), |words| format!(" {words}"));
+        let (bytes, zeros, kept) = (
+            Bytes(self.bytes).in_words(),
+            self.zeros_in_words(),
+            self.kept(),
+        );
+        write!(
+            f,
+            "{bytes} {content}{zeros}{memory} in {files}{checksums}, {kept}"
+        )
     }
 }
 
@@ -187,9 +229,13 @@ mod tests {
     fn a_file_without_checksums_is_another_contract() {
         let [plain, without] =
             ["write", "write,checksums=no"].map(|name| Case::parse(name).unwrap().contract());
-        assert!(!plain.satisfies(&without) && !without.satisfies(&plain) && without.satisfies(&without));
         assert!(
-            without.to_string().ends_with("in 1 new file without checksums, in the page cache"),
+            !plain.satisfies(&without) && !without.satisfies(&plain) && without.satisfies(&without)
+        );
+        assert!(
+            without
+                .to_string()
+                .ends_with("in 1 new file without checksums, in the page cache"),
             "{without}"
         );
         let mut older = serde_json::to_value(&plain).unwrap();

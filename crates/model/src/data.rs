@@ -30,10 +30,15 @@ impl Data {
     pub(crate) fn card(self) -> ValueCard {
         let words = match self {
             Self::Random => Phrase::Silent,
-            Self::Compressible(percent) => Phrase::How(format!("of data with {percent} % zeros").into()),
+            Self::Compressible(percent) => {
+                Phrase::How(format!("of data with {percent} % zeros").into())
+            }
             Self::Zero => Phrase::How("of zeros".into()),
         };
-        ValueCard { code: InCode::LeftToCaller, ..ValueCard::new(words) }
+        ValueCard {
+            code: InCode::LeftToCaller,
+            ..ValueCard::new(words)
+        }
     }
 }
 
@@ -43,7 +48,9 @@ impl Form for Data {
     const EXAMPLES: &[&str] = &[Self::RANDOM, Self::ZERO, "compressible:50"];
 
     fn parse(text: &str) -> Result<Self, String> {
-        let percent = text.strip_prefix(Self::COMPRESSIBLE).and_then(|percent| percent.parse().ok());
+        let percent = text
+            .strip_prefix(Self::COMPRESSIBLE)
+            .and_then(|percent| percent.parse().ok());
         match (text, percent) {
             (Self::RANDOM, _) => Ok(Self::Random),
             (Self::ZERO, _) => Ok(Self::Zero),
@@ -57,7 +64,12 @@ impl Form for Data {
     }
 
     fn values() -> String {
-        format!("{}|{}PERCENT|{}, PERCENT from 1 to 99", Self::RANDOM, Self::COMPRESSIBLE, Self::ZERO)
+        format!(
+            "{}|{}PERCENT|{}, PERCENT from 1 to 99",
+            Self::RANDOM,
+            Self::COMPRESSIBLE,
+            Self::ZERO
+        )
     }
 }
 

@@ -13,8 +13,14 @@ pub enum DisturbedBy {
 }
 
 impl DisturbedBy {
-    const ALL: [Self; 6] =
-        [Self::Hypervisor, Self::CpuLimit, Self::Heat, Self::ReturnedMemory, Self::SlowMemory, Self::Absent];
+    const ALL: [Self; 6] = [
+        Self::Hypervisor,
+        Self::CpuLimit,
+        Self::Heat,
+        Self::ReturnedMemory,
+        Self::SlowMemory,
+        Self::Absent,
+    ];
 
     /// A part of the reason that no other kind has.
     pub fn words(self) -> &'static str {
@@ -43,7 +49,10 @@ mod tests {
     #[test]
     fn a_reason_is_of_the_kind_whose_words_it_has() {
         for kind in DisturbedBy::ALL {
-            assert_eq!(DisturbedBy::from_reason(&format!("rank 1 on n0: it {} x", kind.words())), kind);
+            assert_eq!(
+                DisturbedBy::from_reason(&format!("rank 1 on n0: it {} x", kind.words())),
+                kind
+            );
         }
         let stopped = "the worker was stopped by a signal for about 0.4 s";
         assert_eq!(DisturbedBy::from_reason(stopped), DisturbedBy::Other);

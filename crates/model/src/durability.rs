@@ -151,8 +151,15 @@ const UNKNOWN: Rules = Rules {
 
 /// A server's own name may follow: `fuse.sshfs`.
 fn rules(kind: &str) -> &'static Rules {
-    let kind = if kind.starts_with("fuse.") { "fuse" } else { kind };
-    RULES.iter().find(|rules| rules.kinds.contains(&kind)).unwrap_or(&UNKNOWN)
+    let kind = if kind.starts_with("fuse.") {
+        "fuse"
+    } else {
+        kind
+    };
+    RULES
+        .iter()
+        .find(|rules| rules.kinds.contains(&kind))
+        .unwrap_or(&UNKNOWN)
 }
 
 /// Options with which a filesystem of these kinds acknowledges syncs without doing all of their work, and what is missing.
@@ -161,13 +168,22 @@ const INCOMPLETE_SYNCS: &[(&[&str], &str, &str)] = &[
     (&["overlay"], "volatile", "overlayfs ignores syncs"),
     (&["overlay"], "fsync=volatile", "overlayfs ignores syncs"),
     // cifs_fsync (fs/smb/client/file.c).
-    (&["cifs", "smb3"], "nostrictsync", "a sync does not ask the server to write its cache"),
+    (
+        &["cifs", "smb3"],
+        "nostrictsync",
+        "a sync does not ask the server to write its cache",
+    ),
     // f2fs_do_sync_file, f2fs_sync_fs (fs/f2fs/file.c, super.c).
     (&["f2fs"], "checkpoint=disable", "a sync writes no metadata"),
 ];
 
 /// Options that leave data in the write cache of a disk. All filesystems name them alike.
-const NO_FLUSHES: &[&str] = &["nobarrier", "barrier=0", "barrier=none", "fsync_mode=nobarrier"];
+const NO_FLUSHES: &[&str] = &[
+    "nobarrier",
+    "barrier=0",
+    "barrier=none",
+    "fsync_mode=nobarrier",
+];
 
 impl DurableCall {
     pub fn of_case(case: &Case) -> Option<Self> {
@@ -204,8 +220,14 @@ fn is_in_memory(kind: &str) -> bool {
 impl TargetRecord {
     /// Why no sync makes data durable there, as a clause. None if one does.
     pub fn loses_data(&self) -> Option<String> {
-        let Environment { filesystem, device, .. } = &self.environment;
-        if let Some(made) = self.made_filesystem.as_ref().filter(|made| made.images.is_empty()) {
+        let Environment {
+            filesystem, device, ..
+        } = &self.environment;
+        if let Some(made) = self
+            .made_filesystem
+            .as_ref()
+            .filter(|made| made.images.is_empty())
+        {
             return Some(format!("{} is in memory", made.kind));
         }
         let own = loss(&filesystem.kind, &filesystem.mount_options, device.as_ref());
@@ -235,23 +257,40 @@ impl TargetRecord {
     /// `ovl_write_iter` in fs/overlayfs/file.c and super.c).
     fn syncing_kind(&self) -> &str {
         let own = self.environment.filesystem.kind.as_str();
-        let upper = self.layers_below().find(|layer| layer.role == LayerRole::UpperDirectory);
-        upper.filter(|_| own == "overlay").map_or(own, |upper| &upper.kind)
+        let upper = self
+            .layers_below()
+            .find(|layer| layer.role == LayerRole::UpperDirectory);
+        upper
+            .filter(|_| own == "overlay")
+            .map_or(own, |upper| &upper.kind)
     }
 
     /// Of a disk, unless a part of the way to it depends on someone else.
     pub fn keeper(&self) -> Keeper {
         let own = rules(self.syncing_kind()).keeper;
-        let images = self.layers_below().filter(|layer| layer.role == LayerRole::Image);
-        let all = || images.clone().map(|layer| rules(&layer.kind).keeper).chain([own]);
+        let images = self
+            .layers_below()
+            .filter(|layer| layer.role == LayerRole::Image);
+        let all = || {
+            images
+                .clone()
+                .map(|layer| rules(&layer.kind).keeper)
+                .chain([own])
+        };
         let weakest = [Keeper::Server, Keeper::Filesystem];
-        weakest.into_iter().find(|keeper| all().any(|other| other == *keeper)).unwrap_or(Keeper::Disk)
+        weakest
+            .into_iter()
+            .find(|keeper| all().any(|other| other == *keeper))
+            .unwrap_or(Keeper::Disk)
     }
 
     /// `writebench fs` is about the filesystem, wherever its image is.
     fn layers_below(&self) -> impl Iterator<Item = &LayerBelow> + Clone {
         let is_made = self.made_filesystem.is_some();
-        self.environment.below.iter().take_while(move |layer| !is_made || layer.role != LayerRole::Image)
+        self.environment
+            .below
+            .iter()
+            .take_while(move |layer| !is_made || layer.role != LayerRole::Image)
     }
 }
 
@@ -268,27 +307,42 @@ fn loss(kind: &str, mount_options: &str, device: Option<&Device>) -> Option<Stri
     }
     let has = |wanted: &str| {
         mount_options.split(',').any(|option| {
-            option == wanted || option.strip_prefix(wanted).is_some_and(|rest| rest.starts_with(':'))
+            option == wanted
+                || option
+                    .strip_prefix(wanted)
+                    .is_some_and(|rest| rest.starts_with(':'))
         })
     };
-    let incomplete = INCOMPLETE_SYNCS.iter().find(|(kinds, option, _)| kinds.contains(&kind) && has(option));
+    let incomplete = INCOMPLETE_SYNCS
+        .iter()
+        .find(|(kinds, option, _)| kinds.contains(&kind) && has(option));
     if let Some((_, option, missing)) = incomplete {
         return Some(format!("mounted with {option}, so {missing}"));
     }
     // It is relative to the directory of mount(8), which nobody knows. Those of containers are absolute.
-    let upper = mount_options.split(',').find_map(|option| option.strip_prefix("upperdir="));
+    let upper = mount_options
+        .split(',')
+        .find_map(|option| option.strip_prefix("upperdir="));
     if let Some(upper) = upper.filter(|upper| kind == "overlay" && !upper.starts_with('/')) {
         return Some(format!(
             "mounted with the relative upperdir={upper}, so the filesystem below it is unknown"
         ));
     }
     let unflushed = NO_FLUSHES.iter().find(|option| has(option));
-    let cache = |device: &Device| device.write_cache.as_deref().map(|cache| cache == Device::WRITE_THROUGH);
+    let cache = |device: &Device| {
+        device
+            .write_cache
+            .as_deref()
+            .map(|cache| cache == Device::WRITE_THROUGH)
+    };
     match (unflushed, device) {
-        (Some(option), None) => Some(format!("mounted with {option}, so a sync flushes no write cache")),
-        (Some(option), Some(device)) if cache(device) != Some(true) => {
-            Some(format!("mounted with {option}, so a sync leaves data in the write cache of {}", device.name))
-        }
+        (Some(option), None) => Some(format!(
+            "mounted with {option}, so a sync flushes no write cache"
+        )),
+        (Some(option), Some(device)) if cache(device) != Some(true) => Some(format!(
+            "mounted with {option}, so a sync leaves data in the write cache of {}",
+            device.name
+        )),
         (_, Some(device)) => device.loses_data(),
         (None, None) => None,
     }
@@ -299,7 +353,12 @@ impl Device {
     const WRITE_BACK: &'static str = "write back";
 
     fn loses_data(&self) -> Option<String> {
-        let Self { name, write_cache, own_write_cache, .. } = self;
+        let Self {
+            name,
+            write_cache,
+            own_write_cache,
+            ..
+        } = self;
         // brd, zram and null_blk in drivers/block/.
         let is_memory = ["ram", "zram", "nullb"].iter().any(|kind| {
             let number = name.strip_prefix(kind).unwrap_or_default();
@@ -310,7 +369,9 @@ impl Device {
         }
         // blk_queue_write_cache: without the flag, the kernel drops every flush.
         let is_overridden = write_cache.as_deref() == Some(Self::WRITE_THROUGH)
-            && own_write_cache.as_deref().is_some_and(|own| own.starts_with(Self::WRITE_BACK));
+            && own_write_cache
+                .as_deref()
+                .is_some_and(|own| own.starts_with(Self::WRITE_BACK));
         is_overridden.then(|| {
             format!(
                 "{name} has a write cache that is never flushed, because its queue/write_cache says {}",
@@ -337,12 +398,33 @@ pub struct DurableCalls;
 impl fmt::Display for DurableCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let calls: Vec<&str> = DurableCall::ALL.iter().map(|call| call.name()).collect();
-        writeln!(f, "| filesystem | {} | whose promise | the kernel's source |", calls.join(" | "))?;
+        writeln!(
+            f,
+            "| filesystem | {} | whose promise | the kernel's source |",
+            calls.join(" | ")
+        )?;
         writeln!(f, "|---|{}---|---|", "---|".repeat(calls.len()))?;
-        for Rules { kinds, keeper, durable, source, .. } in RULES.iter().chain([&UNKNOWN]) {
-            let kinds = if kinds.is_empty() { "any other".to_owned() } else { kinds.join(", ") };
-            let marks = DurableCall::ALL.iter().map(|call| if durable.contains(call) { "yes" } else { "–" });
-            writeln!(f, "| {kinds} | {} | {keeper} | {source} |", marks.collect::<Vec<_>>().join(" | "))?;
+        for Rules {
+            kinds,
+            keeper,
+            durable,
+            source,
+            ..
+        } in RULES.iter().chain([&UNKNOWN])
+        {
+            let kinds = if kinds.is_empty() {
+                "any other".to_owned()
+            } else {
+                kinds.join(", ")
+            };
+            let marks = DurableCall::ALL
+                .iter()
+                .map(|call| if durable.contains(call) { "yes" } else { "–" });
+            writeln!(
+                f,
+                "| {kinds} | {} | {keeper} | {source} |",
+                marks.collect::<Vec<_>>().join(" | ")
+            )?;
         }
         Ok(())
     }

@@ -14,7 +14,11 @@ pub struct Environment {
     pub filesystem: Filesystem,
     pub device: Option<Device>,
     /// From the top down. Older documents lack the field.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "list"
+    )]
     pub below: Vec<LayerBelow>,
     /// Kernel settings that influence writes, by path without the first slash.
     pub tunables: BTreeMap<String, String>,

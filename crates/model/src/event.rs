@@ -13,12 +13,27 @@ use crate::target::Limit;
 /// most `left`, after `written` bytes of the run. `Cluster` has the ranks of a resumed run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEvent {
-    Started { target: usize, case: Case, left: usize, written: u64 },
+    Started {
+        target: usize,
+        case: Case,
+        left: usize,
+        written: u64,
+    },
     Case(Box<CaseRecord>),
-    Sample { target: usize, case: RecordedCase, sample: Box<Sample> },
-    Limits { target: usize, limits: Vec<Limit> },
+    Sample {
+        target: usize,
+        case: RecordedCase,
+        sample: Box<Sample>,
+    },
+    Limits {
+        target: usize,
+        limits: Vec<Limit>,
+    },
     Cluster(Cluster),
-    Totals { written_bytes: u64, cpu_wait_ppm: Option<u32> },
+    Totals {
+        written_bytes: u64,
+        cpu_wait_ppm: Option<u32>,
+    },
     Status(RunStatus),
 }
 
@@ -36,7 +51,11 @@ impl FoldedRun {
     pub fn new(mut run: RunRecord) -> Self {
         let rows = std::mem::take(&mut run.cases);
         let first_rows = vec![HashMap::new(); run.targets.len()];
-        let mut folded = Self { run, first_rows, repeated: Vec::new() };
+        let mut folded = Self {
+            run,
+            first_rows,
+            repeated: Vec::new(),
+        };
         rows.into_iter().for_each(|row| folded.add_row(row));
         folded
     }
@@ -55,10 +74,23 @@ impl FoldedRun {
     pub fn row_of_contest(&self, target: usize, case: &Case) -> Option<CaseRecord> {
         let name = &self.run.targets.get(target)?.name;
         let (case, contract) = (RecordedCase::from(case.clone()), case.contract());
-        let mut rows = self.run.cases.iter().filter(|row| row.target == *name && row.contract == contract);
-        let row = rows.next().filter(|_| self.samples(target, &case).is_none())?;
+        let mut rows = self
+            .run
+            .cases
+            .iter()
+            .filter(|row| row.target == *name && row.contract == contract);
+        let row = rows
+            .next()
+            .filter(|_| self.samples(target, &case).is_none())?;
         let (target, origin) = (name.clone(), row.origin.clone());
-        Some(CaseRecord { case, target, origin, label: None, contract, samples: Vec::new() })
+        Some(CaseRecord {
+            case,
+            target,
+            origin,
+            label: None,
+            contract,
+            samples: Vec::new(),
+        })
     }
 
     pub fn apply(&mut self, event: RunEvent) {
@@ -66,10 +98,17 @@ impl FoldedRun {
         match event {
             RunEvent::Started { .. } => {}
             RunEvent::Case(row) => self.add_row(*row),
-            RunEvent::Sample { target, case, sample } => self.add_sample(target, &case, *sample),
+            RunEvent::Sample {
+                target,
+                case,
+                sample,
+            } => self.add_sample(target, &case, *sample),
             RunEvent::Limits { target, limits } => run.targets[target].limits = limits,
             RunEvent::Cluster(cluster) => run.cluster = Some(cluster),
-            RunEvent::Totals { written_bytes, cpu_wait_ppm } => {
+            RunEvent::Totals {
+                written_bytes,
+                cpu_wait_ppm,
+            } => {
                 (run.written_bytes, run.cpu_wait_ppm) = (Some(written_bytes), cpu_wait_ppm);
             }
             RunEvent::Status(status) => run.status = status,
@@ -85,7 +124,11 @@ impl FoldedRun {
 
     fn add_row(&mut self, mut row: CaseRecord) {
         let number = self.run.cases.len();
-        let target = self.run.targets.iter().position(|target| target.name == row.target);
+        let target = self
+            .run
+            .targets
+            .iter()
+            .position(|target| target.name == row.target);
         if let Some(rows) = target.and_then(|target| self.first_rows.get_mut(target)) {
             let first = *rows.entry(row.case.clone()).or_insert(number);
             if first != number {
@@ -104,6 +147,9 @@ impl FoldedRun {
         for (row, first) in self.repeated.drain(..) {
             cases[row].samples = cases[first].samples.clone();
         }
-        RunRecord { cases, ..self.run.clone() }
+        RunRecord {
+            cases,
+            ..self.run.clone()
+        }
     }
 }

@@ -47,7 +47,11 @@ impl FileSize {
         })
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size between two others")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a size between two others"
+    )]
     fn nth(self, index: u32) -> u64 {
         match self {
             Self::Each(bytes) => bytes,
@@ -159,12 +163,17 @@ mod tests {
 
     #[test]
     fn sizes_are_spread_evenly_over_the_logarithm() {
-        let size = FileSize::Between { least: 1 << 10, most: 1 << 20 };
+        let size = FileSize::Between {
+            least: 1 << 10,
+            most: 1 << 20,
+        };
         let set_bytes = size.set_bytes(1000);
         let files: Vec<Range> = size.files(set_bytes).collect();
         assert_eq!(files.len(), 1000);
         for power in 10..20 {
-            let inside = files.iter().filter(|file| (1 << power..1 << (power + 1)).contains(&file.length));
+            let inside = files
+                .iter()
+                .filter(|file| (1 << power..1 << (power + 1)).contains(&file.length));
             assert!((90..=110).contains(&inside.count()), "{power}");
         }
     }

@@ -57,7 +57,11 @@ impl Form for Chunk {
     }
 
     fn text(bytes: u64) -> String {
-        if bytes == Self::WHOLE { Self::WHOLE_TEXT.to_owned() } else { Size::text(bytes) }
+        if bytes == Self::WHOLE {
+            Self::WHOLE_TEXT.to_owned()
+        } else {
+            Size::text(bytes)
+        }
     }
 
     fn values() -> String {
@@ -77,7 +81,11 @@ impl Form for Window {
         const PAGE_BYTES: u64 = 4096;
         let whole = Size::parse(text)?;
         let fits = whole > 0 && whole.is_multiple_of(PAGE_BYTES);
-        if fits { Ok(whole) } else { Err("expected a multiple of 4 KiB".to_owned()) }
+        if fits {
+            Ok(whole)
+        } else {
+            Err("expected a multiple of 4 KiB".to_owned())
+        }
     }
 
     fn text(bytes: u64) -> String {
@@ -100,7 +108,11 @@ impl Form for Distance {
     const EXAMPLES: &[&str] = &["none", "8KiB", "256KiB"];
 
     fn parse(text: &str) -> Result<Option<u64>, String> {
-        if text == Self::NONE_TEXT { Ok(None) } else { Window::parse(text).map(Some) }
+        if text == Self::NONE_TEXT {
+            Ok(None)
+        } else {
+            Window::parse(text).map(Some)
+        }
     }
 
     fn text(bytes: Option<u64>) -> String {
@@ -119,7 +131,11 @@ impl Form for Arrivals {
     const EXAMPLES: &[&str] = &["none", "100000"];
 
     fn parse(text: &str) -> Result<Option<u32>, String> {
-        if text == Distance::NONE_TEXT { Ok(None) } else { Count::<1_000_000>::parse(text).map(Some) }
+        if text == Distance::NONE_TEXT {
+            Ok(None)
+        } else {
+            Count::<1_000_000>::parse(text).map(Some)
+        }
     }
 
     fn text(rate: Option<u32>) -> String {
@@ -127,7 +143,11 @@ impl Form for Arrivals {
     }
 
     fn values() -> String {
-        format!("{}, or {}", Count::<1_000_000>::values(), Distance::NONE_TEXT)
+        format!(
+            "{}, or {}",
+            Count::<1_000_000>::values(),
+            Distance::NONE_TEXT
+        )
     }
 }
 

@@ -44,7 +44,9 @@ pub use contract::{Content, Contract, DataSource, Durability, Start, Visibility}
 pub use data::Data;
 pub use disturbed_by::DisturbedBy;
 pub use durability::{DurableCall, DurableCalls, Keeper};
-pub use environment::{Cpu, Device, Environment, Filesystem, LayerBelow, LayerRole, Memory, System};
+pub use environment::{
+    Cpu, Device, Environment, Filesystem, LayerBelow, LayerRole, Memory, System,
+};
 pub use event::{FoldedRun, RunEvent};
 pub use file_set::FileSize;
 pub use method::{Copying, Cursor, FioEngine, Method, MethodCard};
@@ -56,15 +58,17 @@ pub use ranks::{Cluster, Node, RankName, RankTimes, Spread};
 pub use reserve::Reserve;
 pub use run::{ProgramCommands, RunRecord, RunStatus, Settings, Verify};
 pub use sample::{
-    Extent, Failure, Latency, Outcome, PhasesNs, ReadBack, ReadFrom, Sample, SampleDocument, SystemState,
-    Timeline,
+    Extent, Failure, Latency, Outcome, PhasesNs, ReadBack, ReadFrom, Sample, SampleDocument,
+    SystemState, Timeline,
 };
 pub use similar::{did_you_mean, is_slip};
-pub use size::{LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch};
+pub use size::{
+    LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch,
+};
 pub use space::{GOALS, Goal, Space};
 pub use suite::{
-    CasePrefix, Overrides, SUITES, Section, SelectedCase, SelectedCases, Suite, SuiteError, built_in_suites,
-    combinations, suite_named,
+    CasePrefix, Overrides, SUITES, Section, SelectedCase, SelectedCases, Suite, SuiteError,
+    built_in_suites, combinations, suite_named,
 };
 pub use sync::{Sync, SyncCall};
 pub use target::{FilesystemSpec, Image, Limit, LimitKind, MissingTarget, TargetRecord};

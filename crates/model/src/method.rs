@@ -35,7 +35,12 @@ pub struct FioEngine {
 
 impl FioEngine {
     pub const fn plain(name: &'static str) -> Self {
-        Self { name, queue: None, options: &[], differences: &[] }
+        Self {
+            name,
+            queue: None,
+            options: &[],
+            differences: &[],
+        }
     }
 }
 
@@ -112,12 +117,16 @@ impl Method {
     pub const COMMON_AXES: &'static [Axis] = &[Axis::Size, Axis::Prepare, Axis::Sync];
 
     pub fn has_axis(self, axis: Axis) -> bool {
-        Self::COMMON_AXES.contains(&axis) || self.card().axes.iter().any(|group| group.contains(&axis))
+        Self::COMMON_AXES.contains(&axis)
+            || self.card().axes.iter().any(|group| group.contains(&axis))
     }
 
     /// In the order of a case's name.
     pub fn own_axes(self) -> impl Iterator<Item = Axis> {
-        Axis::ALL.iter().copied().filter(move |&axis| self.has_axis(axis))
+        Axis::ALL
+            .iter()
+            .copied()
+            .filter(move |&axis| self.has_axis(axis))
     }
 
     pub fn writes_data(self) -> bool {

@@ -9,7 +9,11 @@ pub fn path_text(path: &Path) -> String {
     let mut text = String::new();
     for part in path.as_os_str().as_bytes().utf8_chunks() {
         for c in part.valid().chars() {
-            if c.is_ascii_control() || c == '\\' { text += &escape(c as u8) } else { text.push(c) }
+            if c.is_ascii_control() || c == '\\' {
+                text += &escape(c as u8)
+            } else {
+                text.push(c)
+            }
         }
         text.extend(part.invalid().iter().map(|&byte| escape(byte)));
     }
@@ -20,7 +24,9 @@ pub fn path_from_text(text: &str) -> PathBuf {
     let (mut bytes, mut rest) = (Vec::new(), text);
     while let Some(at) = rest.find('\\') {
         bytes.extend(rest[..at].bytes());
-        let digits = rest[at..].strip_prefix("\\x").and_then(|digits| digits.get(..2));
+        let digits = rest[at..]
+            .strip_prefix("\\x")
+            .and_then(|digits| digits.get(..2));
         let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
         // Older versions escaped nothing.
         bytes.push(byte.unwrap_or(b'\\'));
@@ -59,6 +65,10 @@ mod tests {
         assert_eq!(path_text(Path::new("/data/größer (2)")), "/data/größer (2)");
         let odd = PathBuf::from(OsString::from_vec(b"/a\nb\xff\\x0a".to_vec()));
         assert_eq!(path_text(&odd), "/a\\x0ab\\xff\\x5cx0a");
-        assert_eq!(path_from_text("/a\\b\\x"), Path::new("/a\\b\\x"), "as it was recorded before");
+        assert_eq!(
+            path_from_text("/a\\b\\x"),
+            Path::new("/a\\b\\x"),
+            "as it was recorded before"
+        );
     }
 }

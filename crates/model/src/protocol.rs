@@ -127,7 +127,11 @@ pub struct RankRole {
 }
 
 impl RankRole {
-    pub const ALONE: Self = Self { rank: 0, verifies: 0, ranks_beside: 1 };
+    pub const ALONE: Self = Self {
+        rank: 0,
+        verifies: 0,
+        ranks_beside: 1,
+    };
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,11 +150,19 @@ pub struct PhaseTimestamps(pub [[u64; 2]; 5]);
 
 impl PhaseTimestamps {
     /// In order.
-    pub const PHASES: [Phase; 5] = [Phase::Open, Phase::Prepare, Phase::Write, Phase::Sync, Phase::Close];
+    pub const PHASES: [Phase; 5] = [
+        Phase::Open,
+        Phase::Prepare,
+        Phase::Write,
+        Phase::Sync,
+        Phase::Close,
+    ];
 
     /// Widens a timed phase. Other phases have no timestamps.
     pub fn add(&mut self, phase: Phase, began_ns: u64, ended_ns: u64) {
-        let Some(index) = Self::PHASES.iter().position(|&timed| timed == phase) else { return };
+        let Some(index) = Self::PHASES.iter().position(|&timed| timed == phase) else {
+            return;
+        };
         let [began, ended] = &mut self.0[index];
         if *ended == 0 {
             *began = began_ns;
@@ -160,7 +172,13 @@ impl PhaseTimestamps {
 
     /// Converts to another clock.
     pub fn moved(self, time: impl Fn(u64) -> u64) -> Self {
-        let moved = |[began, ended]: [u64; 2]| if ended > 0 { [time(began), time(ended)] } else { [0, 0] };
+        let moved = |[began, ended]: [u64; 2]| {
+            if ended > 0 {
+                [time(began), time(ended)]
+            } else {
+                [0, 0]
+            }
+        };
         Self(self.0.map(moved))
     }
 
@@ -205,7 +223,9 @@ pub fn direct_check_bytes(prepare: Prepare) -> u64 {
 }
 
 pub fn total_direct_check_bytes<'c>(cases: impl IntoIterator<Item = &'c Case>) -> u64 {
-    let direct = cases.into_iter().filter(|case| case.axes().cache == Cache::Direct);
+    let direct = cases
+        .into_iter()
+        .filter(|case| case.axes().cache == Cache::Direct);
     let states: HashSet<Prepare> = direct.map(|case| case.axes().prepare).collect();
     states.into_iter().map(direct_check_bytes).sum()
 }

@@ -15,23 +15,42 @@ use std::time::Duration;
 /// assert_eq!(Bytes(4097).to_string(), "4097");
 /// assert_eq!(format!("{:#}", Bytes(1_000_000_000_000)), "1TB");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub struct Bytes(pub u64);
 
-const EXPECTED: &str = "expected a number with an optional unit, such as 4096, 4k, 4KiB (1024s) or 4kB (1000s)";
+const EXPECTED: &str =
+    "expected a number with an optional unit, such as 4096, 4k, 4KiB (1024s) or 4kB (1000s)";
 
-const BINARY: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-const DECIMAL: [(&str, u64); 3] = [("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000)];
+const BINARY: [(&str, u64); 4] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+];
+const DECIMAL: [(&str, u64); 3] = [
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+];
 
 fn unit_bytes(unit: &str) -> Result<u64, &'static str> {
     let is_unit = |name: &str| name.eq_ignore_ascii_case(unit);
-    let binary = BINARY.iter().find(|(name, _)| is_unit(name) || is_unit(&name[..1]));
+    let binary = BINARY
+        .iter()
+        .find(|(name, _)| is_unit(name) || is_unit(&name[..1]));
     let decimal = || DECIMAL.iter().find(|(name, _)| is_unit(name));
     match unit {
         "" | "b" | "B" => Ok(1),
         "kB" => Ok(1_000),
-        _ if is_unit("kB") => Err("the unit is ambiguous. Write 4KiB for 4096 bytes, or 4kB for 4000"),
-        _ => binary.or_else(decimal).map(|(_, bytes)| *bytes).ok_or(EXPECTED),
+        _ if is_unit("kB") => {
+            Err("the unit is ambiguous. Write 4KiB for 4096 bytes, or 4kB for 4000")
+        }
+        _ => binary
+            .or_else(decimal)
+            .map(|(_, bytes)| *bytes)
+            .ok_or(EXPECTED),
     }
 }
 
@@ -39,13 +58,18 @@ impl FromStr for Bytes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        parse(text).map(Bytes).map_err(|why| format!("'{text}' is not a size: {why}"))
+        parse(text)
+            .map(Bytes)
+            .map_err(|why| format!("'{text}' is not a size: {why}"))
     }
 }
 
 /// The unit may be empty.
 fn number_and_unit(text: &str) -> (&str, &str) {
-    text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()))
+    text.split_at(
+        text.find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(text.len()),
+    )
 }
 
 fn parse(text: &str) -> Result<u64, &'static str> {
@@ -67,13 +91,18 @@ fn parse(text: &str) -> Result<u64, &'static str> {
     }
     let bytes = u128::from(whole) * u128::from(unit_bytes) + part / TRILLION;
     // A file ends at the largest value of `off_t`.
-    u64::try_from(bytes).ok().filter(|&bytes| i64::try_from(bytes).is_ok()).ok_or(TOO_LARGE)
+    u64::try_from(bytes)
+        .ok()
+        .filter(|&bytes| i64::try_from(bytes).is_ok())
+        .ok_or(TOO_LARGE)
 }
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let exact = |units: &[(&str, u64)]| {
-            let unit = units.iter().find(|(_, bytes)| self.0 >= *bytes && self.0.is_multiple_of(*bytes));
+            let unit = units
+                .iter()
+                .find(|(_, bytes)| self.0 >= *bytes && self.0.is_multiple_of(*bytes));
             unit.map(|(unit, bytes)| format!("{}{unit}", self.0 / bytes))
         };
         let text = exact(&BINARY).unwrap_or_else(|| self.0.to_string());
@@ -110,8 +139,11 @@ pub fn counted(count: u64, thing: &str) -> String {
 
 /// Reads `500ms`, `30s`, `1.5m`, `2h`, or a plain number of seconds. At most a year.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let error =
-        || format!("'{text}' is not a duration: expected a number with a unit, such as 30s, 500ms, 5m or 2h");
+    let error = || {
+        format!(
+            "'{text}' is not a duration: expected a number with a unit, such as 30s, 500ms, 5m or 2h"
+        )
+    };
     let (number, unit) = number_and_unit(text);
     let seconds_per_unit = match unit {
         "ms" => 0.001,
@@ -120,8 +152,13 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
         "h" => 3600.0,
         _ => return Err(error()),
     };
-    let seconds = number.parse::<f64>().ok().map(|number| number * seconds_per_unit);
-    let seconds = seconds.filter(|seconds| *seconds <= 31_536_000.0).ok_or_else(error)?;
+    let seconds = number
+        .parse::<f64>()
+        .ok()
+        .map(|number| number * seconds_per_unit);
+    let seconds = seconds
+        .filter(|seconds| *seconds <= 31_536_000.0)
+        .ok_or_else(error)?;
     Duration::try_from_secs_f64(seconds).map_err(|_| error())
 }
 
@@ -149,7 +186,10 @@ impl Stride {
     pub fn range(&self, size_bytes: u64, thread: u64) -> Range {
         let offset = self.block_bytes.saturating_mul(thread).min(size_bytes);
         let (left, step) = (size_bytes - offset, self.step_bytes.max(1));
-        Range { offset, length: left / step * self.block_bytes + (left % step).min(self.block_bytes) }
+        Range {
+            offset,
+            length: left / step * self.block_bytes + (left % step).min(self.block_bytes),
+        }
     }
 
     /// Converts a distance within the thread's own bytes into one in the file.
@@ -168,14 +208,26 @@ pub fn split(size_bytes: u64, threads: u32, chunk_size_bytes: u64) -> Vec<Range>
     let count = u64::from(threads.max(1));
     let granule = [chunk_size_bytes, PAGE_BYTES]
         .into_iter()
-        .find(|&granule| granule > 0 && granule.checked_mul(count).is_some_and(|least| size_bytes >= least))
+        .find(|&granule| {
+            granule > 0
+                && granule
+                    .checked_mul(count)
+                    .is_some_and(|least| size_bytes >= least)
+        })
         .unwrap_or(1);
     let granules = size_bytes.div_ceil(granule);
     let border = |index: u64| {
         let granules = u128::from(granules) * u128::from(index) / u128::from(count);
-        u64::try_from(granules * u128::from(granule)).unwrap_or(u64::MAX).min(size_bytes)
+        u64::try_from(granules * u128::from(granule))
+            .unwrap_or(u64::MAX)
+            .min(size_bytes)
     };
-    (0..count).map(|index| Range { offset: border(index), length: border(index + 1) - border(index) }).collect()
+    (0..count)
+        .map(|index| Range {
+            offset: border(index),
+            length: border(index + 1) - border(index),
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -207,9 +259,20 @@ mod tests {
 
     #[test]
     fn an_error_names_the_accepted_forms() {
-        for text in
-            ["", "k", "-1", "1.", ".5", "1..5", "1 k", "4KB", "1.3", "9E", "99999999999999999999", "8388608T"]
-        {
+        for text in [
+            "",
+            "k",
+            "-1",
+            "1.",
+            ".5",
+            "1..5",
+            "1 k",
+            "4KB",
+            "1.3",
+            "9E",
+            "99999999999999999999",
+            "8388608T",
+        ] {
             let error = text.parse::<Bytes>().unwrap_err().to_string();
             assert!(error.contains(text), "{error}");
         }
@@ -263,8 +326,8 @@ mod tests {
 
     #[test]
     fn the_alternate_form_has_the_shorter_unit() {
-        let texts =
-            [1_000_000_000_000, 1_000_000_000, 1 << 40, 3000].map(|bytes| format!("{:#}", Bytes(bytes)));
+        let texts = [1_000_000_000_000, 1_000_000_000, 1 << 40, 3000]
+            .map(|bytes| format!("{:#}", Bytes(bytes)));
         assert_eq!(texts, ["1TB", "1GB", "1TiB", "3000"]);
     }
 

@@ -20,7 +20,11 @@ pub struct Cluster {
     #[serde(default)]
     pub interconnect: Option<String>,
     /// The nodes before each resumption with other nodes, the oldest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "list"
+    )]
     pub earlier_nodes: Vec<Vec<Node>>,
 }
 
@@ -41,14 +45,22 @@ impl Cluster {
         if self.nodes != before.nodes {
             earlier_nodes.push(before.nodes.clone());
         }
-        Self { earlier_nodes, ..self }
+        Self {
+            earlier_nodes,
+            ..self
+        }
     }
 }
 
 /// `64 ranks on 8 nodes`.
 impl fmt::Display for Cluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} on {}", counted(self.ranks().into(), "rank"), counted(self.nodes.len() as u64, "node"))
+        write!(
+            f,
+            "{} on {}",
+            counted(self.ranks().into(), "rank"),
+            counted(self.nodes.len() as u64, "node")
+        )
     }
 }
 

@@ -36,7 +36,14 @@ impl Reserve {
     }
 
     pub fn of_inodes(self, total: u64) -> u64 {
-        share(total, if let Self::Share { ppm } = self { ppm } else { DEFAULT_PPM })
+        share(
+            total,
+            if let Self::Share { ppm } = self {
+                ppm
+            } else {
+                DEFAULT_PPM
+            },
+        )
     }
 }
 
@@ -55,14 +62,28 @@ impl FromStr for Reserve {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let error =
-            || format!("'{text}' is neither a share from 0% to 100%, such as 5%, nor a size, such as 10GiB");
+        let error = || {
+            format!(
+                "'{text}' is neither a share from 0% to 100%, such as 5%, nor a size, such as 10GiB"
+            )
+        };
         let Some(percent) = text.strip_suffix('%') else {
             return text.parse().map(Self::Size).map_err(|_| error());
         };
-        let percent = percent.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "up to a million")]
-        percent.map(|percent| Self::Share { ppm: (percent * 1e4).round() as u32 }).ok_or_else(error)
+        let percent = percent
+            .parse::<f64>()
+            .ok()
+            .filter(|percent| (0.0..=100.0).contains(percent));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "up to a million"
+        )]
+        percent
+            .map(|percent| Self::Share {
+                ppm: (percent * 1e4).round() as u32,
+            })
+            .ok_or_else(error)
     }
 }
 
@@ -94,7 +115,10 @@ mod tests {
     fn a_size_keeps_the_usual_share_of_inodes() {
         let size = Reserve::Size(Bytes(10));
         assert_eq!((size.of_bytes(1000), size.of_inodes(1000)), (10, 50));
-        assert_eq!(Reserve::Share { ppm: 1_000_000 }.of_bytes(u64::MAX), u64::MAX);
+        assert_eq!(
+            Reserve::Share { ppm: 1_000_000 }.of_bytes(u64::MAX),
+            u64::MAX
+        );
     }
 
     proptest! {

@@ -80,18 +80,34 @@ pub struct Settings {
     #[serde(default)]
     pub objective: Objective,
     /// Of a search, or of a run of goals.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "list"
+    )]
     pub constraints: Vec<Constraint>,
     /// The file size of a search. Limits can force the search to end with a smaller one.
     pub search_bytes: Option<u64>,
     /// The user's programs, in words with placeholders, by the number on axis `program`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "list"
+    )]
     pub programs: Vec<Vec<String>>,
     /// A command before each sample of a program, in words. Empty without one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "list"
+    )]
     pub setup: Vec<String>,
     /// The same after each sample.
-    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "list")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "list"
+    )]
     pub cleanup: Vec<String>,
     /// The loss of speed to the first case, in millionths, above which the run fails. Rounds continue until it
     /// is known.
@@ -106,26 +122,39 @@ impl Settings {
     /// Of a case, without disturbed ones.
     pub fn most_samples(&self) -> u32 {
         let depends = self.precision_ppm.or(self.fail_if_slower_ppm).is_some();
-        self.samples.saturating_mul(if depends { Self::MOST_FACTOR } else { 1 })
+        self.samples
+            .saturating_mul(if depends { Self::MOST_FACTOR } else { 1 })
     }
 
     /// False for plain write as a mere reference.
     pub fn allows(&self, case: &Case, baseline: &Case) -> bool {
-        self.constraints.iter().all(|constraint| constraint.allows(case, baseline))
+        self.constraints
+            .iter()
+            .all(|constraint| constraint.allows(case, baseline))
     }
 
     /// The name of the only language of printed code.
     pub fn language(&self) -> Option<&str> {
-        self.constraints.iter().find_map(|constraint| match constraint {
-            Constraint::Language(name) => Some(name.as_str()),
-            _ => None,
-        })
+        self.constraints
+            .iter()
+            .find_map(|constraint| match constraint {
+                Constraint::Language(name) => Some(name.as_str()),
+                _ => None,
+            })
     }
 
     pub fn program_for(&self, case: &Case) -> Option<ProgramCommands> {
         let number = (case.axes().program as usize).checked_sub(1)?;
-        let program = self.programs.get(number).filter(|_| case.method().is_program())?.clone();
-        Some(ProgramCommands { program, setup: self.setup.clone(), cleanup: self.cleanup.clone() })
+        let program = self
+            .programs
+            .get(number)
+            .filter(|_| case.method().is_program())?
+            .clone();
+        Some(ProgramCommands {
+            program,
+            setup: self.setup.clone(),
+            cleanup: self.cleanup.clone(),
+        })
     }
 }
 
@@ -168,12 +197,15 @@ impl RunRecord {
 
     /// A run whose filesystem is gone cannot be resumed.
     pub fn has_made_filesystems(&self) -> bool {
-        self.targets.iter().any(|target| target.made_filesystem.is_some())
+        self.targets
+            .iter()
+            .any(|target| target.made_filesystem.is_some())
     }
 
     /// A search for the best case cannot be resumed.
     pub fn is_search(&self) -> bool {
-        self.settings.search_bytes.is_some() || self.cases.iter().any(|case| case.origin.is_search())
+        self.settings.search_bytes.is_some()
+            || self.cases.iter().any(|case| case.origin.is_search())
     }
 
     /// Whether tables have a column for each target.
@@ -184,7 +216,17 @@ impl RunRecord {
     /// The run as if it had only that target.
     pub fn on_target(&self, name: &str) -> Option<Self> {
         let target = self.target(name)?.clone();
-        let cases = self.cases.iter().filter(|case| case.target == name).cloned().collect();
-        Some(Self { targets: vec![target], missing: Vec::new(), cases, ..self.clone() })
+        let cases = self
+            .cases
+            .iter()
+            .filter(|case| case.target == name)
+            .cloned()
+            .collect();
+        Some(Self {
+            targets: vec![target],
+            missing: Vec::new(),
+            cases,
+            ..self.clone()
+        })
     }
 }

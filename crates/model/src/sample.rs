@@ -68,14 +68,18 @@ impl Failure {
     /// Without Rust's suffix.
     pub fn errno_message(errno: i32) -> String {
         let text = std::io::Error::from_raw_os_error(errno).to_string();
-        text.strip_suffix(&format!(" (os error {errno})")).map_or(text.clone(), str::to_owned)
+        text.strip_suffix(&format!(" (os error {errno})"))
+            .map_or(text.clone(), str::to_owned)
     }
 
     /// With the remedy if a limit of the process is too low.
     pub fn io_message(error: &std::io::Error) -> String {
         const EMFILE: i32 = 24;
         match error.raw_os_error() {
-            Some(EMFILE) => format!("{} ({EMFILE}). Raise `ulimit -n`", Self::errno_message(EMFILE)),
+            Some(EMFILE) => format!(
+                "{} ({EMFILE}). Raise `ulimit -n`",
+                Self::errno_message(EMFILE)
+            ),
             Some(errno) => format!("{} ({errno})", Self::errno_message(errno)),
             None => error.to_string(),
         }
@@ -166,7 +170,11 @@ impl Outcome {
                 let limit = std::time::Duration::from_nanos(*limit_ns);
                 Some(format!("killed after {limit:?} in phase {phase}"))
             }
-            Self::WorkerDied { phase, signal, detail } => Some(match signal {
+            Self::WorkerDied {
+                phase,
+                signal,
+                detail,
+            } => Some(match signal {
                 Some(signal) => format!("{} in phase {phase}{detail}", signal_meaning(*signal)),
                 None => format!("worker ended in phase {phase}{detail}"),
             }),
@@ -182,8 +190,11 @@ fn signal_meaning(signal: i32) -> String {
     match signal {
         4 => "SIGILL (4)".to_owned(),
         6 => "SIGABRT (6)".to_owned(),
-        SIGBUS => "SIGBUS (7): the file lost the pages behind a mapping, or the disk is full,".to_owned(),
-        9 => "SIGKILL (9): killed by another process, or by the kernel for lack of memory,".to_owned(),
+        SIGBUS => {
+            "SIGBUS (7): the file lost the pages behind a mapping, or the disk is full,".to_owned()
+        }
+        9 => "SIGKILL (9): killed by another process, or by the kernel for lack of memory,"
+            .to_owned(),
         11 => "SIGSEGV (11)".to_owned(),
         25 => "SIGXFSZ (25): over the file size limit (ulimit -f)".to_owned(),
         other => format!("signal {other}"),
@@ -257,7 +268,11 @@ pub struct SampleDocument<'s> {
 
 impl<'s> From<&'s Sample> for SampleDocument<'s> {
     fn from(sample: &'s Sample) -> Self {
-        Self { sample, reason: sample.reason(), total_ns: sample.phases_ns.total() }
+        Self {
+            sample,
+            reason: sample.reason(),
+            total_ns: sample.phases_ns.total(),
+        }
     }
 }
 
@@ -266,12 +281,19 @@ impl Sample {
     /// disturbed.
     pub fn usable(samples: &[Self]) -> Vec<&Self> {
         let good = Self::good(samples);
-        let calm: Vec<&Self> = good.iter().copied().filter(|sample| sample.disturbed.is_none()).collect();
+        let calm: Vec<&Self> = good
+            .iter()
+            .copied()
+            .filter(|sample| sample.disturbed.is_none())
+            .collect();
         if calm.is_empty() { good } else { calm }
     }
 
     pub fn good(samples: &[Self]) -> Vec<&Self> {
-        samples.iter().filter(|sample| sample.outcome.is_ok()).collect()
+        samples
+            .iter()
+            .filter(|sample| sample.outcome.is_ok())
+            .collect()
     }
 
     /// To minimize, for the whole work: as if each record took as long as p99.
@@ -279,16 +301,28 @@ impl Sample {
         match objective {
             Objective::Time => self.phases_ns.total(),
             Objective::Cpu => self.user_cpu_ns.saturating_add(self.system_cpu_ns),
-            Objective::P99 => self.latency.as_ref().map_or(0, |all| all.p99_ns.saturating_mul(all.count)),
+            Objective::P99 => self
+                .latency
+                .as_ref()
+                .map_or(0, |all| all.p99_ns.saturating_mul(all.count)),
         }
     }
 
     /// The time for the contract's whole work, by which cases are judged: a loop that a time limit ended is
     /// extrapolated. None if the sample failed, ended before its first record, or was disturbed and those do
     /// not count.
-    pub fn judged_ns(&self, contract: &Contract, objective: Objective, counts_disturbed: bool) -> Option<f64> {
+    pub fn judged_ns(
+        &self,
+        contract: &Contract,
+        objective: Objective,
+        counts_disturbed: bool,
+    ) -> Option<f64> {
         let is_usable = self.outcome.is_ok() && (counts_disturbed || self.disturbed.is_none());
-        if is_usable { self.whole_work_ns(contract, objective) } else { None }
+        if is_usable {
+            self.whole_work_ns(contract, objective)
+        } else {
+            None
+        }
     }
 
     /// The same of any sample.
@@ -296,7 +330,9 @@ impl Sample {
         let total_ns = (self.objective_ns(objective) as f64).max(1.0);
         match self.bytes {
             0 if contract.content.has_own_bytes() && contract.bytes > 0 => None,
-            cut if (1..contract.bytes).contains(&cut) => Some(total_ns * (contract.bytes as f64 / cut as f64)),
+            cut if (1..contract.bytes).contains(&cut) => {
+                Some(total_ns * (contract.bytes as f64 / cut as f64))
+            }
             _ => Some(total_ns),
         }
     }
@@ -304,10 +340,12 @@ impl Sample {
     /// The cause of the outcome in a few words, with the rank if there are several.
     pub fn reason(&self) -> Option<String> {
         let reason = self.outcome.reason()?;
-        Some(match self.ranks.as_ref().and_then(|ranks| ranks.failed.as_ref()) {
-            Some(rank) => format!("{rank}: {reason}"),
-            None => reason,
-        })
+        Some(
+            match self.ranks.as_ref().and_then(|ranks| ranks.failed.as_ref()) {
+                Some(rank) => format!("{rank}: {reason}"),
+                None => reason,
+            },
+        )
     }
 
     /// Whether the file has fewer bytes of its own than its contract says.
@@ -316,7 +354,11 @@ impl Sample {
     }
 
     pub fn without_figures(round: u32, outcome: Outcome) -> Self {
-        Self { round, outcome, ..Self::default() }
+        Self {
+            round,
+            outcome,
+            ..Self::default()
+        }
     }
 }
 
@@ -408,13 +450,20 @@ mod tests {
             errno: Some(28),
             message: Failure::errno_message(28),
         };
-        assert_eq!(failure.to_string(), "fallocate: No space left on device (28)");
+        assert_eq!(
+            failure.to_string(),
+            "fallocate: No space left on device (28)"
+        );
     }
 
     #[test]
     fn a_million_samples_fit_into_three_eighths_of_a_gibibyte() {
         const MOST_BYTES: usize = (3 << 27) / 1_000_000;
-        assert!(size_of::<Sample>() <= MOST_BYTES, "{} bytes", size_of::<Sample>());
+        assert!(
+            size_of::<Sample>() <= MOST_BYTES,
+            "{} bytes",
+            size_of::<Sample>()
+        );
     }
 
     #[test]

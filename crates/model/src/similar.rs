@@ -1,9 +1,18 @@
 //! Suggestions for misspelt words.
 
 /// An error about an unknown word, with the known ones.
-pub(crate) fn unknown<'n>(kind: &str, word: &str, has: &str, names: impl Iterator<Item = &'n str>) -> String {
+pub(crate) fn unknown<'n>(
+    kind: &str,
+    word: &str,
+    has: &str,
+    names: impl Iterator<Item = &'n str>,
+) -> String {
     let names: Vec<&str> = names.collect();
-    format!("unknown {kind} '{word}': {has} {}{}", names.join(", "), did_you_mean(word, &names))
+    format!(
+        "unknown {kind} '{word}': {has} {}{}",
+        names.join(", "),
+        did_you_mean(word, &names)
+    )
 }
 
 /// The end of an error about an unknown word: `. Did you mean 'size'?`, or nothing.
@@ -52,7 +61,11 @@ mod tests {
         assert_eq!(did_you_mean("pwirte", names), ". Did you mean 'pwrite'?");
         assert_eq!(did_you_mean("splice", names), "");
         assert_eq!(did_you_mean("", names), "");
-        assert_eq!(did_you_mean("writs", ["write", "writr"]), "", "as near to both");
+        assert_eq!(
+            did_you_mean("writs", ["write", "writr"]),
+            "",
+            "as near to both"
+        );
     }
 
     #[test]

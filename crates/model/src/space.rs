@@ -61,7 +61,10 @@ struct Different {
 
 impl Different {
     fn beside(baseline: &Case) -> Self {
-        Self { calls: HashSet::from([baseline.canonical()]), cases: Vec::new() }
+        Self {
+            calls: HashSet::from([baseline.canonical()]),
+            cases: Vec::new(),
+        }
     }
 
     fn add(&mut self, case: Case) {
@@ -117,7 +120,9 @@ impl Goal {
 
     pub fn is_durable(self) -> bool {
         match self {
-            Self::DurableStream | Self::DurableOverwrite | Self::DurableCopy | Self::Records => true,
+            Self::DurableStream | Self::DurableOverwrite | Self::DurableCopy | Self::Records => {
+                true
+            }
             Self::DurableFiles | Self::DurableReplace => true,
             Self::Stream
             | Self::Overwrite
@@ -130,7 +135,10 @@ impl Goal {
 
     /// Whether the goal is about small files or records, whose number is the question.
     pub fn is_of_files(self) -> bool {
-        matches!(self, Self::Files | Self::DurableFiles | Self::Replace | Self::DurableReplace)
+        matches!(
+            self,
+            Self::Files | Self::DurableFiles | Self::Replace | Self::DurableReplace
+        )
     }
 
     /// The goal whose contract this is, apart from sizes and the source of the data. A file larger than memory is a
@@ -171,7 +179,10 @@ impl Goal {
         let mut portfolios: BTreeMap<String, Vec<String>> =
             toml::from_str(PORTFOLIO).expect("the portfolio parses");
         let names = portfolios.remove(self.name()).unwrap_or_default();
-        names.iter().map(|name| CasePrefix::parse(None, name).expect("a portfolio has cases")).collect()
+        names
+            .iter()
+            .map(|name| CasePrefix::parse(None, name).expect("a portfolio has cases"))
+            .collect()
     }
 }
 
@@ -185,15 +196,20 @@ impl Space {
     pub fn for_goal(goal: Goal, fixed: &Overrides) -> Result<Self, SuiteError> {
         let suite = Suite::parse(goal.text()).expect("a built-in space parses");
         let mut candidates = suite.sections.iter().flat_map(|section| {
-            let cases = section.prefixes.iter().flat_map(|prefix| section.combined(prefix, fixed, 1));
+            let cases = section
+                .prefixes
+                .iter()
+                .flat_map(|prefix| section.combined(prefix, fixed, 1));
             cases.map(move |case| (section, case))
         });
         let (section, baseline) = candidates.next().expect("a space has a baseline");
         let baseline = baseline.map_err(|error| suite.error(section, error))?;
-        let [mut portfolio, mut others] = [Different::beside(&baseline), Different::beside(&baseline)];
+        let [mut portfolio, mut others] =
+            [Different::beside(&baseline), Different::beside(&baseline)];
         // A method without an axis has its default, and another section its own value.
         let is_fixed = |(axis, values): &(Axis, Vec<String>), case: &Case| {
-            let is_own = |value: &String| Axes::canonical(*axis, value) == Ok(case.axes().get(*axis));
+            let is_own =
+                |value: &String| Axes::canonical(*axis, value) == Ok(case.axes().get(*axis));
             !baseline.method().has_axis(*axis) || values.iter().any(is_own)
         };
         // A producer has chunks, and fills them in aligned memory if that saves a copy.
@@ -214,8 +230,8 @@ impl Space {
             let is_enough = case.contract().satisfies(&baseline.contract())
                 && fixed.iter().all(|values| is_fixed(values, &case));
             if is_enough {
-                let named =
-                    Some(case.canonical()).filter(|case| fixed.iter().all(|values| is_fixed(values, case)));
+                let named = Some(case.canonical())
+                    .filter(|case| fixed.iter().all(|values| is_fixed(values, case)));
                 cases.add(named.unwrap_or(case));
             }
         };
@@ -229,11 +245,23 @@ impl Space {
         // The first section has only shared values.
         for prefix in goal.portfolio() {
             let cases = section.combined(&prefix.without(fixed), fixed, 1);
-            cases.into_iter().flatten().for_each(|case| add(&mut portfolio, case));
+            cases
+                .into_iter()
+                .flatten()
+                .for_each(|case| add(&mut portfolio, case));
         }
-        portfolio.cases.iter().for_each(|case| others.add(case.clone()));
+        portfolio
+            .cases
+            .iter()
+            .for_each(|case| others.add(case.clone()));
         let (title, summary) = (suite.title.clone(), suite.summary.clone());
-        Ok(Self { title, summary, baseline, portfolio: portfolio.cases, others: others.cases })
+        Ok(Self {
+            title,
+            summary,
+            baseline,
+            portfolio: portfolio.cases,
+            others: others.cases,
+        })
     }
 
     /// Makes so many records durable together, by one sync or in one call.
@@ -271,7 +299,10 @@ impl Space {
                 }
             }
             Constraint::UnknownLength => self.add_variants(|case| {
-                Case::parse(&format!("{case},layout=strided,block={}", case.axes().get(Axis::Chunk)))
+                Case::parse(&format!(
+                    "{case},layout=strided,block={}",
+                    case.axes().get(Axis::Chunk)
+                ))
             }),
             _ => {}
         }
@@ -280,8 +311,11 @@ impl Space {
     /// Of cases with several threads.
     fn add_variants(&mut self, variant: impl Fn(&Case) -> Result<Case, CaseError>) {
         for cases in [&mut self.portfolio, &mut self.others] {
-            let variants: Vec<Case> =
-                cases.iter().filter(|case| case.axes().threads > 1).flat_map(&variant).collect();
+            let variants: Vec<Case> = cases
+                .iter()
+                .filter(|case| case.axes().threads > 1)
+                .flat_map(&variant)
+                .collect();
             *cases = Different::of(&self.baseline, cases.drain(..).chain(variants));
         }
     }

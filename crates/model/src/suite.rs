@@ -108,11 +108,18 @@ impl Suite {
         for section in &mut suite.sections {
             let methods = section.methods.as_ref().or(suite.methods.as_ref());
             let prefixes: Result<_, CaseError> = match (section.rows.take(), methods) {
-                (Some(rows), _) => {
-                    rows.into_iter().map(|[label, name]| CasePrefix::parse(Some(label), &name)).collect()
-                }
-                (None, Some(names)) => names.iter().map(|name| CasePrefix::parse(None, name)).collect(),
-                (None, None) => Err(CaseError::Unknown(format!("{} has no methods or rows", section.title))),
+                (Some(rows), _) => rows
+                    .into_iter()
+                    .map(|[label, name]| CasePrefix::parse(Some(label), &name))
+                    .collect(),
+                (None, Some(names)) => names
+                    .iter()
+                    .map(|name| CasePrefix::parse(None, name))
+                    .collect(),
+                (None, None) => Err(CaseError::Unknown(format!(
+                    "{} has no methods or rows",
+                    section.title
+                ))),
             };
             section.prefixes = prefixes.map_err(|why| form(&why.to_string()))?;
             section.common.clone_from(&suite.axes);
@@ -126,18 +133,35 @@ impl Suite {
     /// an override would make false (`prepare=fallocate`). A chunk larger than the file is named `whole`. A labelled row that an override makes impossible, such as direct I/O
     /// with records smaller than a sector, is also reported. `block_size_bytes` is the target's, for chunks
     /// in blocks.
-    pub fn rows(&self, overrides: &Overrides, block_size_bytes: u64) -> Result<SelectedCases, SuiteError> {
+    pub fn rows(
+        &self,
+        overrides: &Overrides,
+        block_size_bytes: u64,
+    ) -> Result<SelectedCases, SuiteError> {
         let mut rows: Vec<SelectedCase> = Vec::new();
         let mut left_out = Vec::new();
-        for section in self.sections.iter().filter(|section| !section.is_contradicted(overrides)) {
+        for section in self
+            .sections
+            .iter()
+            .filter(|section| !section.is_contradicted(overrides))
+        {
             // A label is a name of its own.
             let mut met = HashSet::new();
             let origin = CaseOrigin::of_suite(&self.name, &section.title, self.layout);
-            for prefix in section.prefixes.iter().filter(|prefix| !prefix.is_contradicted(overrides)) {
+            for prefix in section
+                .prefixes
+                .iter()
+                .filter(|prefix| !prefix.is_contradicted(overrides))
+            {
                 let combined = section.combined(prefix, overrides, block_size_bytes);
-                let cases = match (combined.into_iter().collect::<Result<Vec<_>, _>>(), &prefix.label) {
+                let cases = match (
+                    combined.into_iter().collect::<Result<Vec<_>, _>>(),
+                    &prefix.label,
+                ) {
                     (Ok(cases), _) => cases,
-                    (Err(error @ CaseError::Contradiction(_)), Some(label)) if !overrides.is_empty() => {
+                    (Err(error @ CaseError::Contradiction(_)), Some(label))
+                        if !overrides.is_empty() =>
+                    {
                         left_out.push((label.clone(), self.error(section, error)));
                         continue;
                     }
@@ -146,7 +170,11 @@ impl Suite {
                 for case in cases {
                     let case = truly_named(case);
                     if met.insert((&prefix.label, whole(&case))) {
-                        rows.push(SelectedCase { origin: origin.clone(), label: prefix.label.clone(), case });
+                        rows.push(SelectedCase {
+                            origin: origin.clone(),
+                            label: prefix.label.clone(),
+                            case,
+                        });
                     }
                 }
             }
@@ -162,7 +190,10 @@ impl Suite {
     }
 
     pub(crate) fn error(&self, section: &Section, error: CaseError) -> SuiteError {
-        SuiteError(format!("suite {}, section '{}': {error}", self.name, section.title))
+        SuiteError(format!(
+            "suite {}, section '{}': {error}",
+            self.name, section.title
+        ))
     }
 }
 
@@ -170,40 +201,64 @@ impl Suite {
 /// no effect.
 fn whole(case: &Case) -> Case {
     let has_all = case.axes().chunk_size_bytes >= case.axes().size_bytes;
-    let whole = if has_all { case.with(Axis::Chunk, "whole").ok() } else { None };
-    whole.filter(|whole| whole.is_same_work(case)).unwrap_or_else(|| case.clone())
+    let whole = if has_all {
+        case.with(Axis::Chunk, "whole").ok()
+    } else {
+        None
+    };
+    whole
+        .filter(|whole| whole.is_same_work(case))
+        .unwrap_or_else(|| case.clone())
 }
 
 /// No chunk is larger than the file. A method's default needs no name.
 fn truly_named(case: Case) -> Case {
     let is_larger = case.axes().chunk_size_bytes > case.axes().size_bytes;
     let is_named = case.chosen_axes().any(|axis| axis == Axis::Chunk);
-    if is_larger && is_named { whole(&case) } else { case }
+    if is_larger && is_named {
+        whole(&case)
+    } else {
+        case
+    }
 }
 
 fn named_value(axis: Axis, values: &[String]) -> Option<&String> {
-    values.first().filter(|_| values.len() == 1 && !axis.is_number())
+    values
+        .first()
+        .filter(|_| values.len() == 1 && !axis.is_number())
 }
 
 fn contradicts(overrides: &Overrides, axis: Axis, value: &String) -> bool {
-    overrides.iter().any(|(over, values)| *over == axis && !values.contains(value))
+    overrides
+        .iter()
+        .any(|(over, values)| *over == axis && !values.contains(value))
 }
 
 impl CasePrefix {
     /// Reads the beginning of a case's name.
     pub(crate) fn parse(label: Option<String>, name: &str) -> Result<Self, CaseError> {
         let (method, values) = parse_name(name)?;
-        let fixed = values.into_iter().map(|(axis, value)| (axis, value.to_owned())).collect();
-        Ok(Self { label, method, fixed })
+        let fixed = values
+            .into_iter()
+            .map(|(axis, value)| (axis, value.to_owned()))
+            .collect();
+        Ok(Self {
+            label,
+            method,
+            fixed,
+        })
     }
 
     pub(crate) fn without(mut self, overrides: &Overrides) -> Self {
-        self.fixed.retain(|(axis, _)| overrides.iter().all(|(over, _)| over != axis));
+        self.fixed
+            .retain(|(axis, _)| overrides.iter().all(|(over, _)| over != axis));
         self
     }
 
     fn is_contradicted(&self, overrides: &Overrides) -> bool {
-        self.fixed.iter().any(|(axis, value)| !axis.is_number() && contradicts(overrides, *axis, value))
+        self.fixed
+            .iter()
+            .any(|(axis, value)| !axis.is_number() && contradicts(overrides, *axis, value))
     }
 }
 
@@ -220,15 +275,31 @@ impl Section {
         overrides: &Overrides,
         block_size_bytes: u64,
     ) -> Vec<Result<Case, CaseError>> {
-        let over = |axis: &Axis| overrides.iter().find(|(over, _)| over == axis).map(|(_, values)| values);
-        let fixed: Values =
-            prefix.fixed.iter().map(|(axis, value)| (*axis, vec![in_bytes(value, block_size_bytes)])).collect();
-        let own = self.axes.iter().map(|(axis, values)| match named_value(*axis, values) {
-            Some(_) => (axis, values),
-            None => (axis, over(axis).unwrap_or(values)),
-        });
-        let common = self.common.iter().map(|(axis, values)| (axis, over(axis).unwrap_or(values)));
-        let added = overrides.iter().filter(|(axis, _)| prefix.method.has_axis(*axis));
+        let over = |axis: &Axis| {
+            overrides
+                .iter()
+                .find(|(over, _)| over == axis)
+                .map(|(_, values)| values)
+        };
+        let fixed: Values = prefix
+            .fixed
+            .iter()
+            .map(|(axis, value)| (*axis, vec![in_bytes(value, block_size_bytes)]))
+            .collect();
+        let own = self
+            .axes
+            .iter()
+            .map(|(axis, values)| match named_value(*axis, values) {
+                Some(_) => (axis, values),
+                None => (axis, over(axis).unwrap_or(values)),
+            });
+        let common = self
+            .common
+            .iter()
+            .map(|(axis, values)| (axis, over(axis).unwrap_or(values)));
+        let added = overrides
+            .iter()
+            .filter(|(axis, _)| prefix.method.has_axis(*axis));
         let fixed = fixed.iter().map(|(axis, values)| (axis, values));
         let added = added.map(|(axis, values)| (axis, values));
         // The first source with an axis decides.
@@ -238,16 +309,22 @@ impl Section {
                 axes.push((*axis, values));
             }
         }
-        combinations(axes).iter().map(|assignments| Case::new(prefix.method, assignments)).collect()
+        combinations(axes)
+            .iter()
+            .map(|assignments| Case::new(prefix.method, assignments))
+            .collect()
     }
 }
 
 /// The first axis is the outermost loop.
-pub fn combinations<'v>(axes: impl IntoIterator<Item = (Axis, &'v [String])>) -> Vec<Vec<Assignment<'v>>> {
+pub fn combinations<'v>(
+    axes: impl IntoIterator<Item = (Axis, &'v [String])>,
+) -> Vec<Vec<Assignment<'v>>> {
     let mut combinations: Vec<Vec<Assignment<'_>>> = vec![Vec::new()];
     for (axis, values) in axes {
-        let with =
-            |earlier: &Vec<_>, value: &'v String| [earlier.as_slice(), &[(axis, value.as_str())]].concat();
+        let with = |earlier: &Vec<_>, value: &'v String| {
+            [earlier.as_slice(), &[(axis, value.as_str())]].concat()
+        };
         let longer = |earlier| values.iter().map(move |value| with(earlier, value));
         combinations = combinations.iter().flat_map(longer).collect();
     }
@@ -256,8 +333,13 @@ pub fn combinations<'v>(axes: impl IntoIterator<Item = (Axis, &'v [String])>) ->
 
 /// Converts `16bs` to bytes.
 fn in_bytes(value: &str, block_size_bytes: u64) -> String {
-    let blocks = value.strip_suffix("bs").and_then(|blocks| blocks.parse::<u64>().ok());
-    blocks.map_or_else(|| value.to_owned(), |blocks| Bytes(blocks * block_size_bytes).to_string())
+    let blocks = value
+        .strip_suffix("bs")
+        .and_then(|blocks| blocks.parse::<u64>().ok());
+    blocks.map_or_else(
+        || value.to_owned(),
+        |blocks| Bytes(blocks * block_size_bytes).to_string(),
+    )
 }
 
 fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
@@ -270,23 +352,36 @@ fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error
             toml::Value::Array(values) => values.into_iter().map(text).collect(),
             single => vec![text(single)],
         };
-        Ok((Axis::from_name(&name).ok_or_else(|| format!("unknown axis '{name}'"))?, values))
+        Ok((
+            Axis::from_name(&name).ok_or_else(|| format!("unknown axis '{name}'"))?,
+            values,
+        ))
     };
     let table = toml::Table::deserialize(deserializer)?;
-    table.into_iter().map(of_axis).collect::<Result<_, String>>().map_err(Error::custom)
+    table
+        .into_iter()
+        .map(of_axis)
+        .collect::<Result<_, String>>()
+        .map_err(Error::custom)
 }
 
 pub fn built_in_suites() -> &'static [Suite] {
     static PARSED: LazyLock<Vec<Suite>> = LazyLock::new(|| {
-        SUITES.iter().map(|text| Suite::parse(text).expect("a built-in suite parses")).collect()
+        SUITES
+            .iter()
+            .map(|text| Suite::parse(text).expect("a built-in suite parses"))
+            .collect()
     });
     &PARSED
 }
 
 pub fn suite_named(name: &str) -> Result<&'static Suite, SuiteError> {
     let suites = built_in_suites();
-    suites.iter().find(|suite| suite.name == name).ok_or_else(|| {
-        let names = suites.iter().map(|suite| suite.name.as_str());
-        SuiteError(unknown("suite", name, "expected one of", names))
-    })
+    suites
+        .iter()
+        .find(|suite| suite.name == name)
+        .ok_or_else(|| {
+            let names = suites.iter().map(|suite| suite.name.as_str());
+            SuiteError(unknown("suite", name, "expected one of", names))
+        })
 }

@@ -33,7 +33,10 @@ pub struct Sync {
 }
 
 impl Sync {
-    pub const NONE: Self = Self { call: SyncCall::None, every: None };
+    pub const NONE: Self = Self {
+        call: SyncCall::None,
+        every: None,
+    };
     pub const MAX_EVERY: u32 = 1 << 24;
 
     pub fn is_at_end(self) -> bool {
@@ -80,9 +83,14 @@ impl Form for Sync {
     ];
 
     fn parse(text: &str) -> Result<Self, String> {
-        let (name, every) = text.split_once('/').map_or((text, None), |(name, every)| (name, Some(every)));
-        let call = SyncCall::from_name(name).ok_or_else(|| format!("expected {}", Self::values()))?;
-        let Some(every) = every else { return Ok(Self { call, every: None }) };
+        let (name, every) = text
+            .split_once('/')
+            .map_or((text, None), |(name, every)| (name, Some(every)));
+        let call =
+            SyncCall::from_name(name).ok_or_else(|| format!("expected {}", Self::values()))?;
+        let Some(every) = every else {
+            return Ok(Self { call, every: None });
+        };
         if call == SyncCall::None {
             return Err("none has no number".to_owned());
         }
@@ -93,8 +101,14 @@ impl Form for Sync {
             ));
         }
         match every.parse::<u32>() {
-            Ok(every) if (1..=Self::MAX_EVERY).contains(&every) => Ok(Self { call, every: Some(every) }),
-            _ => Err(format!("expected {call}/N with N from 1 to {}", Self::MAX_EVERY)),
+            Ok(every) if (1..=Self::MAX_EVERY).contains(&every) => Ok(Self {
+                call,
+                every: Some(every),
+            }),
+            _ => Err(format!(
+                "expected {call}/N with N from 1 to {}",
+                Self::MAX_EVERY
+            )),
         }
     }
 
@@ -122,7 +136,14 @@ mod tests {
 
     #[test]
     fn texts_read_back() {
-        for text in ["none", "fsync", "fdatasync/1", "msync/16", "o-dsync", "rwf-dsync"] {
+        for text in [
+            "none",
+            "fsync",
+            "fdatasync/1",
+            "msync/16",
+            "o-dsync",
+            "rwf-dsync",
+        ] {
             assert_eq!(Sync::parse(text).unwrap().to_string(), text);
         }
     }

@@ -323,7 +323,10 @@ impl Prepare {
     }
 
     pub fn gives_length(self) -> bool {
-        !matches!(self, Self::Create | Self::Truncate | Self::FallocateKeepSize | Self::FallocateAhead)
+        !matches!(
+            self,
+            Self::Create | Self::Truncate | Self::FallocateKeepSize | Self::FallocateAhead
+        )
     }
 
     pub fn has_step(self) -> bool {
@@ -337,7 +340,11 @@ impl Prepare {
             Self::PosixFallocate => Some(AllocateCall::PosixFallocate),
             Self::FallocateKeepSize => Some(AllocateCall::FallocateKeepSize),
             Self::FallocateZeroRange => Some(AllocateCall::FallocateZeroRange),
-            Self::Create | Self::Truncate | Self::FallocateAhead | Self::ZeroFill | Self::Overwrite => None,
+            Self::Create
+            | Self::Truncate
+            | Self::FallocateAhead
+            | Self::ZeroFill
+            | Self::Overwrite => None,
         }
     }
 }

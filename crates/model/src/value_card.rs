@@ -13,7 +13,12 @@ pub struct ValueCard {
 impl ValueCard {
     pub(crate) fn new(words: Phrase) -> Self {
         // `crates/snippets/src/fio` exports the value, or explains its conflict with other values.
-        Self { words, effort: 0, fio: Ok(()), code: InCode::Supported }
+        Self {
+            words,
+            effort: 0,
+            fio: Ok(()),
+            code: InCode::Supported,
+        }
     }
 }
 

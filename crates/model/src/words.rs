@@ -42,21 +42,41 @@ impl Case {
         for axis in self.chosen_axes().filter(|axis| self.has_phrase(*axis)) {
             sentence.add(self.axes().card(axis).words);
         }
-        let Sentence { first, instead, how, beside, last } = sentence;
+        let Sentence {
+            first,
+            instead,
+            how,
+            beside,
+            last,
+        } = sentence;
         if !self.method().writes_set() {
             let call = instead.unwrap_or(self.method().card().words);
             return format!("{first}{call}{how}{beside}{last}");
         }
         let manner = match self.axes().naming {
             Naming::Direct => "",
-            Naming::Rename | Naming::Exchange | Naming::ExchangeBackground => " under a temporary name",
+            Naming::Rename | Naming::Exchange | Naming::ExchangeBackground => {
+                " under a temporary name"
+            }
             Naming::Tmpfile => " in an O_TMPFILE",
         };
         let written = self.calls_of_file().join(", ");
-        let named = self.calls_of_name().iter().map(|call| format!(", {call}")).collect::<String>();
-        let named = if self.axes().sync_files.is_afterwards() { String::new() } else { named };
+        let named = self
+            .calls_of_name()
+            .iter()
+            .map(|call| format!(", {call}"))
+            .collect::<String>();
+        let named = if self.axes().sync_files.is_afterwards() {
+            String::new()
+        } else {
+            named
+        };
         let afterwards = self.calls_afterwards().join(", ");
-        let afterwards = if afterwards.is_empty() { afterwards } else { format!(", then {afterwards}") };
+        let afterwards = if afterwards.is_empty() {
+            afterwards
+        } else {
+            format!(", then {afterwards}")
+        };
         format!("{first}{written}{how}{manner}{named}{beside}{afterwards}")
     }
 
@@ -78,7 +98,11 @@ impl Case {
             SyncFiles::None | SyncFiles::Batch | SyncFiles::Syncfs => None,
         };
         let link = (self.axes().naming == Naming::Tmpfile).then_some("linkat(2)");
-        let calls = ["open(2)", "write(2)"].into_iter().chain(sync).chain(link).chain(["close(2)"]);
+        let calls = ["open(2)", "write(2)"]
+            .into_iter()
+            .chain(sync)
+            .chain(link)
+            .chain(["close(2)"]);
         if self.method() != Method::UringFiles {
             return calls.map(str::to_owned).collect();
         }
@@ -93,7 +117,9 @@ impl Case {
         match self.axes().naming {
             Naming::Direct => &[],
             // linkat(2) gives a new file its final name, unless the data must be durable first.
-            Naming::Tmpfile if self.axes().prepare.opening() == Opening::New && !is_afterwards => &[],
+            Naming::Tmpfile if self.axes().prepare.opening() == Opening::New && !is_afterwards => {
+                &[]
+            }
             Naming::Rename if self.method() == Method::UringFiles && !is_afterwards => &["rename"],
             Naming::Rename | Naming::Tmpfile => &["rename(2)"],
             Naming::Exchange => &["RENAME_EXCHANGE", "unlink(2)"],
@@ -103,26 +129,36 @@ impl Case {
 
     /// When all files are written: their syncs, their names, and the sync of these.
     fn calls_afterwards(&self) -> Vec<String> {
-        let of_each = if self.axes().file_size == FileSize::Whole { "" } else { " of each file" };
+        let of_each = if self.axes().file_size == FileSize::Whole {
+            ""
+        } else {
+            " of each file"
+        };
         let sync = match self.axes().sync_files {
             SyncFiles::None => return Vec::new(),
             SyncFiles::Each => None,
             SyncFiles::Batch | SyncFiles::Writeback => Some(format!("fsync(2){of_each}")),
             SyncFiles::Syncfs => Some("one syncfs(2)".to_owned()),
         };
-        let is_named_here = self.axes().sync_files.is_afterwards() && self.axes().naming != Naming::Direct;
-        let names = is_named_here.then(|| format!("{}{of_each}", self.calls_of_name().join(" and ")));
+        let is_named_here =
+            self.axes().sync_files.is_afterwards() && self.axes().naming != Naming::Direct;
+        let names =
+            is_named_here.then(|| format!("{}{of_each}", self.calls_of_name().join(" and ")));
         let directory = match self.axes().directory {
             Directory::One => "fsync(2) of the directory",
             Directory::PerThread | Directory::FanOut => "fsync(2) of each directory",
         };
-        sync.into_iter().chain(names).chain([directory.to_owned()]).collect()
+        sync.into_iter()
+            .chain(names)
+            .chain([directory.to_owned()])
+            .collect()
     }
 
     /// Choices that only this case makes: `fallocate(2) first, 2 threads`.
     pub fn words_beyond(&self, other: &Self) -> String {
-        let is_new =
-            |axis: &Axis| !other.method().has_axis(*axis) || self.axes().get(*axis) != other.axes().get(*axis);
+        let is_new = |axis: &Axis| {
+            !other.method().has_axis(*axis) || self.axes().get(*axis) != other.axes().get(*axis)
+        };
         let words = |axis| match self.axes().card(axis).words {
             Phrase::Silent => None,
             Phrase::First(before) => Some(format!("{before} first")),
@@ -130,8 +166,13 @@ impl Case {
             Phrase::How(words) | Phrase::Beside(words) => Some(words.into_owned()),
             Phrase::Last(after) => Some(format!("then {after}")),
         };
-        let method = (self.method() != other.method()).then(|| self.method().card().words.to_owned());
+        let method =
+            (self.method() != other.method()).then(|| self.method().card().words.to_owned());
         let values = self.chosen_axes().filter(is_new).filter_map(words);
-        method.into_iter().chain(values).collect::<Vec<_>>().join(", ")
+        method
+            .into_iter()
+            .chain(values)
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }

@@ -22,7 +22,9 @@ enum Call {
 /// descriptor at the end.
 fn calls(case: &Case) -> Vec<Vec<Call>> {
     let ranges = case.ranges();
-    (0..ranges.len()).map(|thread| calls_of_thread(case, thread)).collect()
+    (0..ranges.len())
+        .map(|thread| calls_of_thread(case, thread))
+        .collect()
 }
 
 fn calls_of_thread(case: &Case, thread: usize) -> Vec<Call> {
@@ -32,12 +34,33 @@ fn calls_of_thread(case: &Case, thread: usize) -> Vec<Call> {
     if thread == 0 || is_own {
         calls.push(Call::Open);
     }
-    let base = if axes.files == Files::PerThread { 0 } else { range.offset };
+    let base = if axes.files == Files::PerThread {
+        0
+    } else {
+        range.offset
+    };
     if case.method().has_axis(Axis::Depth) {
-        calls.push(Call::Queue(range.length.div_ceil(axes.chunk_size_bytes).min(axes.depth.into())));
+        calls.push(Call::Queue(
+            range
+                .length
+                .div_ceil(axes.chunk_size_bytes)
+                .min(axes.depth.into()),
+        ));
     }
-    let room = if case.method().has_axis(Axis::Vector) { u64::from(axes.vector) } else { 1 };
-    let mut written = Written { case, done: 0, synced: 0, chunks: 0, started: 0, ended: 0, reserved: 0 };
+    let room = if case.method().has_axis(Axis::Vector) {
+        u64::from(axes.vector)
+    } else {
+        1
+    };
+    let mut written = Written {
+        case,
+        done: 0,
+        synced: 0,
+        chunks: 0,
+        started: 0,
+        ended: 0,
+        reserved: 0,
+    };
     let mut at = 0;
     while at < range.length {
         let (offset, mut elements) = (base + distance(case.stride(), at), Vec::new());
@@ -89,10 +112,17 @@ impl Written<'_> {
         let axes = self.case.axes();
         self.done = until;
         self.chunks += chunks;
-        if axes.sync.every.is_some_and(|every| self.chunks >= u64::from(every)) {
+        if axes
+            .sync
+            .every
+            .is_some_and(|every| self.chunks >= u64::from(every))
+        {
             self.end(calls);
         }
-        let Some(distance) = axes.writeback_bytes.filter(|distance| until - self.started >= *distance) else {
+        let Some(distance) = axes
+            .writeback_bytes
+            .filter(|distance| until - self.started >= *distance)
+        else {
             return;
         };
         assert!(distance > 0);
@@ -116,20 +146,32 @@ impl Written<'_> {
 
 fn value(axis: Axis) -> BoxedStrategy<(Axis, &'static str)> {
     let values: &[&str] = match axis {
-        Axis::Chunk => &["4KiB", "8KiB", "12KiB", "16KiB", "48KiB", "1MiB", "4MiB", "whole"],
+        Axis::Chunk => &[
+            "4KiB", "8KiB", "12KiB", "16KiB", "48KiB", "1MiB", "4MiB", "whole",
+        ],
         Axis::Threads => &["1", "2", "3"],
         Axis::Vector => &["1", "2", "4", "128", "512"],
         Axis::Depth => &["1", "2", "4", "32", "64"],
         Axis::Descriptor | Axis::Files => &["shared", "per-thread"],
         Axis::Layout => &["segmented", "strided"],
         Axis::Block => &["16KiB", "48KiB", "1MiB"],
-        Axis::Sync => &["none", "fsync", "fsync/1", "fsync/2", "fsync/4", "fsync/128", "o-dsync"],
+        Axis::Sync => &[
+            "none",
+            "fsync",
+            "fsync/1",
+            "fsync/2",
+            "fsync/4",
+            "fsync/128",
+            "o-dsync",
+        ],
         Axis::Writeback => &["none", "4KiB", "8KiB", "16KiB", "32KiB", "1MiB"],
         Axis::Drop => &["no", "yes"],
         Axis::Prepare => &["create", "fallocate-ahead"],
         _ => &["16KiB", "20KiB", "48KiB", "50000", "3MiB"],
     };
-    prop::sample::select(values).prop_map(move |value| (axis, value)).boxed()
+    prop::sample::select(values)
+        .prop_map(move |value| (axis, value))
+        .boxed()
 }
 
 const VARIED: &[Axis] = &[
@@ -162,11 +204,15 @@ fn pair() -> impl Strategy<Value = (Case, Case)> {
                     }
                 }
                 // A ring links a sync to its write.
-                let is_linked = |(axis, value): &(Axis, &str)| *axis == Axis::Sync && value.contains('/');
+                let is_linked =
+                    |(axis, value): &(Axis, &str)| *axis == Axis::Sync && value.contains('/');
                 if method == "uring" && values.iter().any(is_linked) {
                     return None;
                 }
-                let name: String = values.iter().map(|(axis, value)| format!(",{axis}={value}")).collect();
+                let name: String = values
+                    .iter()
+                    .map(|(axis, value)| format!(",{axis}={value}"))
+                    .collect();
                 Case::parse(&format!("{method}{name}")).ok()
             };
             Some((case(&own)?, case(&other)?))
@@ -205,29 +251,74 @@ fn values_without_effect_are_the_defaults() {
         ("write,size=64KiB,chunk=whole", "write,size=64KiB"),
         ("write,size=4MiB,chunk=1GiB", "write,size=4MiB,chunk=whole"),
         ("write,size=4MiB,chunk=2MiB", "write,size=4MiB,chunk=2MiB"),
-        ("pwrite,size=4MiB,chunk=2MiB,threads=4", "pwrite,size=4MiB,threads=4"),
-        ("write,size=64KiB,chunk=256KiB,source=chunk", "write,size=64KiB,source=chunk"),
-        ("write,size=4MiB,chunk=8MiB,source=chunk", "write,size=4MiB,chunk=4MiB,source=chunk"),
-        ("writev,size=64KiB,chunk=4KiB,vector=512", "writev,size=64KiB,chunk=4KiB"),
-        ("writev,size=64KiB,chunk=4KiB,vector=15", "writev,size=64KiB,chunk=4KiB,vector=15"),
-        ("uring,size=64KiB,chunk=4KiB,depth=64", "uring,size=64KiB,chunk=4KiB"),
-        ("uring,size=64KiB,chunk=64KiB,depth=1,sync=fsync/1", "uring,size=64KiB,sync=fsync/1"),
-        ("write,size=64KiB,chunk=4KiB,sync=fsync/16", "write,size=64KiB,chunk=4KiB,sync=fsync"),
-        ("write,size=64KiB,chunk=4KiB,sync=fsync/15", "write,size=64KiB,chunk=4KiB,sync=fsync/15"),
+        (
+            "pwrite,size=4MiB,chunk=2MiB,threads=4",
+            "pwrite,size=4MiB,threads=4",
+        ),
+        (
+            "write,size=64KiB,chunk=256KiB,source=chunk",
+            "write,size=64KiB,source=chunk",
+        ),
+        (
+            "write,size=4MiB,chunk=8MiB,source=chunk",
+            "write,size=4MiB,chunk=4MiB,source=chunk",
+        ),
+        (
+            "writev,size=64KiB,chunk=4KiB,vector=512",
+            "writev,size=64KiB,chunk=4KiB",
+        ),
+        (
+            "writev,size=64KiB,chunk=4KiB,vector=15",
+            "writev,size=64KiB,chunk=4KiB,vector=15",
+        ),
+        (
+            "uring,size=64KiB,chunk=4KiB,depth=64",
+            "uring,size=64KiB,chunk=4KiB",
+        ),
+        (
+            "uring,size=64KiB,chunk=64KiB,depth=1,sync=fsync/1",
+            "uring,size=64KiB,sync=fsync/1",
+        ),
+        (
+            "write,size=64KiB,chunk=4KiB,sync=fsync/16",
+            "write,size=64KiB,chunk=4KiB,sync=fsync",
+        ),
+        (
+            "write,size=64KiB,chunk=4KiB,sync=fsync/15",
+            "write,size=64KiB,chunk=4KiB,sync=fsync/15",
+        ),
         ("write,size=1MiB,writeback=8MiB,drop=yes", "write,size=1MiB"),
-        ("mmap,size=1MiB,descriptor=per-thread,map=per-thread", "mmap,size=1MiB"),
-        ("mmap,size=1MiB,chunk=4KiB,populate=window", "mmap,size=1MiB,chunk=4KiB,populate=all"),
-        ("mmap,size=8MiB,populate=window,window=4MiB", "mmap,size=8MiB,populate=window,window=4MiB"),
+        (
+            "mmap,size=1MiB,descriptor=per-thread,map=per-thread",
+            "mmap,size=1MiB",
+        ),
+        (
+            "mmap,size=1MiB,chunk=4KiB,populate=window",
+            "mmap,size=1MiB,chunk=4KiB,populate=all",
+        ),
+        (
+            "mmap,size=8MiB,populate=window,window=4MiB",
+            "mmap,size=8MiB,populate=window,window=4MiB",
+        ),
         ("pwrite,size=4MiB,layout=strided", "pwrite,size=4MiB"),
-        ("splice,size=64KiB,chunk=256KiB", "splice,size=64KiB,chunk=256KiB"),
+        (
+            "splice,size=64KiB,chunk=256KiB",
+            "splice,size=64KiB,chunk=256KiB",
+        ),
         ("splice,size=64KiB,chunk=16MiB", "splice,size=64KiB"),
-        ("write-files,size=1MiB,file-size=16KiB,chunk=64KiB", "write-files,size=1MiB"),
+        (
+            "write-files,size=1MiB,file-size=16KiB,chunk=64KiB",
+            "write-files,size=1MiB",
+        ),
         (
             "write-files,size=1MiB,file-size=4KiB..64KiB,chunk=16KiB",
             "write-files,size=1MiB,file-size=4KiB..64KiB,chunk=16KiB",
         ),
         ("uring-files,size=64KiB,depth=4", "uring-files,size=64KiB"),
-        ("pipeline,size=1MiB,chunk=256KiB,depth=8", "pipeline,size=1MiB,chunk=256KiB"),
+        (
+            "pipeline,size=1MiB,chunk=256KiB,depth=8",
+            "pipeline,size=1MiB,chunk=256KiB",
+        ),
     ] {
         let [case, form] = [name, form].map(|name| Case::parse(name).unwrap());
         assert_eq!(case.canonical(), form, "{name} is {}", case.canonical());
@@ -238,14 +329,26 @@ fn values_without_effect_are_the_defaults() {
 fn a_search_has_no_two_cases_of_the_same_calls() {
     for &goal in Goal::ALL {
         for size in ["4KiB", "64KiB", "100KiB", "1MiB", "4MiB", "16MiB", "256MiB"] {
-            let Ok(space) = Space::for_goal(goal, &[(Axis::Size, vec![size.to_owned()])]) else { continue };
-            let forms: std::collections::HashSet<Case> = space.cases().map(Case::canonical).collect();
+            let Ok(space) = Space::for_goal(goal, &[(Axis::Size, vec![size.to_owned()])]) else {
+                continue;
+            };
+            let forms: std::collections::HashSet<Case> =
+                space.cases().map(Case::canonical).collect();
             assert_eq!(forms.len(), space.cases().count(), "{goal} with {size}");
-            assert!(space.portfolio.iter().all(|case| space.others.contains(case)), "{goal} with {size}");
+            assert!(
+                space
+                    .portfolio
+                    .iter()
+                    .all(|case| space.others.contains(case)),
+                "{goal} with {size}"
+            );
             for case in &space.others {
                 let axes = case.axes();
                 let is_possible = axes.chunk_size_bytes <= axes.size_bytes.max(1 << 20);
-                assert!(is_possible || axes.chunk_size_bytes == Axes::WHOLE, "{case}");
+                assert!(
+                    is_possible || axes.chunk_size_bytes == Axes::WHOLE,
+                    "{case}"
+                );
             }
         }
     }
@@ -254,7 +357,10 @@ fn a_search_has_no_two_cases_of_the_same_calls() {
 #[test]
 fn a_small_file_has_fewer_candidates() {
     let count = |goal, size: &str| {
-        Space::for_goal(goal, &[(Axis::Size, vec![size.to_owned()])]).unwrap().cases().count()
+        Space::for_goal(goal, &[(Axis::Size, vec![size.to_owned()])])
+            .unwrap()
+            .cases()
+            .count()
     };
     // Before, 505 and 20, among them six equal plain writes.
     assert_eq!(count(Goal::Stream, "64KiB"), 134);

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
-use writebench_model::{Axis, Cache, Case, DataMemory, Goal, Method, Source, Space, built_in_suites};
+use writebench_model::{
+    Axis, Cache, Case, DataMemory, Goal, Method, Source, Space, built_in_suites,
+};
 
 fn method() -> impl Strategy<Value = Method> {
     prop::sample::select(Method::ALL)
@@ -11,11 +13,15 @@ fn assignment() -> impl Strategy<Value = (Axis, String)> {
         let value = match axis {
             Axis::Size => (0u64..1 << 50).prop_map(|bytes| bytes.to_string()).boxed(),
             Axis::Chunk => (1u64..1 << 32).prop_map(|bytes| bytes.to_string()).boxed(),
-            Axis::Sync => "(none|o-dsync|rwf-dsync|(fsync|fdatasync|msync)(/[1-9][0-9]{0,3})?)".boxed(),
+            Axis::Sync => {
+                "(none|o-dsync|rwf-dsync|(fsync|fdatasync|msync)(/[1-9][0-9]{0,3})?)".boxed()
+            }
             Axis::Vector | Axis::Threads | Axis::Depth => {
                 (1u32..=64).prop_map(|count| count.to_string()).boxed()
             }
-            _ => prop::sample::select(axis.examples()).prop_map(str::to_owned).boxed(),
+            _ => prop::sample::select(axis.examples())
+                .prop_map(str::to_owned)
+                .boxed(),
         };
         (Just(axis), value)
     })
@@ -56,7 +62,10 @@ proptest! {
 fn names_leave_out_the_defaults() {
     for (given, name) in [
         ("write,chunk=1MiB,size=1GiB", "write"),
-        ("write,sync=none,chunk=4k,size=5M", "write,size=5MiB,chunk=4KiB"),
+        (
+            "write,sync=none,chunk=4k,size=5M",
+            "write,size=5MiB,chunk=4KiB",
+        ),
         ("mmap,prepare=set-len", "mmap"),
         ("pwrite,prepare=create,threads=4", "pwrite,threads=4"),
         ("allocate,call=posix-fallocate", "allocate"),
@@ -78,14 +87,22 @@ fn effort_grows_with_the_number_of_choices() {
         "uring,chunk=64KiB,prepare=create,cache=direct,registered=buffers",
     ];
     let of = |name: &str| Case::parse(name).unwrap().effort();
-    assert!(order.is_sorted_by(|a, b| of(a) < of(b)), "{:?}", order.map(of));
+    assert!(
+        order.is_sorted_by(|a, b| of(a) < of(b)),
+        "{:?}",
+        order.map(of)
+    );
 }
 
 #[test]
 fn every_card_has_an_example_and_a_unique_name() {
     for &method in Method::ALL {
         let example = Case::example(method, &[(Axis::Size, "64KiB")]).unwrap();
-        assert_eq!(example.method().name(), method.name(), "another card has that name");
+        assert_eq!(
+            example.method().name(),
+            method.name(),
+            "another card has that name"
+        );
         assert_eq!(Case::parse(&example.to_string()), Ok(example));
     }
 }
@@ -94,8 +111,14 @@ fn every_card_has_an_example_and_a_unique_name() {
 fn cases_with_different_results_have_different_contracts() {
     let contract = |name: &str| Case::parse(name).unwrap().contract();
     assert_eq!(contract("write"), contract("mmap,threads=4"));
-    assert_eq!(contract("write"), contract("pwritev,prepare=fallocate,chunk=4k"));
-    assert_eq!(contract("write,prepare=truncate"), contract("mmap,prepare=overwrite"));
+    assert_eq!(
+        contract("write"),
+        contract("pwritev,prepare=fallocate,chunk=4k")
+    );
+    assert_eq!(
+        contract("write,prepare=truncate"),
+        contract("mmap,prepare=overwrite")
+    );
     assert_eq!(contract("write,sync=fsync"), contract("mmap,sync=msync"));
     for other in [
         "write,sync=fsync",
@@ -108,12 +131,20 @@ fn cases_with_different_results_have_different_contracts() {
     ] {
         assert_ne!(contract("write"), contract(other), "{other}");
     }
-    assert_ne!(contract("allocate,call=ftruncate"), contract("allocate,call=fallocate"));
+    assert_ne!(
+        contract("allocate,call=ftruncate"),
+        contract("allocate,call=fallocate")
+    );
 }
 
 #[test]
 fn the_alternate_name_has_the_shorter_size_of_the_same_case() {
-    for (size, shorter) in [("1TB", "1TB"), ("976562500KiB", "1TB"), ("64MiB", "64MiB"), ("1000", "1000")] {
+    for (size, shorter) in [
+        ("1TB", "1TB"),
+        ("976562500KiB", "1TB"),
+        ("64MiB", "64MiB"),
+        ("1000", "1000"),
+    ] {
         let case = Case::parse(&format!("write,size={size},chunk=64KiB")).unwrap();
         let name = format!("{case:#}");
         assert_eq!(name, format!("write,size={shorter},chunk=64KiB"));
@@ -140,33 +171,70 @@ fn overrides_replace_values_of_methods_with_the_axis() {
     let rows = suite.rows(&overrides, 4096).unwrap().rows;
     // 2 methods × 3 states. The repeated chunk counts once, and neither method has vectors.
     assert_eq!(rows.len(), 6);
-    assert_eq!(rows[0].case.to_string(), "fwrite,chunk=4KiB,prepare=truncate,sync=fsync");
+    assert_eq!(
+        rows[0].case.to_string(),
+        "fwrite,chunk=4KiB,prepare=truncate,sync=fsync"
+    );
 }
 
 #[test]
 fn a_label_keeps_its_numbers_and_an_impossible_row_is_reported() {
     let rows = |suite: &str, axis: Axis, value: &str| {
         let overrides = [(axis, vec![value.to_owned()])];
-        writebench_model::suite_named(suite).unwrap().rows(&overrides, 1024).unwrap()
+        writebench_model::suite_named(suite)
+            .unwrap()
+            .rows(&overrides, 1024)
+            .unwrap()
     };
     let name = |rows: &writebench_model::SelectedCases, label: &str| {
-        let row = rows.rows.iter().find(|row| row.label.as_deref() == Some(label));
+        let row = rows
+            .rows
+            .iter()
+            .find(|row| row.label.as_deref() == Some(label));
         row.map(|row| row.case.to_string())
     };
     let odd = rows("durable", Axis::Chunk, "1000");
-    assert_eq!(name(&odd, "append").unwrap(), "write,size=5MiB,chunk=1000,sync=fsync/1");
-    assert_eq!(name(&odd, "one big write + fsync").unwrap(), "write,size=5MiB,chunk=whole,sync=fsync");
-    let left_out: Vec<&str> = odd.left_out.iter().map(|(label, _)| label.as_str()).collect();
-    assert_eq!(left_out, ["overwrite, O_DIRECT + O_DSYNC", "overwrite, O_DIRECT + O_DSYNC, 8 in flight"]);
-    assert!(odd.left_out[0].1.to_string().contains("multiples of a sector"));
+    assert_eq!(
+        name(&odd, "append").unwrap(),
+        "write,size=5MiB,chunk=1000,sync=fsync/1"
+    );
+    assert_eq!(
+        name(&odd, "one big write + fsync").unwrap(),
+        "write,size=5MiB,chunk=whole,sync=fsync"
+    );
+    let left_out: Vec<&str> = odd
+        .left_out
+        .iter()
+        .map(|(label, _)| label.as_str())
+        .collect();
+    assert_eq!(
+        left_out,
+        [
+            "overwrite, O_DIRECT + O_DSYNC",
+            "overwrite, O_DIRECT + O_DSYNC, 8 in flight"
+        ]
+    );
+    assert!(
+        odd.left_out[0]
+            .1
+            .to_string()
+            .contains("multiples of a sector")
+    );
     // The chunks are blocks of the target's filesystem.
     let copies = rows("copy", Axis::Chunk, "8KiB");
-    assert_eq!(name(&copies, "read+write 16bs").unwrap(), "read-write,size=256MiB,chunk=16KiB");
+    assert_eq!(
+        name(&copies, "read+write 16bs").unwrap(),
+        "read-write,size=256MiB,chunk=16KiB"
+    );
     // Another state of the file drops labels about the state.
     let states = rows("durable", Axis::Prepare, "overwrite");
     assert_eq!(name(&states, "zero-filled + overwrite"), None);
     assert_eq!(name(&states, "append"), None);
-    assert!(name(&states, "one big write + fsync").unwrap().contains("prepare=overwrite"));
+    assert!(
+        name(&states, "one big write + fsync")
+            .unwrap()
+            .contains("prepare=overwrite")
+    );
 }
 
 #[test]
@@ -202,17 +270,27 @@ fn every_case_of_a_goal_satisfies_the_contract_of_plain_write() {
 fn a_goal_is_known_by_its_contract() {
     for &goal in Goal::ALL {
         let contract = Space::for_goal(goal, &[]).unwrap().baseline.contract();
-        let known = if goal == Goal::LargerThanMemory { Goal::Stream } else { goal };
+        let known = if goal == Goal::LargerThanMemory {
+            Goal::Stream
+        } else {
+            goal
+        };
         assert_eq!(Goal::of_contract(&contract), Some(known));
     }
-    assert_eq!(Goal::of_contract(&Case::parse("allocate").unwrap().contract()), None);
+    assert_eq!(
+        Goal::of_contract(&Case::parse("allocate").unwrap().contract()),
+        None
+    );
 }
 
 #[test]
 fn a_case_is_simplified_by_one_choice_at_a_time() {
     let simpler = |case: &str, baseline: &str| -> Vec<String> {
         let [case, baseline] = [case, baseline].map(|name| Case::parse(name).unwrap());
-        case.simplifications(&baseline).iter().map(ToString::to_string).collect()
+        case.simplifications(&baseline)
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     };
     assert_eq!(
         simpler("pwrite,chunk=4MiB,threads=2,prepare=fallocate", "write"),
@@ -224,9 +302,16 @@ fn a_case_is_simplified_by_one_choice_at_a_time() {
         ]
     );
     // A simplification keeps the contract.
-    let durable =
-        simpler("pwrite,cache=direct,sync=fdatasync,prepare=overwrite", "write,sync=fsync,prepare=overwrite");
-    assert!(durable.iter().all(|case| case.contains("sync=") && case.contains("overwrite")), "{durable:?}");
+    let durable = simpler(
+        "pwrite,cache=direct,sync=fdatasync,prepare=overwrite",
+        "write,sync=fsync,prepare=overwrite",
+    );
+    assert!(
+        durable
+            .iter()
+            .all(|case| case.contains("sync=") && case.contains("overwrite")),
+        "{durable:?}"
+    );
     let shared = simpler("pwrite,threads=2,descriptor=per-thread", "write");
     assert_eq!(shared, ["pwrite", "pwrite,threads=2"]);
     // A mapping's own default is not a choice.
@@ -239,11 +324,23 @@ fn a_case_is_simplified_by_one_choice_at_a_time() {
 
 #[test]
 fn the_difference_of_two_cases_has_words() {
-    let beyond =
-        |case: &str, other: &str| Case::parse(case).unwrap().words_beyond(&Case::parse(other).unwrap());
-    assert_eq!(beyond("write,chunk=8MiB,prepare=fallocate", "write"), "in 8 MiB chunks, fallocate(2) first");
-    assert_eq!(beyond("pwrite,threads=2,cache=direct", "pwrite,cache=direct"), "2 threads");
-    assert_eq!(beyond("pwrite,sync=fdatasync", "write,sync=fsync"), "pwrite(2), then fdatasync(2)");
+    let beyond = |case: &str, other: &str| {
+        Case::parse(case)
+            .unwrap()
+            .words_beyond(&Case::parse(other).unwrap())
+    };
+    assert_eq!(
+        beyond("write,chunk=8MiB,prepare=fallocate", "write"),
+        "in 8 MiB chunks, fallocate(2) first"
+    );
+    assert_eq!(
+        beyond("pwrite,threads=2,cache=direct", "pwrite,cache=direct"),
+        "2 threads"
+    );
+    assert_eq!(
+        beyond("pwrite,sync=fdatasync", "write,sync=fsync"),
+        "pwrite(2), then fdatasync(2)"
+    );
     assert_eq!(beyond("write", "write,threads=1"), "");
 }
 
@@ -253,22 +350,41 @@ fn a_portfolio_has_few_cases_and_each_belongs_to_its_goal() {
         toml::from_str(include_str!("../portfolio.toml")).unwrap();
     for &goal in Goal::ALL {
         let space = Space::for_goal(goal, &[]).unwrap();
-        assert_eq!(space.portfolio.len(), table[goal.name()].len(), "{goal}: one is no case of the goal");
+        assert_eq!(
+            space.portfolio.len(),
+            table[goal.name()].len(),
+            "{goal}: one is no case of the goal"
+        );
         assert!(space.portfolio.len() <= 8, "{goal}");
-        assert!(space.portfolio.iter().all(|case| space.others.contains(case)), "{goal}");
+        assert!(
+            space
+                .portfolio
+                .iter()
+                .all(|case| space.others.contains(case)),
+            "{goal}"
+        );
     }
     assert_eq!(table.len(), Goal::ALL.len());
 }
 
 #[test]
 fn all_cases_of_a_search_use_the_requested_memory() {
-    for (&goal, &memory) in
-        Goal::ALL.iter().flat_map(|goal| DataMemory::ALL.iter().map(move |memory| (goal, memory)))
+    for (&goal, &memory) in Goal::ALL
+        .iter()
+        .flat_map(|goal| DataMemory::ALL.iter().map(move |memory| (goal, memory)))
     {
         let space = Space::for_goal(goal, &[(Axis::Memory, vec![memory.to_string()])]);
-        let is_small = matches!(goal, Goal::LargerThanMemory | Goal::Replace | Goal::DurableReplace);
+        let is_small = matches!(
+            goal,
+            Goal::LargerThanMemory | Goal::Replace | Goal::DurableReplace
+        );
         if is_small && memory == DataMemory::HugePages {
-            assert!(space.unwrap_err().to_string().contains("smaller than a huge page"));
+            assert!(
+                space
+                    .unwrap_err()
+                    .to_string()
+                    .contains("smaller than a huge page")
+            );
             continue;
         }
         let space = space.unwrap();
@@ -277,19 +393,37 @@ fn all_cases_of_a_search_use_the_requested_memory() {
             let from_memory = if is_own { DataMemory::Any } else { memory };
             assert_eq!(case.contract().memory, from_memory, "{case}");
             let is_direct = case.axes().cache == Cache::Direct && !case.method().copies();
-            assert_eq!(case.staged_bytes() > 0, is_direct && memory == DataMemory::Any, "{case}");
+            assert_eq!(
+                case.staged_bytes() > 0,
+                is_direct && memory == DataMemory::Any,
+                "{case}"
+            );
         }
     }
 }
 
 #[test]
 fn records_smaller_than_a_sector_exclude_direct_io_and_deep_queues() {
-    let fixed = [(Axis::Size, vec!["10kB".to_owned()]), (Axis::Chunk, vec!["100".to_owned()])];
+    let fixed = [
+        (Axis::Size, vec!["10kB".to_owned()]),
+        (Axis::Chunk, vec!["100".to_owned()]),
+    ];
     let space = Space::for_goal(Goal::Records, &fixed).unwrap();
-    assert_eq!(space.baseline.to_string(), "write,size=10000,chunk=100,sync=fsync/1");
-    assert!(space.others.len() > 30 && space.cases().all(|case| !case.to_string().contains("direct")));
+    assert_eq!(
+        space.baseline.to_string(),
+        "write,size=10000,chunk=100,sync=fsync/1"
+    );
+    assert!(
+        space.others.len() > 30
+            && space
+                .cases()
+                .all(|case| !case.to_string().contains("direct"))
+    );
     let deep = Case::parse("uring,size=10000,chunk=100,depth=4,sync=fsync/1").unwrap();
-    assert!(!deep.contract().satisfies(&space.baseline.contract()), "four are in flight");
+    assert!(
+        !deep.contract().satisfies(&space.baseline.contract()),
+        "four are in flight"
+    );
     let less = Case::parse("write,size=10000,chunk=100,sync=fsync").unwrap();
     assert!(
         !less.contract().satisfies(&space.baseline.contract())
@@ -301,12 +435,24 @@ fn records_smaller_than_a_sector_exclude_direct_io_and_deep_queues() {
 fn the_words_of_a_case_are_a_programmers() {
     for (name, words) in [
         ("write,size=64MiB", "write(2)"),
-        ("write,chunk=4KiB,sync=fdatasync", "write(2) in 4 KiB chunks, then fdatasync(2)"),
+        (
+            "write,chunk=4KiB,sync=fdatasync",
+            "write(2) in 4 KiB chunks, then fdatasync(2)",
+        ),
         ("write,prepare=fallocate", "fallocate(2), then write(2)"),
         ("write,prepare=overwrite", "write(2) in place"),
-        ("write,chunk=4KiB,sync=fsync/1", "write(2) in 4 KiB chunks, fsync(2) after each chunk"),
-        ("mmap,threads=2,prepare=fallocate", "fallocate(2), then memory copies into mmap(2), 2 threads"),
-        ("pwrite,threads=2,files=per-thread,cache=direct", "pwrite(2) with O_DIRECT, 2 threads, a file each"),
+        (
+            "write,chunk=4KiB,sync=fsync/1",
+            "write(2) in 4 KiB chunks, fsync(2) after each chunk",
+        ),
+        (
+            "mmap,threads=2,prepare=fallocate",
+            "fallocate(2), then memory copies into mmap(2), 2 threads",
+        ),
+        (
+            "pwrite,threads=2,files=per-thread,cache=direct",
+            "pwrite(2) with O_DIRECT, 2 threads, a file each",
+        ),
         (
             "write-files,size=1MiB,threads=2,directory=per-thread",
             "open(2), write(2), close(2), 2 threads, a directory each",
@@ -358,7 +504,12 @@ fn words_distinguish_all_cases_of_a_search() {
         let mut by_words = std::collections::HashMap::new();
         for case in space.cases() {
             let other = by_words.insert(case.words(), case);
-            assert!(other.is_none(), "{} is {case}, and {}", case.words(), other.unwrap());
+            assert!(
+                other.is_none(),
+                "{} is {case}, and {}",
+                case.words(),
+                other.unwrap()
+            );
         }
     }
 }

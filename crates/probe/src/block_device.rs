@@ -34,10 +34,14 @@ pub struct BlockDeviceFacts {
 pub fn block_device(path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     let root = Path::new(ROOT);
     let node = Target::inspect(path)?.node;
-    let number = node.ok_or_else(|| ProbeError::NotABlockDevice { path: path.to_owned() })?;
-    let canonical = fs::canonicalize(path).map_err(|error| ProbeError::call("realpath", path, error))?;
+    let number = node.ok_or_else(|| ProbeError::NotABlockDevice {
+        path: path.to_owned(),
+    })?;
+    let canonical =
+        fs::canonicalize(path).map_err(|error| ProbeError::call("realpath", path, error))?;
     let device = BlockDevice::from_node(root, path, number)?;
-    let told = direct_io::BlockDevice::at(path).map_err(|error| ProbeError::call("look at", path, error))?;
+    let told = direct_io::BlockDevice::at(path)
+        .map_err(|error| ProbeError::call("look at", path, error))?;
     facts(canonical, &device, told.serial)
 }
 
@@ -46,18 +50,29 @@ pub fn block_device(path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
 /// # Errors
 ///
 /// As [`block_device`].
-pub fn open_block_device(descriptor: BorrowedFd<'_>, path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
-    let stat = rustix::fs::fstat(descriptor).map_err(|errno| ProbeError::call("fstat", path, errno))?;
+pub fn open_block_device(
+    descriptor: BorrowedFd<'_>,
+    path: &Path,
+) -> Result<BlockDeviceFacts, ProbeError> {
+    let stat =
+        rustix::fs::fstat(descriptor).map_err(|errno| ProbeError::call("fstat", path, errno))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice {
-        return Err(ProbeError::NotABlockDevice { path: path.to_owned() });
+        return Err(ProbeError::NotABlockDevice {
+            path: path.to_owned(),
+        });
     }
-    let device = BlockDevice::from_node(Path::new(ROOT), path, DeviceNumber::from_stat(stat.st_rdev))?;
+    let device =
+        BlockDevice::from_node(Path::new(ROOT), path, DeviceNumber::from_stat(stat.st_rdev))?;
     let told = direct_io::BlockDevice::from_file(descriptor);
     let told = told.map_err(|error| ProbeError::call("look at", path, error))?;
     facts(path.to_owned(), &device, told.serial)
 }
 
-fn facts(path: PathBuf, device: &BlockDevice, serial: Option<String>) -> Result<BlockDeviceFacts, ProbeError> {
+fn facts(
+    path: PathBuf,
+    device: &BlockDevice,
+    serial: Option<String>,
+) -> Result<BlockDeviceFacts, ProbeError> {
     Ok(BlockDeviceFacts {
         path,
         name: device.name(),
@@ -86,8 +101,12 @@ mod tests {
         for folder in ["queue", "sdz1"] {
             fs::create_dir_all(disk.join(folder)).unwrap();
         }
-        let files =
-            [("size", "4096"), ("ro", "0"), ("queue/logical_block_size", "512"), ("sdz1/partition", "1")];
+        let files = [
+            ("size", "4096"),
+            ("ro", "0"),
+            ("queue/logical_block_size", "512"),
+            ("sdz1/partition", "1"),
+        ];
         for (path, content) in files {
             fs::write(disk.join(path), format!("{content}\n")).unwrap();
         }
@@ -125,7 +144,14 @@ mod tests {
             fs::write(root.path().join("sys/devices/sdz/sdz1").join(file), "1\n").unwrap();
         }
         let facts = facts_for(&root, "8:65521").unwrap();
-        assert_eq!((facts.name.as_str(), facts.read_only, facts.logical_sector_bytes), ("sdz1", true, 512));
+        assert_eq!(
+            (
+                facts.name.as_str(),
+                facts.read_only,
+                facts.logical_sector_bytes
+            ),
+            ("sdz1", true, 512)
+        );
     }
 
     #[test]
@@ -134,7 +160,10 @@ mod tests {
             let root = tree();
             fs::remove_file(root.path().join("sys/devices/sdz").join(file)).unwrap();
             let error = facts_for(&root, "8:65520").unwrap_err().to_string();
-            assert!(error.contains(file) && error.starts_with("read "), "{error}");
+            assert!(
+                error.contains(file) && error.starts_with("read "),
+                "{error}"
+            );
         }
     }
 
@@ -142,12 +171,25 @@ mod tests {
     fn other_files_are_refused_by_name() {
         for path in ["/dev/null", "/", "/proc/swaps"] {
             let error = block_device(Path::new(path)).unwrap_err().to_string();
-            assert_eq!(error, format!("{path} is not a block device: name one, such as /dev/sdb"));
+            assert_eq!(
+                error,
+                format!("{path} is not a block device: name one, such as /dev/sdb")
+            );
         }
         let null = fs::File::open("/dev/null").unwrap();
-        let error = open_block_device(null.as_fd(), Path::new("/dev/sdb")).unwrap_err().to_string();
-        assert_eq!(error, "/dev/sdb is not a block device: name one, such as /dev/sdb");
-        let error = block_device(Path::new("/dev/no such disk")).unwrap_err().to_string();
-        assert_eq!(error, "stat /dev/no such disk: No such file or directory (2)");
+        let error = open_block_device(null.as_fd(), Path::new("/dev/sdb"))
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            error,
+            "/dev/sdb is not a block device: name one, such as /dev/sdb"
+        );
+        let error = block_device(Path::new("/dev/no such disk"))
+            .unwrap_err()
+            .to_string();
+        assert_eq!(
+            error,
+            "stat /dev/no such disk: No such file or directory (2)"
+        );
     }
 }

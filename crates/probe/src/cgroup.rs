@@ -32,7 +32,9 @@ enum Version {
 pub(crate) fn for_this_process(root: &Path, mounts: &[Mount]) -> Vec<Group> {
     let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
     let folders = folders(&memberships, mounts, "memory").into_iter();
-    folders.map(|(folder, version)| read(root, &folder, version)).collect()
+    folders
+        .map(|(folder, version)| read(root, &folder, version))
+        .collect()
 }
 
 /// The least of the groups around this process, in millionths of a CPU. None without a limit.
@@ -49,7 +51,10 @@ pub(crate) fn cpu_limit_ppm(root: &Path, mounts: &[Mount]) -> Option<u64> {
         };
         quota_us.checked_mul(1_000_000)?.checked_div(period_us)
     };
-    folders(&memberships, mounts, "cpu").into_iter().filter_map(limit).min()
+    folders(&memberships, mounts, "cpu")
+        .into_iter()
+        .filter_map(limit)
+        .min()
 }
 
 /// Without a limit, version 2's quota is the word "max", and version 1's the number -1.
@@ -66,27 +71,33 @@ pub struct ControlGroups {
 impl ControlGroups {
     #[must_use]
     pub fn mounted() -> Self {
-        Self { mounts: mount::all(Path::new(ROOT)) }
+        Self {
+            mounts: mount::all(Path::new(ROOT)),
+        }
     }
 
     /// Delays from limits on CPU time, for a process's own group and all groups around it.
     #[must_use]
     pub fn cpu_stats(&self, process: u32) -> Vec<PathBuf> {
-        let files = self.folders(process, "cpu").into_iter().map(|(folder, _)| folder.join("cpu.stat"));
+        let files = self
+            .folders(process, "cpu")
+            .into_iter()
+            .map(|(folder, _)| folder.join("cpu.stat"));
         files.filter(|file| file.exists()).collect()
     }
 
     /// By its group or one around it.
     #[must_use]
     pub fn are_frozen(&self, process: u32) -> bool {
-        self.folders(process, "freezer").iter().any(|(folder, version)| match version {
-            // A group's file includes the state of the groups around it.
-            Version::V1 => {
-                kernel_file::text(&folder.join("freezer.state")).is_some_and(|state| state != "THAWED")
-            }
-            Version::V2 => kernel_file::text(&folder.join("cgroup.events"))
-                .is_some_and(|events| events.lines().any(|line| line == "frozen 1")),
-        })
+        self.folders(process, "freezer")
+            .iter()
+            .any(|(folder, version)| match version {
+                // A group's file includes the state of the groups around it.
+                Version::V1 => kernel_file::text(&folder.join("freezer.state"))
+                    .is_some_and(|state| state != "THAWED"),
+                Version::V2 => kernel_file::text(&folder.join("cgroup.events"))
+                    .is_some_and(|events| events.lines().any(|line| line == "frozen 1")),
+            })
     }
 
     fn folders(&self, process: u32, controller: &str) -> Vec<(PathBuf, Version)> {
@@ -99,29 +110,47 @@ fn read(root: &Path, folder: &Path, version: Version) -> Group {
     let folder = root.join(folder.strip_prefix("/").unwrap_or(folder));
     // Their sum can be reclaimed, including the groups below.
     let (limit, used, reclaimable) = match version {
-        Version::V1 => {
-            ("memory.limit_in_bytes", "memory.usage_in_bytes", ["total_active_file", "total_inactive_file"])
-        }
-        Version::V2 => ("memory.max", "memory.current", ["active_file", "inactive_file"]),
+        Version::V1 => (
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+            ["total_active_file", "total_inactive_file"],
+        ),
+        Version::V2 => (
+            "memory.max",
+            "memory.current",
+            ["active_file", "inactive_file"],
+        ),
     };
     let stat = kernel_file::text(&folder.join("memory.stat")).unwrap_or_default();
     Group {
         // Version 2's word for no limit, "max", is not a number.
         limit_bytes: kernel_file::value(&folder.join(limit)),
         used_bytes: kernel_file::value(&folder.join(used)),
-        reclaimable_bytes: reclaimable.iter().filter_map(|name| stat_bytes(&stat, name)).sum(),
+        reclaimable_bytes: reclaimable
+            .iter()
+            .filter_map(|name| stat_bytes(&stat, name))
+            .sum(),
     }
 }
 
 fn stat_bytes(stat: &str, name: &str) -> Option<u64> {
-    stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
+    stat.lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?
+        .trim()
+        .parse()
+        .ok()
 }
 
 /// From the innermost to the mounted root.
 fn folders(memberships: &str, mounts: &[Mount], controller: &str) -> Vec<(PathBuf, Version)> {
     let mut folders = Vec::new();
-    for (group, version) in memberships.lines().filter_map(|line| membership(line, controller)) {
-        let mut mounted = mounts.iter().filter(|mount| version_mounted(mount, controller) == Some(version));
+    for (group, version) in memberships
+        .lines()
+        .filter_map(|line| membership(line, controller))
+    {
+        let mut mounted = mounts
+            .iter()
+            .filter(|mount| version_mounted(mount, controller) == Some(version));
         if let Some((top, inside)) = mounted.find_map(|mount| locate(mount, group)) {
             folders.extend(inside.ancestors().map(|group| (top.join(group), version)));
         }
@@ -156,7 +185,9 @@ fn has(list: &str, controller: &str) -> bool {
 /// group. A group outside the mount cannot be read.
 fn locate<'p>(mount: &'p Mount, group: &'p Path) -> Option<(&'p Path, &'p Path)> {
     let inside = group.strip_prefix(&mount.root).ok()?;
-    let is_plain = inside.components().all(|part| matches!(part, Component::Normal(_)));
+    let is_plain = inside
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
     is_plain.then_some((Path::new(&mount.mount_point), inside))
 }
 
@@ -169,7 +200,10 @@ mod tests {
 
     fn paths(memberships: &str, mountinfo: &str) -> Vec<PathBuf> {
         let mounts = mountinfo::parse(mountinfo);
-        folders(memberships, &mounts, "memory").into_iter().map(|(path, _)| path).collect()
+        folders(memberships, &mounts, "memory")
+            .into_iter()
+            .map(|(path, _)| path)
+            .collect()
     }
 
     fn expected<const N: usize>(paths: [&str; N]) -> Vec<PathBuf> {
@@ -186,7 +220,11 @@ mod tests {
     fn groups_are_found_from_the_innermost_to_the_root() {
         assert_eq!(
             paths("0::/user.slice/job.scope\n", UNIFIED),
-            expected(["/sys/fs/cgroup/user.slice/job.scope", "/sys/fs/cgroup/user.slice", "/sys/fs/cgroup"])
+            expected([
+                "/sys/fs/cgroup/user.slice/job.scope",
+                "/sys/fs/cgroup/user.slice",
+                "/sys/fs/cgroup"
+            ])
         );
     }
 
@@ -194,19 +232,28 @@ mod tests {
     fn both_versions_are_searched() {
         assert_eq!(
             paths("4:memory:/job\n3:cpuset:/\n1:cpu:/x\n0::/\n", HYBRID),
-            expected(["/sys/fs/cgroup/memory/job", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/unified"])
+            expected([
+                "/sys/fs/cgroup/memory/job",
+                "/sys/fs/cgroup/memory",
+                "/sys/fs/cgroup/unified"
+            ])
         );
     }
 
     #[test]
     fn a_container_sees_its_own_group_as_the_root() {
-        let mountinfo = "35 31 0:32 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
-        assert_eq!(paths("4:memory:/docker/1f\n", mountinfo), expected(["/sys/fs/cgroup/memory"]));
+        let mountinfo =
+            "35 31 0:32 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+        assert_eq!(
+            paths("4:memory:/docker/1f\n", mountinfo),
+            expected(["/sys/fs/cgroup/memory"])
+        );
     }
 
     #[test]
     fn a_group_that_is_not_mounted_is_skipped() {
-        let mountinfo = "35 31 0:32 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+        let mountinfo =
+            "35 31 0:32 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
         assert!(paths("4:memory:/docker/2a\n", mountinfo).is_empty());
         assert!(paths("0::/../sibling\n", UNIFIED).is_empty());
         assert!(paths("0::/job\n", "").is_empty());
@@ -228,25 +275,58 @@ mod tests {
         let user = ("sys/fs/cgroup/user.slice/cpu.max", "250000 100000\n");
         let memberships = "0::/user.slice/job.scope\n";
         assert_eq!(cpu_limit(memberships, UNIFIED, &[job]), None);
-        assert_eq!(cpu_limit(memberships, UNIFIED, &[job, user]), Some(2_500_000));
-        let tighter = ("sys/fs/cgroup/user.slice/job.scope/cpu.max", "15000 100000\n");
-        assert_eq!(cpu_limit(memberships, UNIFIED, &[tighter, user]), Some(150_000));
+        assert_eq!(
+            cpu_limit(memberships, UNIFIED, &[job, user]),
+            Some(2_500_000)
+        );
+        let tighter = (
+            "sys/fs/cgroup/user.slice/job.scope/cpu.max",
+            "15000 100000\n",
+        );
+        assert_eq!(
+            cpu_limit(memberships, UNIFIED, &[tighter, user]),
+            Some(150_000)
+        );
     }
 
     #[test]
     fn version_1_has_the_limit_in_two_files() {
         let period = ("sys/fs/cgroup/cpu/t/cpu.cfs_period_us", "100000\n");
         let quota = |quota| ("sys/fs/cgroup/cpu/t/cpu.cfs_quota_us", quota);
-        assert_eq!(cpu_limit("1:cpu,cpuacct:/t\n", HYBRID, &[period, quota("15000\n")]), Some(150_000));
-        assert_eq!(cpu_limit("1:cpu,cpuacct:/t\n", HYBRID, &[period, quota("-1\n")]), None);
+        assert_eq!(
+            cpu_limit("1:cpu,cpuacct:/t\n", HYBRID, &[period, quota("15000\n")]),
+            Some(150_000)
+        );
+        assert_eq!(
+            cpu_limit("1:cpu,cpuacct:/t\n", HYBRID, &[period, quota("-1\n")]),
+            None
+        );
     }
 
     #[test]
     fn page_cache_counts_as_free() {
-        let group = Group { limit_bytes: Some(100), used_bytes: Some(70), reclaimable_bytes: 30 };
+        let group = Group {
+            limit_bytes: Some(100),
+            used_bytes: Some(70),
+            reclaimable_bytes: 30,
+        };
         assert_eq!(group.left_bytes(), Some(60));
-        assert_eq!(Group { used_bytes: Some(200), ..group }.left_bytes(), Some(0));
-        assert_eq!(Group { limit_bytes: None, ..group }.left_bytes(), None);
+        assert_eq!(
+            Group {
+                used_bytes: Some(200),
+                ..group
+            }
+            .left_bytes(),
+            Some(0)
+        );
+        assert_eq!(
+            Group {
+                limit_bytes: None,
+                ..group
+            }
+            .left_bytes(),
+            None
+        );
     }
 
     #[test]

@@ -11,7 +11,9 @@ pub(crate) fn facts(root: &Path, mounts: &[Mount]) -> Cpu {
         model: cpuinfo(root).as_deref().and_then(model),
         available: available(),
         limit_ppm: cgroup::cpu_limit_ppm(root, mounts),
-        governor: kernel_file::text(&root.join("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
+        governor: kernel_file::text(
+            &root.join("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        ),
     }
 }
 
@@ -21,11 +23,14 @@ pub(crate) fn cpuinfo(root: &Path) -> Option<String> {
 
 /// By affinity and control groups, or 1.
 fn available() -> u32 {
-    thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
+    thread::available_parallelism()
+        .map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
 }
 
 fn model(cpuinfo: &str) -> Option<String> {
-    field(cpuinfo, "model name").filter(|name| !name.is_empty()).map(str::to_owned)
+    field(cpuinfo, "model name")
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
 }
 
 /// None without flags, as outside x86.
@@ -46,7 +51,8 @@ mod tests {
 
     const X86: &str = "processor\t: 0\nmodel\t\t: 207\nmodel name\t: Intel(R) Xeon(R) Processor\n\
                        flags\t\t: fpu vme hypervisor lahf_lm\n\nprocessor\t: 1\nmodel name\t: Other\n";
-    const ARM: &str = "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n";
+    const ARM: &str =
+        "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\n";
 
     #[test]
     fn the_model_is_that_of_the_first_processor() {

@@ -22,14 +22,22 @@ pub(crate) struct BlockDevice {
 }
 
 /// None unless one device counts all writes of the target.
-pub(crate) fn below(root: &Path, target: &Target<'_>, mount: Option<&Mount>) -> Option<BlockDevice> {
+pub(crate) fn below(
+    root: &Path,
+    target: &Target<'_>,
+    mount: Option<&Mount>,
+) -> Option<BlockDevice> {
     match target.node {
         Some(number) => BlockDevice::find(root, number),
         None => of_filesystem(root, target.filesystem, mount),
     }
 }
 
-pub(crate) fn of_filesystem(root: &Path, number: DeviceNumber, mount: Option<&Mount>) -> Option<BlockDevice> {
+pub(crate) fn of_filesystem(
+    root: &Path,
+    number: DeviceNumber,
+    mount: Option<&Mount>,
+) -> Option<BlockDevice> {
     if !number.is_anonymous() {
         return BlockDevice::find(root, number);
     }
@@ -42,7 +50,10 @@ pub(crate) fn of_filesystem(root: &Path, number: DeviceNumber, mount: Option<&Mo
 /// A source that is not a path, like `tank/data` of ZFS, is not looked up in the current directory.
 pub(crate) fn source_number(source: &str) -> Option<DeviceNumber> {
     let source = Path::new(source);
-    source.is_absolute().then(|| block_device_at(source)).flatten()
+    source
+        .is_absolute()
+        .then(|| block_device_at(source))
+        .flatten()
 }
 
 impl BlockDevice {
@@ -50,12 +61,27 @@ impl BlockDevice {
         let link = root.join("sys/dev/block").join(number.to_string());
         let folder = fs::canonicalize(link).ok()?;
         let is_partition = folder.join("partition").exists();
-        let disk = if is_partition { folder.parent()?.to_owned() } else { folder.clone() };
-        Some(Self { number, folder, disk })
+        let disk = if is_partition {
+            folder.parent()?.to_owned()
+        } else {
+            folder.clone()
+        };
+        Some(Self {
+            number,
+            folder,
+            disk,
+        })
     }
 
-    pub(crate) fn from_node(root: &Path, node: &Path, number: DeviceNumber) -> Result<Self, ProbeError> {
-        let missing = || ProbeError::NoSuchDevice { path: node.to_owned(), number: number.to_string() };
+    pub(crate) fn from_node(
+        root: &Path,
+        node: &Path,
+        number: DeviceNumber,
+    ) -> Result<Self, ProbeError> {
+        let missing = || ProbeError::NoSuchDevice {
+            path: node.to_owned(),
+            number: number.to_string(),
+        };
         Self::find(root, number).ok_or_else(missing)
     }
 
@@ -123,7 +149,8 @@ impl BlockDevice {
     /// The hardware's model, or the basis of a virtual device.
     pub(crate) fn model(&self) -> Option<String> {
         let text = |path: &str| kernel_file::text(&self.disk.join(path));
-        let described = |path: &str, prefix: &str| text(path).map(|value| format!("{prefix} {value}"));
+        let described =
+            |path: &str, prefix: &str| text(path).map(|value| format!("{prefix} {value}"));
         // Memory cards have a name instead of a model.
         text("device/model")
             .or_else(|| text("device/name"))
@@ -136,8 +163,11 @@ impl BlockDevice {
     /// A virtio disk has no model, and its vendor is a number: the driver's name is more useful.
     fn vendor(&self) -> Option<String> {
         let vendor = kernel_file::text(&self.disk.join("device/vendor"))?;
-        let driver = fs::canonicalize(self.disk.join("device/driver")).map(|path| kernel_file::name(&path));
-        Some(driver.map_or(vendor.clone(), |driver| format!("{driver}, vendor {vendor}")))
+        let driver =
+            fs::canonicalize(self.disk.join("device/driver")).map(|path| kernel_file::name(&path));
+        Some(driver.map_or(vendor.clone(), |driver| {
+            format!("{driver}, vendor {vendor}")
+        }))
     }
 }
 
@@ -164,7 +194,9 @@ mod tests {
     }
 
     fn facts(root: &TempDir, number: &str) -> Device {
-        BlockDevice::find(root.path(), number.parse().unwrap()).unwrap().facts()
+        BlockDevice::find(root.path(), number.parse().unwrap())
+            .unwrap()
+            .facts()
     }
 
     #[test]
@@ -201,13 +233,19 @@ mod tests {
         assert_eq!(facts(&root, "8:1"), expected);
         let device = BlockDevice::find(root.path(), "8:1".parse().unwrap()).unwrap();
         assert_eq!(device.disk_name(), "sda");
-        assert_eq!(device.disk_number(), Some(DeviceNumber { major: 8, minor: 0 }));
+        assert_eq!(
+            device.disk_number(),
+            Some(DeviceNumber { major: 8, minor: 0 })
+        );
     }
 
     #[test]
     fn a_virtual_device_is_named_by_its_basis() {
         let models = [
-            (("loop0/loop/backing_file", "/var/disk image"), "loop over /var/disk image"),
+            (
+                ("loop0/loop/backing_file", "/var/disk image"),
+                "loop over /var/disk image",
+            ),
             (("loop0/dm/name", "vg0-root"), "device mapper vg0-root"),
             (("loop0/md/level", "raid1"), "md raid1"),
             (("loop0/device/name", "SD32G"), "SD32G"),
@@ -221,16 +259,34 @@ mod tests {
 
     #[test]
     fn a_vendors_number_comes_with_the_driver() {
-        let root = tree("254:0", "vda", &[("vda/device/vendor", "0x1af4"), ("virtio_blk/module", "")]);
-        symlink("../../virtio_blk", root.path().join("sys/devices/vda/device/driver")).unwrap();
-        assert_eq!(facts(&root, "254:0").model.as_deref(), Some("virtio_blk, vendor 0x1af4"));
+        let root = tree(
+            "254:0",
+            "vda",
+            &[("vda/device/vendor", "0x1af4"), ("virtio_blk/module", "")],
+        );
+        symlink(
+            "../../virtio_blk",
+            root.path().join("sys/devices/vda/device/driver"),
+        )
+        .unwrap();
+        assert_eq!(
+            facts(&root, "254:0").model.as_deref(),
+            Some("virtio_blk, vendor 0x1af4")
+        );
     }
 
     #[test]
     fn facts_missing_in_sysfs_are_left_out() {
-        let root = tree("7:0", "loop0", &[("loop0/size", "many"), ("loop0/queue/rotational", "")]);
+        let root = tree(
+            "7:0",
+            "loop0",
+            &[("loop0/size", "many"), ("loop0/queue/rotational", "")],
+        );
         let facts = facts(&root, "7:0");
-        assert_eq!((facts.size_bytes, facts.rotational, facts.model), (None, None, None));
+        assert_eq!(
+            (facts.size_bytes, facts.rotational, facts.model),
+            (None, None, None)
+        );
     }
 
     #[test]

@@ -11,7 +11,10 @@ pub(crate) struct DeviceNumber {
 
 impl DeviceNumber {
     pub(crate) fn from_stat(number: u64) -> Self {
-        Self { major: rustix::fs::major(number), minor: rustix::fs::minor(number) }
+        Self {
+            major: rustix::fs::major(number),
+            minor: rustix::fs::minor(number),
+        }
     }
 
     /// Filesystems without a single device: tmpfs, btrfs, overlay, NFS.
@@ -33,7 +36,10 @@ impl FromStr for DeviceNumber {
     fn from_str(text: &str) -> Result<Self, ParseIntError> {
         // A missing minor number fails to parse.
         let (major, minor) = text.split_once(':').unwrap_or((text, ""));
-        Ok(Self { major: major.parse()?, minor: minor.parse()? })
+        Ok(Self {
+            major: major.parse()?,
+            minor: minor.parse()?,
+        })
     }
 }
 
@@ -43,7 +49,10 @@ mod tests {
 
     #[test]
     fn a_number_survives_its_text() {
-        let number = DeviceNumber { major: 259, minor: 1_048_575 };
+        let number = DeviceNumber {
+            major: 259,
+            minor: 1_048_575,
+        };
         assert_eq!(number.to_string().parse(), Ok(number));
     }
 

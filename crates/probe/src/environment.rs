@@ -21,9 +21,10 @@ pub fn environment(target: &Path) -> Result<Environment, ProbeError> {
     let mount = mount::for_target(&target, &mounts);
     let device = device::below(root, &target, mount);
     let filesystem = match target.node {
-        Some(number) => {
-            filesystem::for_block_device(target.path, &BlockDevice::from_node(root, target.path, number)?)?
-        }
+        Some(number) => filesystem::for_block_device(
+            target.path,
+            &BlockDevice::from_node(root, target.path, number)?,
+        )?,
         None => filesystem::facts(target.path, mount)?,
     };
     Ok(Environment {
@@ -32,7 +33,11 @@ pub fn environment(target: &Path) -> Result<Environment, ProbeError> {
         memory: memory::facts(root, &mounts),
         filesystem,
         below: layers::below(root, mount, device.as_ref(), &mounts),
-        tunables: tunables::for_target(root, target.node.unwrap_or(target.filesystem), device.as_ref()),
+        tunables: tunables::for_target(
+            root,
+            target.node.unwrap_or(target.filesystem),
+            device.as_ref(),
+        ),
         device: device.map(|device| device.facts()),
     })
 }

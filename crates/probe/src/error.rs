@@ -27,12 +27,19 @@ pub enum ProbeError {
         number: String,
     },
     #[error("the file behind {name} is unknown ({cause}): be root, or detach {name}")]
-    UnknownLoop { name: String, cause: Box<ProbeError> },
+    UnknownLoop {
+        name: String,
+        cause: Box<ProbeError>,
+    },
 }
 
 impl ProbeError {
     pub(crate) fn call(call: &'static str, path: &Path, error: impl Into<io::Error>) -> Self {
-        Self::Call { call, path: path.to_owned(), error: error.into() }
+        Self::Call {
+            call,
+            path: path.to_owned(),
+            error: error.into(),
+        }
     }
 }
 
@@ -42,13 +49,20 @@ mod tests {
 
     #[test]
     fn a_failed_call_reads_as_the_call_its_path_the_meaning_and_the_number() {
-        let error = ProbeError::call("statvfs", Path::new("/data"), io::Error::from_raw_os_error(13));
+        let error = ProbeError::call(
+            "statvfs",
+            Path::new("/data"),
+            io::Error::from_raw_os_error(13),
+        );
         assert_eq!(error.to_string(), "statvfs /data: Permission denied (13)");
     }
 
     #[test]
     fn a_missing_line_reads_as_its_file_and_its_name() {
-        let error = ProbeError::Absent { path: "/proc/meminfo".into(), line: "MemAvailable" };
+        let error = ProbeError::Absent {
+            path: "/proc/meminfo".into(),
+            line: "MemAvailable",
+        };
         assert_eq!(error.to_string(), "/proc/meminfo has no MemAvailable");
     }
 }

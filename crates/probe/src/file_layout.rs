@@ -14,7 +14,12 @@ const MOST_CHARACTERS: usize = 1000;
 pub(crate) fn for_new_files(kind: &str, source: &str, directory: &Path) -> Option<String> {
     let words = run_within(command(kind, source, directory)?, TIMEOUT)?;
     let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
-    let line: String = lines.collect::<Vec<_>>().join("; ").chars().take(MOST_CHARACTERS).collect();
+    let line: String = lines
+        .collect::<Vec<_>>()
+        .join("; ")
+        .chars()
+        .take(MOST_CHARACTERS)
+        .collect();
     (!line.is_empty()).then_some(line)
 }
 
@@ -26,15 +31,25 @@ fn command(kind: &str, source: &str, directory: &Path) -> Option<Command> {
         _ => return None,
     };
     // `server:/volume`
-    let volume = source.rsplit_once(':').map_or(source, |(_, volume)| volume).trim_start_matches('/');
-    let what = if program == "gluster" { OsStr::new(volume) } else { directory.as_os_str() };
+    let volume = source
+        .rsplit_once(':')
+        .map_or(source, |(_, volume)| volume)
+        .trim_start_matches('/');
+    let what = if program == "gluster" {
+        OsStr::new(volume)
+    } else {
+        directory.as_os_str()
+    };
     let mut command = Command::new(program);
     command.args(words).arg(what).env("LC_ALL", "C");
     Some(command)
 }
 
 fn run_within(mut command: Command, timeout: Duration) -> Option<String> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let mut output = child.stdout.take()?;
     let (sender, words) = channel();
@@ -48,7 +63,11 @@ fn run_within(mut command: Command, timeout: Duration) -> Option<String> {
         let _ = child.wait();
         return None;
     };
-    child.wait().ok()?.success().then(|| String::from_utf8_lossy(&text).into_owned())
+    child
+        .wait()
+        .ok()?
+        .success()
+        .then(|| String::from_utf8_lossy(&text).into_owned())
 }
 
 #[cfg(test)]
@@ -66,9 +85,18 @@ mod tests {
         let is = |text: Option<String>, expected: &str| {
             assert_eq!(text.unwrap().trim_start_matches("LC_ALL=\"C\" "), expected);
         };
-        is(shown("lustre", "10.0.0.1@tcp:/fs"), r#""lfs" "getstripe" "-d" "/data/me""#);
-        is(shown("beegfs", "beegfs_nodev"), r#""beegfs-ctl" "--getentryinfo" "--nomappings" "/data/me""#);
-        is(shown("fuse.glusterfs", "n1:/vol"), r#""gluster" "--mode=script" "volume" "info" "vol""#);
+        is(
+            shown("lustre", "10.0.0.1@tcp:/fs"),
+            r#""lfs" "getstripe" "-d" "/data/me""#,
+        );
+        is(
+            shown("beegfs", "beegfs_nodev"),
+            r#""beegfs-ctl" "--getentryinfo" "--nomappings" "/data/me""#,
+        );
+        is(
+            shown("fuse.glusterfs", "n1:/vol"),
+            r#""gluster" "--mode=script" "volume" "info" "vol""#,
+        );
         assert_eq!(shown("ext4", "/dev/sda1"), None);
     }
 
@@ -79,7 +107,10 @@ mod tests {
             command.args(["-c", script]);
             run_within(command, Duration::from_millis(500))
         };
-        assert_eq!(said("echo stripe_count: 4"), Some("stripe_count: 4\n".to_owned()));
+        assert_eq!(
+            said("echo stripe_count: 4"),
+            Some("stripe_count: 4\n".to_owned())
+        );
         assert_eq!(said("echo no; exit 1"), None);
         assert_eq!(run_within(Command::new("/nowhere/lfs"), TIMEOUT), None);
         let start = Instant::now();

@@ -16,8 +16,12 @@ const UNKNOWN: &str = "unknown";
 const NONE: &str = "none";
 
 /// The node's own filesystem, usually devtmpfs, is irrelevant.
-pub(crate) fn for_block_device(target: &Path, device: &BlockDevice) -> Result<Filesystem, ProbeError> {
-    let path = fs::canonicalize(target).map_err(|error| ProbeError::call("realpath", target, error))?;
+pub(crate) fn for_block_device(
+    target: &Path,
+    device: &BlockDevice,
+) -> Result<Filesystem, ProbeError> {
+    let path =
+        fs::canonicalize(target).map_err(|error| ProbeError::call("realpath", target, error))?;
     let size_bytes = device.size_bytes()?;
     Ok(Filesystem {
         kind: Filesystem::BLOCK_DEVICE.to_owned(),
@@ -43,6 +47,7 @@ pub(crate) fn facts(target: &Path, mount: Option<&Mount>) -> Result<Filesystem, 
         total_bytes: space.total_bytes,
         available_bytes: space.available_bytes,
         block_size_bytes: stat.f_frsize,
-        file_layout: mount.and_then(|mount| file_layout::for_new_files(&mount.kind, &mount.source, target)),
+        file_layout: mount
+            .and_then(|mount| file_layout::for_new_files(&mount.kind, &mount.source, target)),
     })
 }

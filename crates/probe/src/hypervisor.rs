@@ -22,8 +22,16 @@ const VIRTUAL_MACHINES: [&str; 14] = [
 
 pub(crate) fn find(root: &Path, cpuinfo: Option<&str>) -> Option<String> {
     let text = |path: &str| kernel_file::text(&root.join(path));
-    let firmware = ["sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name"].map(text);
-    name(cpuinfo.and_then(cpu::hypervisor_flag), firmware, text("sys/hypervisor/type"))
+    let firmware = [
+        "sys/class/dmi/id/sys_vendor",
+        "sys/class/dmi/id/product_name",
+    ]
+    .map(text);
+    name(
+        cpuinfo.and_then(cpu::hypervisor_flag),
+        firmware,
+        text("sys/hypervisor/type"),
+    )
 }
 
 /// `kind` is the hypervisor that the kernel detected.
@@ -35,13 +43,17 @@ fn name(flag: Option<bool>, firmware: [Option<String>; 2], kind: Option<String>)
     });
     // Bare metal also has a maker and a product.
     let machine = is_virtual.then(|| machine(firmware)).flatten();
-    machine.or(kind).or_else(|| is_virtual.then(|| "unnamed hypervisor".to_owned()))
+    machine
+        .or(kind)
+        .or_else(|| is_virtual.then(|| "unnamed hypervisor".to_owned()))
 }
 
 /// The product alone if it begins with the maker.
 fn machine(firmware: [Option<String>; 2]) -> Option<String> {
     match firmware {
-        [Some(vendor), Some(product)] if !product.starts_with(&vendor) => Some(format!("{vendor} {product}")),
+        [Some(vendor), Some(product)] if !product.starts_with(&vendor) => {
+            Some(format!("{vendor} {product}"))
+        }
         [vendor, product] => product.or(vendor),
     }
 }
@@ -60,7 +72,10 @@ mod tests {
         let name = named(Some(true), "QEMU", "Standard PC (Q35 + ICH9, 2009)", "");
         assert_eq!(name.as_deref(), Some("QEMU Standard PC (Q35 + ICH9, 2009)"));
         let name = named(Some(true), "Microsoft Corporation", "Virtual Machine", "");
-        assert_eq!(name.as_deref(), Some("Microsoft Corporation Virtual Machine"));
+        assert_eq!(
+            name.as_deref(),
+            Some("Microsoft Corporation Virtual Machine")
+        );
     }
 
     #[test]
@@ -71,7 +86,10 @@ mod tests {
 
     #[test]
     fn the_flag_alone_shows_a_hypervisor() {
-        assert_eq!(named(Some(true), "", "", "").as_deref(), Some("unnamed hypervisor"));
+        assert_eq!(
+            named(Some(true), "", "", "").as_deref(),
+            Some("unnamed hypervisor")
+        );
     }
 
     #[test]
@@ -85,8 +103,14 @@ mod tests {
 
     #[test]
     fn without_a_flag_known_firmware_names_count() {
-        assert_eq!(named(None, "Amazon EC2", "t4g.small", "").as_deref(), Some("Amazon EC2 t4g.small"));
-        assert_eq!(named(None, "QEMU", "KVM Virtual Machine", "").as_deref(), Some("QEMU KVM Virtual Machine"));
+        assert_eq!(
+            named(None, "Amazon EC2", "t4g.small", "").as_deref(),
+            Some("Amazon EC2 t4g.small")
+        );
+        assert_eq!(
+            named(None, "QEMU", "KVM Virtual Machine", "").as_deref(),
+            Some("QEMU KVM Virtual Machine")
+        );
         assert_eq!(
             named(None, "Google", "Google Compute Engine", "").as_deref(),
             Some("Google Compute Engine")

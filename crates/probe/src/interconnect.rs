@@ -27,15 +27,19 @@ fn fabric(root: &Path) -> Option<String> {
         let rate = kernel_file::text(&ports.iter().find(is_active)?.join("rate"))?;
         Some(format!("{} {rate}", name(device)))
     };
-    let ports: Vec<String> = entries(&root.join("sys/class/infiniband")).iter().filter_map(port).collect();
+    let ports: Vec<String> = entries(&root.join("sys/class/infiniband"))
+        .iter()
+        .filter_map(port)
+        .collect();
     (!ports.is_empty()).then(|| ports.join(", "))
 }
 
 /// Documentation/ABI/testing/sysfs-class-net: `speed` in Mbit/s, -1 if unknown. Virtual interfaces such as
 /// bridges have no `device`.
 fn network(root: &Path) -> Option<String> {
-    let speed =
-        |interface: &PathBuf| kernel_file::value::<i64>(&interface.join("speed")).filter(|&speed| speed > 0);
+    let speed = |interface: &PathBuf| {
+        kernel_file::value::<i64>(&interface.join("speed")).filter(|&speed| speed > 0)
+    };
     let mut all = entries(&root.join("sys/class/net"));
     all.retain(|interface| interface.join("device").exists());
     let (speed, interface) = all
@@ -77,7 +81,16 @@ mod tests {
             ("infiniband/mlx5_1/ports/1/state", "4: ACTIVE\n"),
             ("infiniband/mlx5_1/ports/1/rate", "100 Gb/sec (4X EDR)\n"),
         ];
-        assert_eq!(with(&[&ib[..], &net[..]].concat()).unwrap(), "mlx5_1 100 Gb/sec (4X EDR)");
-        assert_eq!(with(&[("net/eth0/speed", "-1\n"), ("net/eth0/device/vendor", "0x1af4\n")]), None);
+        assert_eq!(
+            with(&[&ib[..], &net[..]].concat()).unwrap(),
+            "mlx5_1 100 Gb/sec (4X EDR)"
+        );
+        assert_eq!(
+            with(&[
+                ("net/eth0/speed", "-1\n"),
+                ("net/eth0/device/vendor", "0x1af4\n")
+            ]),
+            None
+        );
     }
 }

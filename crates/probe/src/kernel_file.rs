@@ -21,7 +21,10 @@ pub(crate) fn needed_text(path: &Path) -> Result<String, ProbeError> {
 
 pub(crate) fn needed_number(path: &Path) -> Result<u64, ProbeError> {
     let number = needed_text(path)?.parse();
-    number.map_err(|_| ProbeError::Absent { path: path.to_owned(), line: "number" })
+    number.map_err(|_| ProbeError::Absent {
+        path: path.to_owned(),
+        line: "number",
+    })
 }
 
 pub(crate) fn value<T: FromStr>(path: &Path) -> Option<T> {
@@ -35,13 +38,19 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ProbeError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failed)?,
     };
-    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>().map_err(failed)?;
+    let mut paths = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<Vec<_>>>()
+        .map_err(failed)?;
     paths.sort();
     Ok(paths)
 }
 
 pub(crate) fn name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The word in brackets, or the only word.
@@ -50,7 +59,13 @@ pub(crate) fn choice(path: &Path) -> Option<String> {
 }
 
 fn chosen(choices: &str) -> Option<&str> {
-    let bracketed = || choices.split_once('[')?.1.split_once(']').map(|(word, _)| word);
+    let bracketed = || {
+        choices
+            .split_once('[')?
+            .1
+            .split_once(']')
+            .map(|(word, _)| word)
+    };
     // A queue without schedulers shows `none` without brackets.
     let only = || (!choices.contains(char::is_whitespace)).then_some(choices);
     bracketed().or_else(only)
@@ -82,9 +97,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("size");
         let error = needed_number(&path).unwrap_err().to_string();
-        assert!(error.ends_with("size: No such file or directory (2)"), "{error}");
+        assert!(
+            error.ends_with("size: No such file or directory (2)"),
+            "{error}"
+        );
         fs::write(&path, "many\n").unwrap();
-        assert!(needed_number(&path).unwrap_err().to_string().ends_with("size has no number"));
+        assert!(
+            needed_number(&path)
+                .unwrap_err()
+                .to_string()
+                .ends_with("size has no number")
+        );
         fs::write(&path, "2048\n").unwrap();
         assert_eq!(needed_number(&path).unwrap(), 2048);
     }

@@ -25,7 +25,9 @@ pub(crate) fn below(
 ) -> Vec<LayerBelow> {
     let mut layers = Vec::new();
     let (mut mount, mut device) = (mount, device.cloned());
-    while let Some(layer) = next(root, mount, device.as_ref(), mounts).filter(|_| layers.len() < MOST) {
+    while let Some(layer) =
+        next(root, mount, device.as_ref(), mounts).filter(|_| layers.len() < MOST)
+    {
         layers.push(LayerBelow {
             role: layer.role,
             kind: layer.mount.kind.clone(),
@@ -53,19 +55,33 @@ fn next<'m>(
         let target = Target::inspect(&path).ok()?;
         let mount = mount::for_target(&target, mounts)?;
         let device = device::below(root, &target, Some(mount));
-        return Some(Layer { role: LayerRole::UpperDirectory, mount, device });
+        return Some(Layer {
+            role: LayerRole::UpperDirectory,
+            mount,
+            device,
+        });
     }
     let number = image_filesystem(root, device?)?;
     let mount = mounts.iter().rev().find(|mount| mount.number == number)?;
     let device = device::of_filesystem(root, number, Some(mount));
-    Some(Layer { role: LayerRole::Image, mount, device })
+    Some(Layer {
+        role: LayerRole::Image,
+        mount,
+        device,
+    })
 }
 
 /// A relative one is from mount(8)'s directory, which nobody knows.
 fn upper_directory(mount: &Mount) -> Option<PathBuf> {
     let is_overlay = mount.kind == "overlay";
-    let option = mount.super_options.split(',').find_map(|option| option.strip_prefix("upperdir="));
-    option.filter(|_| is_overlay).map(PathBuf::from).filter(|path| path.is_absolute())
+    let option = mount
+        .super_options
+        .split(',')
+        .find_map(|option| option.strip_prefix("upperdir="));
+    option
+        .filter(|_| is_overlay)
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
 }
 
 /// Of the file behind a loop device. Only root may ask the device, and sysfs has the file's path.
@@ -74,6 +90,8 @@ fn image_filesystem(root: &Path, device: &BlockDevice) -> Option<DeviceNumber> {
     match loop_backing(root, &device.whole_disk(root)?) {
         Ok(Some(file)) if file.device.is_some() => None,
         Ok(Some(file)) => Some(DeviceNumber::from_stat(file.filesystem)),
-        Ok(None) | Err(_) => fs::metadata(path).ok().map(|stat| DeviceNumber::from_stat(stat.dev())),
+        Ok(None) | Err(_) => fs::metadata(path)
+            .ok()
+            .map(|stat| DeviceNumber::from_stat(stat.dev())),
     }
 }

@@ -17,8 +17,14 @@ struct Meminfo {
 }
 
 pub(crate) fn facts(root: &Path, mounts: &[Mount]) -> Memory {
-    let Meminfo { total_bytes, available_bytes } = read(root).unwrap_or_else(|_| from_sysinfo());
-    let limit_bytes = cgroup::for_this_process(root, mounts).iter().filter_map(|group| group.limit_bytes).min();
+    let Meminfo {
+        total_bytes,
+        available_bytes,
+    } = read(root).unwrap_or_else(|_| from_sysinfo());
+    let limit_bytes = cgroup::for_this_process(root, mounts)
+        .iter()
+        .filter_map(|group| group.limit_bytes)
+        .min();
     Memory {
         total_bytes,
         available_bytes,
@@ -40,7 +46,10 @@ pub fn available_memory_bytes() -> Result<u64, ProbeError> {
 
 fn available_bytes(root: &Path, mounts: &[Mount]) -> Result<u64, ProbeError> {
     let available_bytes = read(root)?.available_bytes;
-    let allowed_bytes = cgroup::for_this_process(root, mounts).iter().filter_map(Group::left_bytes).min();
+    let allowed_bytes = cgroup::for_this_process(root, mounts)
+        .iter()
+        .filter_map(Group::left_bytes)
+        .min();
     Ok(allowed_bytes.map_or(available_bytes, |allowed| allowed.min(available_bytes)))
 }
 
@@ -52,19 +61,33 @@ fn read(root: &Path) -> Result<Meminfo, ProbeError> {
 /// The error is the name of the missing line.
 fn parse(text: &str) -> Result<Meminfo, &'static str> {
     let bytes = |name: &'static str| line_bytes(text, name).ok_or(name);
-    Ok(Meminfo { total_bytes: bytes("MemTotal")?, available_bytes: bytes("MemAvailable")? })
+    Ok(Meminfo {
+        total_bytes: bytes("MemTotal")?,
+        available_bytes: bytes("MemAvailable")?,
+    })
 }
 
 fn line_bytes(text: &str, name: &str) -> Option<u64> {
-    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    value.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()?.checked_mul(1024)
+    let value = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    value
+        .trim()
+        .strip_suffix("kB")?
+        .trim_end()
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1024)
 }
 
 /// Free memory is a lower bound for available memory.
 fn from_sysinfo() -> Meminfo {
     let info = sysinfo();
     let bytes = |units: u64| units.saturating_mul(u64::from(info.mem_unit));
-    Meminfo { total_bytes: bytes(info.totalram as u64), available_bytes: bytes(info.freeram as u64) }
+    Meminfo {
+        total_bytes: bytes(info.totalram as u64),
+        available_bytes: bytes(info.freeram as u64),
+    }
 }
 
 #[cfg(test)]
@@ -88,13 +111,19 @@ mod tests {
 
     #[test]
     fn kilobytes_are_counted_in_bytes() {
-        let expected = Meminfo { total_bytes: 24_684_096 * 1024, available_bytes: 24_361_388 * 1024 };
+        let expected = Meminfo {
+            total_bytes: 24_684_096 * 1024,
+            available_bytes: 24_361_388 * 1024,
+        };
         assert_eq!(parse(MEMINFO), Ok(expected));
     }
 
     #[test]
     fn a_missing_line_is_named() {
-        assert_eq!(parse("MemTotal: 1 kB\nMemAvailableX: 1 kB\n"), Err("MemAvailable"));
+        assert_eq!(
+            parse("MemTotal: 1 kB\nMemAvailableX: 1 kB\n"),
+            Err("MemAvailable")
+        );
         assert_eq!(parse("MemTotal: much kB\n"), Err("MemTotal"));
     }
 
@@ -102,8 +131,14 @@ mod tests {
     fn the_kernels_estimate_is_capped_by_the_control_group() {
         let root = tempfile::tempdir().unwrap();
         let mounts = mountinfo::parse("30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
-        write(root.path(), &[("proc/meminfo", MEMINFO), ("proc/self/cgroup", "0::/job\n")]);
-        assert_eq!(available_bytes(root.path(), &mounts).unwrap(), 24_361_388 * 1024);
+        write(
+            root.path(),
+            &[("proc/meminfo", MEMINFO), ("proc/self/cgroup", "0::/job\n")],
+        );
+        assert_eq!(
+            available_bytes(root.path(), &mounts).unwrap(),
+            24_361_388 * 1024
+        );
         assert_eq!(facts(root.path(), &mounts).limit_bytes, None);
 
         let group = [
@@ -122,16 +157,23 @@ mod tests {
     #[test]
     fn a_limit_above_total_memory_is_no_limit() {
         let root = tempfile::tempdir().unwrap();
-        let mounts = mountinfo::parse("35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+        let mounts =
+            mountinfo::parse("35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
         let files = [
             ("proc/meminfo", MEMINFO),
             ("proc/self/cgroup", "4:memory:/\n"),
-            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+            (
+                "sys/fs/cgroup/memory/memory.limit_in_bytes",
+                "9223372036854771712\n",
+            ),
             ("sys/fs/cgroup/memory/memory.usage_in_bytes", "180998144\n"),
         ];
         write(root.path(), &files);
         assert_eq!(facts(root.path(), &mounts).limit_bytes, None);
-        assert_eq!(available_bytes(root.path(), &mounts).unwrap(), 24_361_388 * 1024);
+        assert_eq!(
+            available_bytes(root.path(), &mounts).unwrap(),
+            24_361_388 * 1024
+        );
     }
 
     #[test]

@@ -21,7 +21,13 @@ pub(crate) fn list(root: &Path) -> Result<Vec<Mount>, ProbeError> {
 /// The kernel names the mount since Linux 5.8. Before, the path decides.
 pub(crate) fn for_target<'m>(target: &Target<'_>, mounts: &'m [Mount]) -> Option<&'m Mount> {
     let named = mount_id(target.path).and_then(|id| mounts.iter().find(|mount| mount.id == id));
-    named.or_else(|| by_path(mounts, &fs::canonicalize(target.path).ok()?, target.filesystem))
+    named.or_else(|| {
+        by_path(
+            mounts,
+            &fs::canonicalize(target.path).ok()?,
+            target.filesystem,
+        )
+    })
 }
 
 fn mount_id(path: &Path) -> Option<u64> {
@@ -32,20 +38,26 @@ fn mount_id(path: &Path) -> Option<u64> {
 /// The latest one at the deepest mount point.
 fn by_path<'m>(mounts: &'m [Mount], path: &Path, number: DeviceNumber) -> Option<&'m Mount> {
     let deepest = |fits: &dyn Fn(&Mount) -> bool| {
-        let above = mounts.iter().filter(|mount| path.starts_with(&mount.mount_point) && fits(mount));
+        let above = mounts
+            .iter()
+            .filter(|mount| path.starts_with(&mount.mount_point) && fits(mount));
         // `max_by_key` returns the last of several equal ones.
         above.max_by_key(|mount| Path::new(&mount.mount_point).components().count())
     };
     // On btrfs and overlayfs, a file's number may differ from its filesystem's, and may be anonymous.
-    deepest(&|mount| mount.number == number)
-        .or_else(|| deepest(&|_| true).filter(|mount| number.is_anonymous() && mount.number.is_anonymous()))
+    deepest(&|mount| mount.number == number).or_else(|| {
+        deepest(&|_| true).filter(|mount| number.is_anonymous() && mount.number.is_anonymous())
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const DISK: DeviceNumber = DeviceNumber { major: 254, minor: 0 };
+    const DISK: DeviceNumber = DeviceNumber {
+        major: 254,
+        minor: 0,
+    };
 
     fn mounts() -> Vec<Mount> {
         mountinfo::parse(
@@ -65,7 +77,16 @@ mod tests {
     #[test]
     fn the_deepest_mount_point_of_the_same_filesystem_wins() {
         assert_eq!(id_at("/srv/file", DISK), Some(27));
-        assert_eq!(id_at("/data/file", DeviceNumber { major: 0, minor: 30 }), Some(30));
+        assert_eq!(
+            id_at(
+                "/data/file",
+                DeviceNumber {
+                    major: 0,
+                    minor: 30
+                }
+            ),
+            Some(30)
+        );
     }
 
     #[test]
@@ -80,13 +101,40 @@ mod tests {
 
     #[test]
     fn a_btrfs_subvolumes_own_number_leads_to_the_mount_above_it() {
-        assert_eq!(id_at("/pool/snapshot", DeviceNumber { major: 0, minor: 41 }), Some(32));
+        assert_eq!(
+            id_at(
+                "/pool/snapshot",
+                DeviceNumber {
+                    major: 0,
+                    minor: 41
+                }
+            ),
+            Some(32)
+        );
     }
 
     #[test]
     fn a_mount_of_another_device_is_not_the_targets() {
-        assert_eq!(id_at("/usb/file", DeviceNumber { major: 8, minor: 17 }), None);
-        assert_eq!(id_at("/usb/file", DeviceNumber { major: 0, minor: 99 }), None);
+        assert_eq!(
+            id_at(
+                "/usb/file",
+                DeviceNumber {
+                    major: 8,
+                    minor: 17
+                }
+            ),
+            None
+        );
+        assert_eq!(
+            id_at(
+                "/usb/file",
+                DeviceNumber {
+                    major: 0,
+                    minor: 99
+                }
+            ),
+            None
+        );
     }
 
     #[test]
@@ -94,6 +142,11 @@ mod tests {
         let mounts = all(Path::new("/"));
         let id = mount_id(Path::new("/proc")).expect("this test needs /proc, and Linux 5.8");
         // Another mount may hide it.
-        assert!(mounts.iter().any(|mount| mount.mount_point == "/proc" && mount.id == id), "{id}");
+        assert!(
+            mounts
+                .iter()
+                .any(|mount| mount.mount_point == "/proc" && mount.id == id),
+            "{id}"
+        );
     }
 }

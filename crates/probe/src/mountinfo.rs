@@ -53,7 +53,9 @@ fn parse_line(line: &str) -> Option<Mount> {
     let [root, mount_point, options] = [mount.next()?, mount.next()?, mount.next()?];
     // The number of optional fields between the two parts varies.
     let rest = mount.next()?;
-    let of_filesystem = rest.strip_prefix("- ").or_else(|| rest.split_once(" - ").map(|(_, last)| last))?;
+    let of_filesystem = rest
+        .strip_prefix("- ")
+        .or_else(|| rest.split_once(" - ").map(|(_, last)| last))?;
     let mut filesystem = of_filesystem.splitn(3, ' ');
     Some(Mount {
         id,
@@ -72,7 +74,13 @@ pub(crate) fn unescape(field: &str) -> String {
     let mut parts = field.as_bytes().split(|byte| *byte == b'\\');
     let mut bytes = parts.next().unwrap_or_default().to_vec();
     for part in parts {
-        if let [high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', rest @ ..] = part {
+        if let [
+            high @ b'0'..=b'3',
+            middle @ b'0'..=b'7',
+            low @ b'0'..=b'7',
+            rest @ ..,
+        ] = part
+        {
             bytes.push((high - b'0') << 6 | (middle - b'0') << 3 | (low - b'0'));
             bytes.extend(rest);
         } else {
@@ -100,7 +108,10 @@ mod tests {
         let line = "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue";
         let expected = Mount {
             id: 36,
-            number: DeviceNumber { major: 98, minor: 0 },
+            number: DeviceNumber {
+                major: 98,
+                minor: 0,
+            },
             root: "/mnt1".to_owned(),
             mount_point: "/mnt2".to_owned(),
             options: "rw,noatime".to_owned(),
@@ -115,10 +126,17 @@ mod tests {
     #[test]
     fn a_mount_may_have_no_optional_field_or_several() {
         let none = only("27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard,resuid=65534");
-        assert_eq!((none.kind.as_str(), none.source.as_str()), ("ext4", "/dev/vda"));
-        let several =
-            only("64 29 8:2 / /mnt rw shared:31 master:5 propagate_from:2 unbindable - xfs /dev/sda2 rw");
-        assert_eq!((several.kind.as_str(), several.source.as_str()), ("xfs", "/dev/sda2"));
+        assert_eq!(
+            (none.kind.as_str(), none.source.as_str()),
+            ("ext4", "/dev/vda")
+        );
+        let several = only(
+            "64 29 8:2 / /mnt rw shared:31 master:5 propagate_from:2 unbindable - xfs /dev/sda2 rw",
+        );
+        assert_eq!(
+            (several.kind.as_str(), several.source.as_str()),
+            ("xfs", "/dev/sda2")
+        );
     }
 
     #[test]
@@ -141,7 +159,10 @@ mod tests {
             "1034 782 0:63 / / rw,relatime master:322 - overlay overlay \
              rw,lowerdir=/var/lib/docker/overlay2/l/A:/var/lib/docker/overlay2/l/B,upperdir=/u,workdir=/w",
         );
-        assert_eq!((mount.kind.as_str(), mount.source.as_str()), ("overlay", "overlay"));
+        assert_eq!(
+            (mount.kind.as_str(), mount.source.as_str()),
+            ("overlay", "overlay")
+        );
     }
 
     #[test]
@@ -180,7 +201,10 @@ mod tests {
     #[test]
     fn an_empty_source_does_not_shift_the_options() {
         let mount = only("44 22 0:40 / /mnt rw - tmpfs  rw,size=1024k");
-        assert_eq!((mount.source.as_str(), mount.super_options.as_str()), ("", "rw,size=1024k"));
+        assert_eq!(
+            (mount.source.as_str(), mount.super_options.as_str()),
+            ("", "rw,size=1024k")
+        );
     }
 
     #[test]
@@ -188,19 +212,33 @@ mod tests {
         let mount = only(
             "44 22 0:40 / /mnt rw,c2 - tmpfs tmpfs rw,context=\"system_u:object_r:tmp_t:s0:c1,c2\",size=4k",
         );
-        assert_eq!(mount.all_options(), "rw,c2,context=\"system_u:object_r:tmp_t:s0:c1,c2\",size=4k");
+        assert_eq!(
+            mount.all_options(),
+            "rw,c2,context=\"system_u:object_r:tmp_t:s0:c1,c2\",size=4k"
+        );
     }
 
     #[test]
     fn a_field_that_looks_like_the_separator_is_a_field() {
         let mount = only("27 1 254:0 - - rw shared:1 - ext4 /dev/vda rw");
-        assert_eq!((mount.root.as_str(), mount.mount_point.as_str(), mount.kind.as_str()), ("-", "-", "ext4"));
+        assert_eq!(
+            (
+                mount.root.as_str(),
+                mount.mount_point.as_str(),
+                mount.kind.as_str()
+            ),
+            ("-", "-", "ext4")
+        );
     }
 
     #[test]
     fn a_broken_line_hides_no_other() {
-        let mounts = parse("nonsense\n\n27 1 254:0 / / rw - ext4 /dev/vda rw\n28 1 x / / rw - ext4 a rw\n");
-        assert_eq!(mounts.iter().map(|mount| mount.id).collect::<Vec<_>>(), [27]);
+        let mounts =
+            parse("nonsense\n\n27 1 254:0 / / rw - ext4 /dev/vda rw\n28 1 x / / rw - ext4 a rw\n");
+        assert_eq!(
+            mounts.iter().map(|mount| mount.id).collect::<Vec<_>>(),
+            [27]
+        );
     }
 
     fn escape(field: &str) -> String {

@@ -13,7 +13,9 @@ pub(crate) fn distribution(root: &Path) -> Option<String> {
 }
 
 fn pretty_name(text: &str) -> Option<String> {
-    let assigned = text.lines().find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
+    let assigned = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
     // Shell syntax, with quotes and escapes.
     let name = shlex::split(assigned)?.join(" ");
     (!name.is_empty()).then_some(name)
@@ -28,14 +30,23 @@ mod tests {
     #[test]
     fn the_name_is_found_among_the_others() {
         let text = "NAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nID=debian\n";
-        assert_eq!(pretty_name(text).as_deref(), Some("Debian GNU/Linux 12 (bookworm)"));
+        assert_eq!(
+            pretty_name(text).as_deref(),
+            Some("Debian GNU/Linux 12 (bookworm)")
+        );
     }
 
     #[test]
     fn quotes_follow_shell_syntax() {
         assert_eq!(pretty_name("PRETTY_NAME=Alpine").as_deref(), Some("Alpine"));
-        assert_eq!(pretty_name("PRETTY_NAME='Void \\ $1'").as_deref(), Some("Void \\ $1"));
-        assert_eq!(pretty_name(r#"PRETTY_NAME="a \"b\" \$c""#).as_deref(), Some(r#"a "b" $c"#));
+        assert_eq!(
+            pretty_name("PRETTY_NAME='Void \\ $1'").as_deref(),
+            Some("Void \\ $1")
+        );
+        assert_eq!(
+            pretty_name(r#"PRETTY_NAME="a \"b\" \$c""#).as_deref(),
+            Some(r#"a "b" $c"#)
+        );
     }
 
     #[test]

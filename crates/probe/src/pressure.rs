@@ -6,12 +6,16 @@ use crate::kernel_file::{self, ROOT};
 /// Any task's wait for a CPU since the machine started: pressure stall information.
 #[must_use]
 pub fn cpu_wait() -> Option<Duration> {
-    waited(&kernel_file::text(&Path::new(ROOT).join("proc/pressure/cpu"))?)
+    waited(&kernel_file::text(
+        &Path::new(ROOT).join("proc/pressure/cpu"),
+    )?)
 }
 
 fn waited(text: &str) -> Option<Duration> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    let total = some.split_whitespace().find_map(|word| word.strip_prefix("total="))?;
+    let total = some
+        .split_whitespace()
+        .find_map(|word| word.strip_prefix("total="))?;
     total.parse().ok().map(Duration::from_micros)
 }
 

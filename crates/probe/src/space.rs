@@ -37,9 +37,16 @@ impl From<&StatVfs> for Space {
 ///
 /// statvfs(3) fails on the target, or sysfs lacks the device's size.
 pub fn space(target: &Path) -> Result<Space, ProbeError> {
-    let Some(number) = block_device_at(target) else { return Ok(Space::from(&statvfs(target)?)) };
+    let Some(number) = block_device_at(target) else {
+        return Ok(Space::from(&statvfs(target)?));
+    };
     let bytes = BlockDevice::from_node(Path::new(ROOT), target, number)?.size_bytes()?;
-    Ok(Space { total_bytes: bytes, available_bytes: bytes, total_inodes: None, available_inodes: None })
+    Ok(Space {
+        total_bytes: bytes,
+        available_bytes: bytes,
+        total_inodes: None,
+        available_inodes: None,
+    })
 }
 
 /// # Errors

@@ -29,7 +29,11 @@ impl Extent {
     }
 
     fn on(self, backing: Backing, start: u64) -> Self {
-        Self { backing, start: self.start.saturating_add(start), end: self.end.saturating_add(start) }
+        Self {
+            backing,
+            start: self.start.saturating_add(start),
+            end: self.end.saturating_add(start),
+        }
     }
 
     pub(crate) fn contains(&self, other: &Self) -> bool {
@@ -63,12 +67,20 @@ impl Stack {
     /// The kernel reports the file behind each loop device.
     pub(crate) fn read(root: &Path) -> Result<Self, ProbeError> {
         let links = kernel_file::entries(&root.join("sys/dev/block"))?;
-        let numbers = links.iter().filter_map(|link| link.file_name()?.to_str()?.parse().ok());
-        let devices: Vec<BlockDevice> = numbers.filter_map(|number| BlockDevice::find(root, number)).collect();
+        let numbers = links
+            .iter()
+            .filter_map(|link| link.file_name()?.to_str()?.parse().ok());
+        let devices: Vec<BlockDevice> = numbers
+            .filter_map(|number| BlockDevice::find(root, number))
+            .collect();
         let mut nodes = Vec::new();
         for device in &devices {
             match shown(root, device, &devices) {
-                Ok((is_loop, shows)) => nodes.push(Node { device: device.clone(), is_loop, shows }),
+                Ok((is_loop, shows)) => nodes.push(Node {
+                    device: device.clone(),
+                    is_loop,
+                    shows,
+                }),
                 // Removed during the call.
                 Err(_) if !device.folder.exists() => {}
                 Err(error) => return Err(error),
@@ -86,8 +98,12 @@ impl Stack {
         let mut extent = node.shows;
         // No valid chain is longer, so wrong data cannot cause an endless loop.
         for _ in &self.nodes {
-            let Backing::Device(number) = extent.backing else { break };
-            let Some(below) = self.node(number).map(|node| node.shows) else { break };
+            let Backing::Device(number) = extent.backing else {
+                break;
+            };
+            let Some(below) = self.node(number).map(|node| node.shows) else {
+                break;
+            };
             if below.backing == extent.backing {
                 break;
             }
@@ -98,18 +114,30 @@ impl Stack {
 }
 
 /// Whether it is a loop device, and the place of its bytes one level below.
-fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool, Extent), ProbeError> {
+fn shown(
+    root: &Path,
+    device: &BlockDevice,
+    all: &[BlockDevice],
+) -> Result<(bool, Extent), ProbeError> {
     let is_loop = device.disk.join("loop/backing_file").exists();
-    let own = Extent { backing: Backing::Device(device.number), start: 0, end: device.size_bytes()? };
+    let own = Extent {
+        backing: Backing::Device(device.number),
+        start: 0,
+        end: device.size_bytes()?,
+    };
     let shows = if device.is_partition() {
-        let start = kernel_file::needed_number(&device.folder.join("start"))?.saturating_mul(SECTOR_BYTES);
+        let start =
+            kernel_file::needed_number(&device.folder.join("start"))?.saturating_mul(SECTOR_BYTES);
         let disk = all.iter().find(|other| other.folder == device.disk);
         disk.map_or(own, |disk| own.on(Backing::Device(disk.number), start))
     } else if is_loop {
         loop_backing(root, device)?.map_or(own, |file| {
             let backing = match file.device {
                 Some(number) => Backing::Device(DeviceNumber::from_stat(number)),
-                None => Backing::File { filesystem: file.filesystem, inode: file.inode },
+                None => Backing::File {
+                    filesystem: file.filesystem,
+                    inode: file.inode,
+                },
             };
             own.on(backing, file.offset_bytes)
         })
@@ -121,7 +149,10 @@ fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool
 
 /// `loop/backing_file` may be stale or from another mount namespace, so the kernel reports the file's numbers.
 /// A device detached during the call has no file.
-pub(crate) fn loop_backing(root: &Path, device: &BlockDevice) -> Result<Option<LoopBacking>, ProbeError> {
+pub(crate) fn loop_backing(
+    root: &Path,
+    device: &BlockDevice,
+) -> Result<Option<LoopBacking>, ProbeError> {
     let name = device.name();
     let path = root.join("dev").join(&name);
     let unknown = |call, error: io::Error| ProbeError::UnknownLoop {
@@ -129,8 +160,8 @@ pub(crate) fn loop_backing(root: &Path, device: &BlockDevice) -> Result<Option<L
         cause: Box::new(ProbeError::call(call, &path, error)),
     };
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let opened =
-        rustix::fs::open(&path, flags, Mode::empty()).map_err(|errno| unknown("open", errno.into()))?;
+    let opened = rustix::fs::open(&path, flags, Mode::empty())
+        .map_err(|errno| unknown("open", errno.into()))?;
     let stat = rustix::fs::fstat(&opened).map_err(|errno| unknown("fstat", errno.into()))?;
     if DeviceNumber::from_stat(stat.st_rdev) != device.number {
         let why = format!("it is not the node of block device {}", device.number);
@@ -148,12 +179,27 @@ mod tests {
     fn node(number: &str, size_bytes: u64, below: Option<(Backing, u64)>) -> Node {
         let number: DeviceNumber = number.parse().unwrap();
         let folder = PathBuf::from(number.to_string());
-        let own = Extent { backing: Backing::Device(number), start: 0, end: size_bytes };
+        let own = Extent {
+            backing: Backing::Device(number),
+            start: 0,
+            end: size_bytes,
+        };
         let shows = below.map_or(own, |(backing, start)| own.on(backing, start));
-        Node { device: BlockDevice { number, disk: folder.clone(), folder }, is_loop: false, shows }
+        Node {
+            device: BlockDevice {
+                number,
+                disk: folder.clone(),
+                folder,
+            },
+            is_loop: false,
+            shows,
+        }
     }
 
-    const FILE: Backing = Backing::File { filesystem: 1, inode: 2 };
+    const FILE: Backing = Backing::File {
+        filesystem: 1,
+        inode: 2,
+    };
 
     fn over(number: &str) -> Backing {
         Backing::Device(number.parse().unwrap())
@@ -169,8 +215,17 @@ mod tests {
             ],
         };
         let extent = stack.extent(&stack.nodes[2]);
-        assert_eq!(extent, Extent { backing: FILE, start: 350, end: 750 });
-        let [disk, partition, _] = &stack.nodes[..] else { panic!() };
+        assert_eq!(
+            extent,
+            Extent {
+                backing: FILE,
+                start: 350,
+                end: 750
+            }
+        );
+        let [disk, partition, _] = &stack.nodes[..] else {
+            panic!()
+        };
         assert!(stack.extent(disk).contains(&stack.extent(partition)));
         assert!(!stack.extent(partition).contains(&stack.extent(disk)));
     }
@@ -182,10 +237,21 @@ mod tests {
                 node("7:0", 100, Some((FILE, 0))),
                 node("7:1", 100, Some((FILE, 100))),
                 node("7:2", 2, Some((FILE, 99))),
-                node("7:3", 100, Some((Backing::File { filesystem: 1, inode: 3 }, 0))),
+                node(
+                    "7:3",
+                    100,
+                    Some((
+                        Backing::File {
+                            filesystem: 1,
+                            inode: 3,
+                        },
+                        0,
+                    )),
+                ),
             ],
         };
-        let [first, second, middle, other] = [0, 1, 2, 3].map(|index| stack.extent(&stack.nodes[index]));
+        let [first, second, middle, other] =
+            [0, 1, 2, 3].map(|index| stack.extent(&stack.nodes[index]));
         assert!(!first.overlaps(&second) && middle.overlaps(&first) && second.overlaps(&middle));
         assert!(!first.overlaps(&other));
     }
@@ -193,7 +259,10 @@ mod tests {
     #[test]
     fn devices_listed_below_each_other_cause_no_endless_loop() {
         let stack = Stack {
-            nodes: vec![node("7:0", 1, Some((over("7:1"), 0))), node("7:1", 1, Some((over("7:0"), 0)))],
+            nodes: vec![
+                node("7:0", 1, Some((over("7:1"), 0))),
+                node("7:1", 1, Some((over("7:0"), 0))),
+            ],
         };
         stack.extent(&stack.nodes[0]);
     }

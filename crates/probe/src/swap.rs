@@ -14,11 +14,18 @@ pub(crate) fn devices(root: &Path) -> Result<Vec<DeviceNumber>, ProbeError> {
         return Ok(Vec::new());
     }
     let paths = paths(&kernel_file::needed_text(&path)?);
-    Ok(paths.iter().filter_map(|path| source_number(path)).collect())
+    Ok(paths
+        .iter()
+        .filter_map(|path| source_number(path))
+        .collect())
 }
 
 fn paths(text: &str) -> Vec<String> {
-    text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(unescape).collect()
+    text.lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next())
+        .map(unescape)
+        .collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,11 @@ pub(crate) fn facts(root: &Path) -> System {
     let kernel = uname();
     System {
         hostname: kernel.nodename().to_string_lossy().into_owned(),
-        kernel: format!("{} {}", kernel.sysname().to_string_lossy(), kernel.release().to_string_lossy()),
+        kernel: format!(
+            "{} {}",
+            kernel.sysname().to_string_lossy(),
+            kernel.release().to_string_lossy()
+        ),
         architecture: kernel.machine().to_string_lossy().into_owned(),
         distribution: os_release::distribution(root),
         hypervisor: hypervisor::find(root, cpu::cpuinfo(root).as_deref()),

@@ -18,7 +18,11 @@ impl<'a> Target<'a> {
     pub(crate) fn inspect(path: &'a Path) -> Result<Self, ProbeError> {
         let stat = fs::metadata(path).map_err(|error| ProbeError::call("stat", path, error))?;
         let filesystem = DeviceNumber::from_stat(stat.dev());
-        Ok(Self { path, filesystem, node: block_device_number(&stat) })
+        Ok(Self {
+            path,
+            filesystem,
+            node: block_device_number(&stat),
+        })
     }
 }
 
@@ -27,5 +31,7 @@ pub(crate) fn block_device_at(path: &Path) -> Option<DeviceNumber> {
 }
 
 fn block_device_number(stat: &fs::Metadata) -> Option<DeviceNumber> {
-    stat.file_type().is_block_device().then(|| DeviceNumber::from_stat(stat.rdev()))
+    stat.file_type()
+        .is_block_device()
+        .then(|| DeviceNumber::from_stat(stat.rdev()))
 }

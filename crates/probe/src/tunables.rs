@@ -18,7 +18,12 @@ const WRITEBACK: [&str; 8] = [
 
 const HUGE_PAGES: [&str; 2] = ["enabled", "shmem_enabled"];
 
-const QUEUE: [&str; 4] = ["nr_requests", "max_sectors_kb", "read_ahead_kb", "wbt_lat_usec"];
+const QUEUE: [&str; 4] = [
+    "nr_requests",
+    "max_sectors_kb",
+    "read_ahead_kb",
+    "wbt_lat_usec",
+];
 
 /// By path without the first slash.
 pub(crate) fn for_target(
@@ -27,15 +32,27 @@ pub(crate) fn for_target(
     device: Option<&BlockDevice>,
 ) -> BTreeMap<String, String> {
     let disk = device.map(BlockDevice::disk_name);
-    let queue = disk.iter().flat_map(|disk| QUEUE.map(|name| format!("sys/block/{disk}/queue/{name}")));
+    let queue = disk
+        .iter()
+        .flat_map(|disk| QUEUE.map(|name| format!("sys/block/{disk}/queue/{name}")));
     // Dirty pages are counted per disk, across its partitions, or per mount of a network filesystem.
     let counted = [device.and_then(BlockDevice::disk_number), Some(filesystem)];
-    let limits = counted.into_iter().flatten().map(|number| format!("sys/class/bdi/{number}/max_ratio"));
-    let plain = WRITEBACK.map(|name| format!("proc/sys/vm/{name}")).into_iter().chain(queue).chain(limits);
+    let limits = counted
+        .into_iter()
+        .flatten()
+        .map(|number| format!("sys/class/bdi/{number}/max_ratio"));
+    let plain = WRITEBACK
+        .map(|name| format!("proc/sys/vm/{name}"))
+        .into_iter()
+        .chain(queue)
+        .chain(limits);
     let plain = plain.map(|path| (kernel_file::text(&root.join(&path)), path));
     let chosen = HUGE_PAGES.map(|name| format!("sys/kernel/mm/transparent_hugepage/{name}"));
     let chosen = chosen.map(|path| (kernel_file::choice(&root.join(&path)), path));
-    plain.chain(chosen).filter_map(|(value, path)| Some((path, value?))).collect()
+    plain
+        .chain(chosen)
+        .filter_map(|(value, path)| Some((path, value?)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -50,7 +67,10 @@ mod tests {
         let files = [
             ("proc/sys/vm/dirty_ratio", "20\n"),
             ("proc/sys/vm/laptop_mode", "0\n"),
-            ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+            (
+                "sys/kernel/mm/transparent_hugepage/enabled",
+                "always [madvise] never\n",
+            ),
             ("sys/class/bdi/0:52/max_ratio", "100\n"),
         ];
         for (path, content) in files {
@@ -58,12 +78,24 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
-        let tunables = for_target(root.path(), DeviceNumber { major: 0, minor: 52 }, None);
+        let tunables = for_target(
+            root.path(),
+            DeviceNumber {
+                major: 0,
+                minor: 52,
+            },
+            None,
+        );
         let expected = [
             ("proc/sys/vm/dirty_ratio", "20"),
             ("sys/class/bdi/0:52/max_ratio", "100"),
             ("sys/kernel/mm/transparent_hugepage/enabled", "madvise"),
         ];
-        assert_eq!(tunables, expected.map(|(path, value)| (path.to_owned(), value.to_owned())).into());
+        assert_eq!(
+            tunables,
+            expected
+                .map(|(path, value)| (path.to_owned(), value.to_owned()))
+                .into()
+        );
     }
 }

@@ -14,13 +14,21 @@ fn main() -> ExitCode {
         &[Need::LoopDevice],
         an_unused_device,
     );
-    trials.add("large sectors are reported", &[Need::LoopDevice], large_sectors);
+    trials.add(
+        "large sectors are reported",
+        &[Need::LoopDevice],
+        large_sectors,
+    );
     trials.add(
         "a link and another node are the same device by number",
         &[Need::LoopDevice, Need::Program("mknod")],
         the_same_device_by_other_names,
     );
-    trials.add("partitions are named", &[Need::LoopDevice, Need::Program("partx")], partitions_are_named);
+    trials.add(
+        "partitions are named",
+        &[Need::LoopDevice, Need::Program("partx")],
+        partitions_are_named,
+    );
     trials.add(
         "the environment of a device is the device, not its node's filesystem",
         &[Need::LoopDevice],
@@ -37,9 +45,18 @@ fn main() -> ExitCode {
 fn an_unused_device() -> Result<()> {
     let device = LoopDevice::attach(SIZE_BYTES)?;
     let facts = writebench_probe::block_device(device.path())?;
-    ensure!(facts.path == device.path() && Path::new("/dev").join(&facts.name) == device.path(), "{facts:?}");
-    ensure!((facts.size_bytes, facts.logical_sector_bytes) == (SIZE_BYTES, 512), "{facts:?}");
-    ensure!(facts.model == Some(format!("loop over {}", device.image().display())), "{facts:?}");
+    ensure!(
+        facts.path == device.path() && Path::new("/dev").join(&facts.name) == device.path(),
+        "{facts:?}"
+    );
+    ensure!(
+        (facts.size_bytes, facts.logical_sector_bytes) == (SIZE_BYTES, 512),
+        "{facts:?}"
+    );
+    ensure!(
+        facts.model == Some(format!("loop over {}", device.image().display())),
+        "{facts:?}"
+    );
     ensure!(!facts.read_only, "{facts:?}");
     let uses = writebench_probe::device_uses(&facts.number)?;
     ensure!(uses == DeviceUses::default(), "{uses:?}");
@@ -49,7 +66,10 @@ fn an_unused_device() -> Result<()> {
 fn large_sectors() -> Result<()> {
     let device = LoopDevice::attach_with_sectors(SIZE_BYTES, 4096)?;
     let facts = writebench_probe::block_device(device.path())?;
-    ensure!((facts.size_bytes, facts.logical_sector_bytes) == (SIZE_BYTES, 4096), "{facts:?}");
+    ensure!(
+        (facts.size_bytes, facts.logical_sector_bytes) == (SIZE_BYTES, 4096),
+        "{facts:?}"
+    );
     Ok(())
 }
 
@@ -59,11 +79,17 @@ fn the_same_device_by_other_names() -> Result<()> {
     let link = directory.path().join("by-id");
     std::os::unix::fs::symlink(device.path(), &link)?;
     let facts = writebench_probe::block_device(device.path())?;
-    ensure!(writebench_probe::block_device(&link)? == facts, "the link leads to the device");
+    ensure!(
+        writebench_probe::block_device(&link)? == facts,
+        "the link leads to the device"
+    );
     let node = directory.path().join("node");
     make_node(&node, &facts.number)?;
     let other = writebench_probe::block_device(&node)?;
-    ensure!((&other.number, &other.name) == (&facts.number, &facts.name), "{other:?}");
+    ensure!(
+        (&other.number, &other.name) == (&facts.number, &facts.name),
+        "{other:?}"
+    );
     Ok(())
 }
 
@@ -73,8 +99,14 @@ fn partitions_are_named() -> Result<()> {
     let disk = writebench_probe::block_device(device.path())?;
     let facts = writebench_probe::block_device(&partition)?;
     ensure!(facts.size_bytes == SIZE_BYTES - (1 << 20), "{facts:?}");
-    let uses = [writebench_probe::device_uses(&disk.number)?, writebench_probe::device_uses(&facts.number)?];
-    ensure!(uses[0].partitions == [facts.name.as_str()] && uses[1].partitions.is_empty(), "{uses:?}");
+    let uses = [
+        writebench_probe::device_uses(&disk.number)?,
+        writebench_probe::device_uses(&facts.number)?,
+    ];
+    ensure!(
+        uses[0].partitions == [facts.name.as_str()] && uses[1].partitions.is_empty(),
+        "{uses:?}"
+    );
     Ok(())
 }
 
@@ -91,11 +123,18 @@ fn the_environment_of_a_device() -> Result<()> {
         block_size_bytes: 4096,
         file_layout: None,
     };
-    ensure!(environment.filesystem == expected, "{:?}", environment.filesystem);
+    ensure!(
+        environment.filesystem == expected,
+        "{:?}",
+        environment.filesystem
+    );
     let number = writebench_probe::block_device(device.path())?.number;
     ensure!(environment.device.map(|device| device.number) == Some(number));
     let space = writebench_probe::space(device.path())?;
-    ensure!((space.total_bytes, space.available_bytes) == (SIZE_BYTES, SIZE_BYTES), "{space:?}");
+    ensure!(
+        (space.total_bytes, space.available_bytes) == (SIZE_BYTES, SIZE_BYTES),
+        "{space:?}"
+    );
     ensure!(space.available_inodes.is_none(), "{space:?}");
     Ok(())
 }
@@ -118,7 +157,10 @@ fn a_node_without_a_device() -> Result<()> {
 
 fn make_node(path: &Path, number: &str) -> Result<()> {
     let (major, minor) = number.split_once(':').unwrap_or_default();
-    let made = Command::new("mknod").arg(path).args(["b", major, minor]).status()?;
+    let made = Command::new("mknod")
+        .arg(path)
+        .args(["b", major, minor])
+        .status()?;
     ensure!(made.success(), "mknod {}", path.display());
     Ok(())
 }

@@ -62,21 +62,36 @@ pub fn run_of_export(text: &str) -> Result<RunRecord, ImportError> {
     let mut document: Document =
         serde_json::from_str(text).map_err(|error| ImportError::Content(error.to_string()))?;
     if found == u64::from(OLDEST_SCHEMA) {
-        document.cases.iter_mut().for_each(CaseRecord::say_where_its_data_was);
+        document
+            .cases
+            .iter_mut()
+            .for_each(CaseRecord::say_where_its_data_was);
     }
     let run = record(document)?;
-    run.check_size().map_err(|too_much| ImportError::Content(too_much.to_string()))?;
+    run.check_size()
+        .map_err(|too_much| ImportError::Content(too_much.to_string()))?;
     Ok(run)
 }
 
 fn record(document: Document) -> Result<RunRecord, ImportError> {
-    let Document { run, targets, missing_targets: missing, mut cases } = document;
+    let Document {
+        run,
+        targets,
+        missing_targets: missing,
+        mut cases,
+    } = document;
     let mut names = HashSet::new();
     if let Some(twice) = targets.iter().find(|target| !names.insert(&target.name)) {
-        return Err(ImportError::Content(format!("target '{}' appears twice", twice.name)));
+        return Err(ImportError::Content(format!(
+            "target '{}' appears twice",
+            twice.name
+        )));
     }
     if let Some(case) = cases.iter().find(|case| !names.contains(&case.target)) {
-        let what = format!("case {} names the unlisted target '{}'", case.case, case.target);
+        let what = format!(
+            "case {} names the unlisted target '{}'",
+            case.case, case.target
+        );
         return Err(ImportError::Content(what));
     }
     if targets.is_empty() {
@@ -85,7 +100,13 @@ fn record(document: Document) -> Result<RunRecord, ImportError> {
     for case in &mut cases {
         case.case.resolve();
     }
-    Ok(FoldedRun::new(RunRecord { targets, missing, cases, ..run }).finish())
+    Ok(FoldedRun::new(RunRecord {
+        targets,
+        missing,
+        cases,
+        ..run
+    })
+    .finish())
 }
 
 #[cfg(test)]
@@ -93,7 +114,9 @@ mod tests {
     use super::*;
     use crate::Report;
     use crate::formats::json::render;
-    use writebench_model::{Extent, Failure, Outcome, Phase, ReadBack, ReadFrom, Sample, Start, Timeline};
+    use writebench_model::{
+        Extent, Failure, Outcome, Phase, ReadBack, ReadFrom, Sample, Start, Timeline,
+    };
     use writebench_testkit::{example_case, example_run};
 
     fn run() -> RunRecord {
@@ -101,8 +124,18 @@ mod tests {
         good.phases_ns.write = 17;
         good.bytes = 1 << 30;
         good.system_state.dirty_bytes = Some(4096);
-        good.read_back = Some(ReadBack { extent: Extent::Part, bytes: 1 << 26, from: Some(ReadFrom::Device) });
-        good.timeline = Some(Timeline { interval_ns: 5, bytes: vec![1, 2] }.into());
+        good.read_back = Some(ReadBack {
+            extent: Extent::Part,
+            bytes: 1 << 26,
+            from: Some(ReadFrom::Device),
+        });
+        good.timeline = Some(
+            Timeline {
+                interval_ns: 5,
+                bytes: vec![1, 2],
+            }
+            .into(),
+        );
         let failure = Failure {
             phase: Phase::Prepare,
             call: "fallocate".to_owned(),
@@ -111,14 +144,27 @@ mod tests {
             errno: Some(28),
             message: "No space left on device".to_owned(),
         };
-        let late = Outcome::TimedOut { phase: Phase::Sync, limit_ns: 10_000_000_000 };
-        let outcomes = [Outcome::Failed(failure.clone().into()), Outcome::Unsupported(failure.into()), late];
-        let others = outcomes.into_iter().map(|outcome| Sample::without_figures(1, outcome));
+        let late = Outcome::TimedOut {
+            phase: Phase::Sync,
+            limit_ns: 10_000_000_000,
+        };
+        let outcomes = [
+            Outcome::Failed(failure.clone().into()),
+            Outcome::Unsupported(failure.into()),
+            late,
+        ];
+        let others = outcomes
+            .into_iter()
+            .map(|outcome| Sample::without_figures(1, outcome));
         let cases = vec![
             example_case("a section", "write", vec![good]),
             example_case("a section", "mmap", others.collect()),
         ];
-        RunRecord { cases, label: Some("before".to_owned()), ..example_run() }
+        RunRecord {
+            cases,
+            label: Some("before".to_owned()),
+            ..example_run()
+        }
     }
 
     fn document() -> serde_json::Value {
@@ -134,8 +180,18 @@ mod tests {
     fn names_of_schema_5_gain_the_memory_of_their_data() {
         for (id, memory, alignment, now) in [
             ("write", "plain", Some("page"), "write,memory=page-aligned"),
-            ("mmap,alignment=off-by-one", "plain", Some("off-by-one"), "mmap"),
-            ("write,memory=huge-pages", "huge-pages", Some("page"), "write,memory=huge-pages"),
+            (
+                "mmap,alignment=off-by-one",
+                "plain",
+                Some("off-by-one"),
+                "mmap",
+            ),
+            (
+                "write,memory=huge-pages",
+                "huge-pages",
+                Some("page"),
+                "write,memory=huge-pages",
+            ),
             ("mpiio", "plain", None, "mpiio,memory=page-aligned"),
         ] {
             let mut old = document();
@@ -154,7 +210,11 @@ mod tests {
             let run = run_of_export(&old.to_string()).unwrap();
             let read = &run.cases[0];
             assert_eq!(read.case.name(), now);
-            assert_eq!(read.case.known().unwrap().axes().memory, read.contract.memory, "{now}");
+            assert_eq!(
+                read.case.known().unwrap().axes().memory,
+                read.contract.memory,
+                "{now}"
+            );
         }
     }
 
@@ -177,12 +237,24 @@ mod tests {
         let (target, sample) = (&run.targets[0], &run.cases[0].samples[0]);
         let copied = [&run.settings.copy_from, &run.settings.copy_to].map(|path| path.as_deref());
         assert_eq!(copied, [Some("/source"), Some("/copy")]);
-        assert_eq!((run.missing[0].reason.as_str(), run.cases[0].case.method()), ("no mkfs.jfs", "write"));
-        assert!(target.made_filesystem.is_some() && target.limits[0].description.starts_with("best copy"));
+        assert_eq!(
+            (run.missing[0].reason.as_str(), run.cases[0].case.method()),
+            ("no mkfs.jfs", "write")
+        );
+        assert!(
+            target.made_filesystem.is_some()
+                && target.limits[0].description.starts_with("best copy")
+        );
         assert_eq!(run.cases[0].contract.start, Start::New);
         assert_eq!(sample.system_state.dirty_bytes, Some(221_106_176));
         assert_eq!(sample.disturbed.as_deref(), Some("noise"));
-        assert_eq!(sample.outcome, Outcome::TimedOut { phase: Phase::Sync, limit_ns: 9 });
+        assert_eq!(
+            sample.outcome,
+            Outcome::TimedOut {
+                phase: Phase::Sync,
+                limit_ns: 9
+            }
+        );
     }
 
     #[test]
@@ -191,7 +263,10 @@ mod tests {
         newer["schema"] = (SCHEMA + 1).into();
         older["schema"] = 4.into();
         let mut broken = document();
-        broken["targets"][0]["environment"].as_object_mut().unwrap().remove("system");
+        broken["targets"][0]["environment"]
+            .as_object_mut()
+            .unwrap()
+            .remove("system");
         let mut lost = document();
         lost["cases"][0]["target"] = "/nowhere".into();
         let mut unknown = document();
@@ -202,14 +277,26 @@ mod tests {
             (endless.to_string(), "more than a number holds"),
             (String::new(), "not a JSON export of writebench"),
             ("{\"cases\": []}".to_owned(), "missing field `schema`"),
-            (newer.to_string(), "has schema 7, this writebench reads schema 6: use a newer writebench"),
-            (older.to_string(), "has schema 4, this writebench reads schema 6: export it again"),
-            (lost.to_string(), "case write names the unlisted target '/nowhere'"),
+            (
+                newer.to_string(),
+                "has schema 7, this writebench reads schema 6: use a newer writebench",
+            ),
+            (
+                older.to_string(),
+                "has schema 4, this writebench reads schema 6: export it again",
+            ),
+            (
+                lost.to_string(),
+                "case write names the unlisted target '/nowhere'",
+            ),
             (broken.to_string(), "missing field `system`"),
             (unknown.to_string(), "unknown variant `wonderful`"),
         ] {
             let error = run_of_export(&text).unwrap_err().to_string();
-            assert!(error.contains(told) && error.lines().count() == 1, "{error}");
+            assert!(
+                error.contains(told) && error.lines().count() == 1,
+                "{error}"
+            );
         }
     }
 }

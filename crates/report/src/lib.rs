@@ -14,5 +14,7 @@ pub use sentences::answer::ContractAnswer;
 pub use sentences::arranged::Sort;
 pub use sentences::comparison::FOUR_RUNS;
 pub use sentences::machine::machine_lines;
-pub use sentences::{Report, counted, emit_options, percent, quoted, ratio_interval, visible, visible_lines};
+pub use sentences::{
+    Report, counted, emit_options, percent, quoted, ratio_interval, visible, visible_lines,
+};
 pub use writebench_stats::{GateVerdict, Verdict};

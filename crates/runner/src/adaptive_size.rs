@@ -64,12 +64,17 @@ impl AdaptiveSize {
         }
         let samples: usize = self.pass.cases.iter().map(|&case| taken[case].len()).sum();
         if let Some(before) = self.spent.filter(|_| samples > self.seconds.len()) {
-            self.seconds.push(spent.elapsed.saturating_sub(before.elapsed).as_secs_f64());
+            self.seconds
+                .push(spent.elapsed.saturating_sub(before.elapsed).as_secs_f64());
         }
         self.spent = Some(spent);
         if self.pass.cases.iter().all(|&case| !taken[case].is_empty()) {
             let fits = |size: &OfSize| self.fits(size, spent);
-            self.chosen = self.sizes.iter().position(fits).or(Some(self.sizes.len() - 1));
+            self.chosen = self
+                .sizes
+                .iter()
+                .position(fits)
+                .or(Some(self.sizes.len() - 1));
         }
     }
 
@@ -81,13 +86,17 @@ impl AdaptiveSize {
             samples * sample_s <= PLANNED * budget.saturating_sub(spent.elapsed).as_secs_f64()
         });
         has_time
-            && self.max_bytes.is_none_or(|most| bytes <= PLANNED * as_f64(most.saturating_sub(spent.bytes)))
+            && self
+                .max_bytes
+                .is_none_or(|most| bytes <= PLANNED * as_f64(most.saturating_sub(spent.bytes)))
     }
 
     /// The mean of the typical samples. The slowest tenth of them waited for another program, or were first
     /// to use memory or a source.
     fn sample_s(&self) -> f64 {
-        let Some(typical) = median(&self.seconds) else { return 0.0 };
+        let Some(typical) = median(&self.seconds) else {
+            return 0.0;
+        };
         let mut seconds = self.seconds.clone();
         seconds.sort_by(f64::total_cmp);
         seconds.truncate((seconds.len() * 9).div_ceil(10).max(1));
@@ -106,9 +115,14 @@ impl Schedule for AdaptiveSize {
         self.wanted = vec![0; taken.len()];
         if let Some(size) = self.chosen.and_then(|chosen| self.sizes.get(chosen)) {
             let each = self.each.wanted(taken, spent);
-            size.cases.iter().for_each(|&case| self.wanted[case] = each[case]);
+            size.cases
+                .iter()
+                .for_each(|&case| self.wanted[case] = each[case]);
         } else {
-            self.pass.cases.iter().for_each(|&case| self.wanted[case] = usize::from(taken[case].is_empty()));
+            self.pass
+                .cases
+                .iter()
+                .for_each(|&case| self.wanted[case] = usize::from(taken[case].is_empty()));
         }
         &self.wanted
     }
@@ -125,7 +139,12 @@ mod tests {
 
     fn settings(budget: Duration) -> Settings {
         let budget_ns = Some(writebench_model::nanoseconds(budget));
-        Settings { samples: 6, budget_ns, max_bytes: None, ..writebench_testkit::example_run().settings }
+        Settings {
+            samples: 6,
+            budget_ns,
+            max_bytes: None,
+            ..writebench_testkit::example_run().settings
+        }
     }
 
     /// The chosen size in MiB, its rounds, and the seconds taken.
@@ -141,14 +160,23 @@ mod tests {
         // The worker starts before the first sample.
         spent.elapsed += Duration::from_secs(1);
         let mut extra_s = first_s;
-        while let Some(case) = schedule.wanted(&taken, spent).iter().position(|&wanted| wanted > 0) {
-            let seconds = sample_s + mib_s * as_f64(SIZES[case / CASES]) + std::mem::take(&mut extra_s);
+        while let Some(case) = schedule
+            .wanted(&taken, spent)
+            .iter()
+            .position(|&wanted| wanted > 0)
+        {
+            let seconds =
+                sample_s + mib_s * as_f64(SIZES[case / CASES]) + std::mem::take(&mut extra_s);
             spent.elapsed += Duration::from_secs_f64(seconds);
             let round = u32::try_from(taken[case].len()).unwrap();
             taken[case].push(SampleSummary::good(round, 1));
         }
         let chosen = schedule.chosen.unwrap() + 1;
-        (SIZES[chosen], taken[chosen * CASES].len(), spent.elapsed.as_secs_f64())
+        (
+            SIZES[chosen],
+            taken[chosen * CASES].len(),
+            spent.elapsed.as_secs_f64(),
+        )
     }
 
     #[test]
@@ -167,7 +195,10 @@ mod tests {
     fn no_overhead_leads_to_files_below_16_mib() {
         for sample_s in [0.001, 0.016, 0.018, 0.025, 0.1, 0.3] {
             let (size, rounds, _) = adaptive_size(0.0, sample_s, 0.001);
-            assert!(size >= 16 && rounds == 6, "{size} MiB, {rounds} rounds at {sample_s} s");
+            assert!(
+                size >= 16 && rounds == 6,
+                "{size} MiB, {rounds} rounds at {sample_s} s"
+            );
         }
     }
 
@@ -177,7 +208,10 @@ mod tests {
             for sample_s in [0.001, 0.03, 0.1] {
                 let (size, rounds, seconds) = adaptive_size(0.2, sample_s, mib_s);
                 assert_eq!(rounds, 6);
-                assert!(seconds < 45.0, "{seconds} s with {size} MiB at {mib_s} s for each");
+                assert!(
+                    seconds < 45.0,
+                    "{seconds} s with {size} MiB at {mib_s} s for each"
+                );
             }
         }
     }

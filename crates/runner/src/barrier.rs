@@ -41,7 +41,12 @@ pub(crate) struct BarrierServer(File);
 impl BarrierServer {
     /// The worker inherits its side. This process must close that, or the worker's end remains hidden.
     pub(crate) fn new() -> io::Result<(Self, OwnedFd)> {
-        let (own, workers) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        let (own, workers) = socketpair(
+            AddressFamily::UNIX,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC,
+            None,
+        )?;
         fcntl_setfd(&workers, FdFlags::empty())?;
         Ok((Self(own.into()), workers))
     }
@@ -59,7 +64,10 @@ impl BarrierServer {
             return None;
         }
         let [has_succeeded, is_last] = flags.map(|flag| flag != 0);
-        Some(WaitRequest { has_succeeded, is_last })
+        Some(WaitRequest {
+            has_succeeded,
+            is_last,
+        })
     }
 
     pub(crate) fn answer(&mut self, all_have_succeeded: bool) {

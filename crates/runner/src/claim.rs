@@ -26,9 +26,17 @@ pub struct ClaimedDevice {
 
 /// A line by which a person recognises a device: name, model, serial number and size.
 pub fn device_description(facts: &BlockDeviceFacts) -> String {
-    let serial = facts.serial.as_ref().map(|serial| format!("serial {serial}"));
+    let serial = facts
+        .serial
+        .as_ref()
+        .map(|serial| format!("serial {serial}"));
     let size = Bytes(facts.size_bytes).approximate();
-    let parts = [Some(facts.name.clone()), facts.model.clone(), serial, Some(size)];
+    let parts = [
+        Some(facts.name.clone()),
+        facts.model.clone(),
+        serial,
+        Some(size),
+    ];
     one_line(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
@@ -67,8 +75,15 @@ pub fn claim_device(target: &Path, destroy_data: bool) -> Result<ClaimedDevice, 
     if !destroy_data {
         check_contents(target, descriptor.as_fd())?;
     }
-    let aliases = aliases.into_iter().map(|(_, descriptor)| descriptor).collect();
-    Ok(ClaimedDevice { descriptor, facts, _aliases: aliases })
+    let aliases = aliases
+        .into_iter()
+        .map(|(_, descriptor)| descriptor)
+        .collect();
+    Ok(ClaimedDevice {
+        descriptor,
+        facts,
+        _aliases: aliases,
+    })
 }
 
 /// Checks whether the device could be claimed now, at most by opening it for reading.
@@ -79,27 +94,41 @@ pub fn check_claim(target: &Path, destroy_data: bool) -> Result<(), RunnerError>
         return Ok(());
     }
     let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let device = rustix::fs::open(&seen.path, flags, Mode::empty()).map_err(failed("open", target))?;
+    let device =
+        rustix::fs::open(&seen.path, flags, Mode::empty()).map_err(failed("open", target))?;
     check_contents(target, device.as_fd())
 }
 
-fn check(target: &Path, facts: &BlockDeviceFacts, destroy_data: bool) -> Result<DeviceUses, RunnerError> {
+fn check(
+    target: &Path,
+    facts: &BlockDeviceFacts,
+    destroy_data: bool,
+) -> Result<DeviceUses, RunnerError> {
     let uses = writebench_probe::device_uses(&facts.number).map_err(|error| match error {
-        ProbeError::UnknownLoop { .. } => refused(target, ClaimError::UnknownUse(one_line(&error.to_string()))),
+        ProbeError::UnknownLoop { .. } => {
+            refused(target, ClaimError::UnknownUse(one_line(&error.to_string())))
+        }
         error => error.into(),
     })?;
     check_use(facts, &uses, destroy_data).map_err(|reason| refused(target, reason))?;
     Ok(uses)
 }
 
-fn check_use(facts: &BlockDeviceFacts, uses: &DeviceUses, destroy_data: bool) -> Result<(), ClaimError> {
+fn check_use(
+    facts: &BlockDeviceFacts,
+    uses: &DeviceUses,
+    destroy_data: bool,
+) -> Result<(), ClaimError> {
     let (size_bytes, sector_bytes) = (facts.size_bytes, facts.logical_sector_bytes);
     if let Some(first) = uses.uses.first() {
         Err(ClaimError::Used(first.clone()))
     } else if facts.read_only {
         Err(ClaimError::ReadOnly)
     } else if size_bytes < sector_bytes {
-        Err(ClaimError::TooSmall { size_bytes, sector_bytes })
+        Err(ClaimError::TooSmall {
+            size_bytes,
+            sector_bytes,
+        })
     } else if !uses.partitions.is_empty() && !destroy_data {
         Err(ClaimError::Partitioned(uses.partitions.join(", ")))
     } else {
@@ -123,7 +152,11 @@ fn open_exclusively(
         errno => failed("open", shown)(errno),
     })?;
     let stat = rustix::fs::fstat(&descriptor).map_err(failed("fstat", shown))?;
-    let own = format!("{}:{}", rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
+    let own = format!(
+        "{}:{}",
+        rustix::fs::major(stat.st_rdev),
+        rustix::fs::minor(stat.st_rdev)
+    );
     if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice || own != number {
         return Err(refused(shown, ClaimError::Changed));
     }
@@ -140,7 +173,10 @@ fn check_contents(target: &Path, device: BorrowedFd<'_>) -> Result<(), RunnerErr
 }
 
 fn refused(target: &Path, reason: ClaimError) -> RunnerError {
-    RunnerError::DeviceRefused { device: target.display().to_string(), reason }
+    RunnerError::DeviceRefused {
+        device: target.display().to_string(),
+        reason,
+    }
 }
 
 #[cfg(test)]
@@ -168,18 +204,30 @@ mod tests {
 
     #[test]
     fn a_device_in_use_is_refused_even_with_consent() {
-        let swap = DeviceUse { edges: Vec::new(), end: UseEnd::Swap };
-        let used = DeviceUses { uses: vec![swap], ..DeviceUses::default() };
+        let swap = DeviceUse {
+            edges: Vec::new(),
+            end: UseEnd::Swap,
+        };
+        let used = DeviceUses {
+            uses: vec![swap],
+            ..DeviceUses::default()
+        };
         let unused = DeviceUses::default();
         let refusals = [
             (facts(), &used, "/dev/sdb is used as swap: swapoff it first"),
             (
-                BlockDeviceFacts { read_only: true, ..facts() },
+                BlockDeviceFacts {
+                    read_only: true,
+                    ..facts()
+                },
                 &unused,
                 "/dev/sdb is read-only: make it writable, or name another device",
             ),
             (
-                BlockDeviceFacts { size_bytes: 0, ..facts() },
+                BlockDeviceFacts {
+                    size_bytes: 0,
+                    ..facts()
+                },
                 &unused,
                 "/dev/sdb has 0 bytes, less than one sector of 512: name another device",
             ),
@@ -194,7 +242,10 @@ mod tests {
     #[test]
     fn partitions_are_refused_without_consent() {
         let partitions = vec!["sdb1".to_owned(), "sdb2".to_owned()];
-        let uses = DeviceUses { partitions, ..DeviceUses::default() };
+        let uses = DeviceUses {
+            partitions,
+            ..DeviceUses::default()
+        };
         let message = "/dev/sdb has partitions (sdb1, sdb2): add --destroy-data to overwrite them";
         assert_eq!(refusal(&facts(), &uses, false).as_deref(), Some(message));
         assert_eq!(refusal(&facts(), &uses, true), None);
@@ -204,17 +255,36 @@ mod tests {
     fn a_replaced_node_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let busy = refused(file.path(), ClaimError::Busy);
-        let claimed = open_exclusively((file.path(), Path::new("/dev/sdb")), "8:16", OFlags::RDWR, busy);
+        let claimed = open_exclusively(
+            (file.path(), Path::new("/dev/sdb")),
+            "8:16",
+            OFlags::RDWR,
+            busy,
+        );
         let error = claimed.unwrap_err().to_string();
-        assert!(error.starts_with("/dev/sdb became another device"), "{error}");
+        assert!(
+            error.starts_with("/dev/sdb became another device"),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_device_description_is_one_line_of_known_facts() {
         let descriptor: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
-        let device = ClaimedDevice { descriptor, facts: facts(), _aliases: Vec::new() };
-        assert_eq!(device_description(&device.facts), "sdb, A Disk, serial S5H9NS0N, 1 TiB");
-        let facts = BlockDeviceFacts { model: Some("loop over /a\nb".to_owned()), serial: None, ..facts() };
+        let device = ClaimedDevice {
+            descriptor,
+            facts: facts(),
+            _aliases: Vec::new(),
+        };
+        assert_eq!(
+            device_description(&device.facts),
+            "sdb, A Disk, serial S5H9NS0N, 1 TiB"
+        );
+        let facts = BlockDeviceFacts {
+            model: Some("loop over /a\nb".to_owned()),
+            serial: None,
+            ..facts()
+        };
         assert_eq!(device_description(&facts), "sdb, loop over /a?b, 1 TiB");
     }
 }

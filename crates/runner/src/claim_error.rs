@@ -14,7 +14,9 @@ pub enum ClaimError {
     #[error("is not overwritten: {0}")]
     UnknownUse(String),
     /// The kernel refuses exclusive access to the device.
-    #[error("is in use by the kernel: end its use by a filesystem, swap, RAID or another program first")]
+    #[error(
+        "is in use by the kernel: end its use by a filesystem, swap, RAID or another program first"
+    )]
     Busy,
     #[error("is read-only: make it writable, or name another device")]
     ReadOnly,
@@ -42,22 +44,38 @@ fn in_words(used: &DeviceUse) -> String {
     let mut then = "";
     for edge in &used.edges {
         match edge {
-            Edge::Partition(name) if text.is_empty() => text += &format!("(its partition {})", one_line(name)),
+            Edge::Partition(name) if text.is_empty() => {
+                text += &format!("(its partition {})", one_line(name))
+            }
             Edge::Partition(name) => text += &format!(", whose partition {}", one_line(name)),
-            Edge::Loop(name) | Edge::Holder(name) => text += &format!("{then}is used by {}", one_line(name)),
-            Edge::SameBytes(name) => text += &format!("{then}shares its bytes with {}", one_line(name)),
+            Edge::Loop(name) | Edge::Holder(name) => {
+                text += &format!("{then}is used by {}", one_line(name))
+            }
+            Edge::SameBytes(name) => {
+                text += &format!("{then}shares its bytes with {}", one_line(name))
+            }
         }
-        then = if matches!(edge, Edge::Partition(_)) { " " } else { ", which " };
+        then = if matches!(edge, Edge::Partition(_)) {
+            " "
+        } else {
+            ", which "
+        };
     }
     match &used.end {
         UseEnd::Mounted(points) => {
             let points: Vec<String> = points.iter().map(|point| one_line(point)).collect();
-            text + &format!("{then}is mounted at {}: unmount it first", points.join(", "))
+            text + &format!(
+                "{then}is mounted at {}: unmount it first",
+                points.join(", ")
+            )
         }
         UseEnd::Swap => text + then + "is used as swap: swapoff it first",
         UseEnd::Attached => match used.edges.last() {
             Some(Edge::Loop(name)) => {
-                text + &format!(": detach it first (losetup --detach /dev/{})", one_line(name))
+                text + &format!(
+                    ": detach it first (losetup --detach /dev/{})",
+                    one_line(name)
+                )
             }
             _ => text + ": take that down first",
         },
@@ -69,7 +87,11 @@ mod tests {
     use super::*;
 
     fn refusal(edges: &[Edge], end: UseEnd) -> String {
-        ClaimError::Used(DeviceUse { edges: edges.to_vec(), end }).to_string()
+        ClaimError::Used(DeviceUse {
+            edges: edges.to_vec(),
+            end,
+        })
+        .to_string()
     }
 
     fn mounted(points: &[&str]) -> UseEnd {
@@ -83,9 +105,17 @@ mod tests {
         let held = Edge::Holder("dm-0 (vg0-root)".to_owned());
         let same = Edge::SameBytes("loop1".to_owned());
         for (edges, end, sentence) in [
-            (&[][..], mounted(&["/a", "/b\nc"]), "is mounted at /a, /b?c: unmount it first"),
+            (
+                &[][..],
+                mounted(&["/a", "/b\nc"]),
+                "is mounted at /a, /b?c: unmount it first",
+            ),
             (&[], UseEnd::Swap, "is used as swap: swapoff it first"),
-            (&[partition("sdb2")], mounted(&["/a"]), "(its partition sdb2) is mounted at /a: unmount it first"),
+            (
+                &[partition("sdb2")],
+                mounted(&["/a"]),
+                "(its partition sdb2) is mounted at /a: unmount it first",
+            ),
             (
                 &[partition("sdb1"), held.clone()],
                 UseEnd::Attached,
@@ -102,7 +132,11 @@ mod tests {
                 UseEnd::Attached,
                 "is used by loop1, which is used by loop2: detach it first (losetup --detach /dev/loop2)",
             ),
-            (&[same], UseEnd::Swap, "shares its bytes with loop1, which is used as swap: swapoff it first"),
+            (
+                &[same],
+                UseEnd::Swap,
+                "shares its bytes with loop1, which is used as swap: swapoff it first",
+            ),
         ] {
             assert_eq!(refusal(edges, end), sentence);
         }

@@ -71,16 +71,30 @@ impl Contest {
     /// Measures all cases. The baseline is first, and numbers are positions in the plan.
     pub fn new(target: usize, cases: Vec<(usize, Case)>, rule: Rule) -> Self {
         let alive = (0..cases.len()).collect();
-        Self { target, alive, cases, rule, blocks: 0, state: State::Unknown }
+        Self {
+            target,
+            alive,
+            cases,
+            rule,
+            blocks: 0,
+            state: State::Unknown,
+        }
     }
 
     /// The same with only these cases at first. The others may join as simpler forms of the answer.
     pub(crate) fn among(self, finalists: Vec<usize>) -> Self {
-        Self { alive: finalists, ..self }
+        Self {
+            alive: finalists,
+            ..self
+        }
     }
 
     pub(crate) fn state(&self) -> State {
-        if self.alive.is_empty() { State::Over } else { self.state }
+        if self.alive.is_empty() {
+            State::Over
+        } else {
+            self.state
+        }
     }
 
     /// How many blocks of samples were taken.
@@ -95,13 +109,18 @@ impl Contest {
 
     /// The mean of all cases.
     pub(crate) fn sample_bytes(&self) -> f64 {
-        let bytes: u64 = self.cases.iter().map(|(_, case)| case.bytes_written()).fold(0, u64::saturating_add);
+        let bytes: u64 = self
+            .cases
+            .iter()
+            .map(|(_, case)| case.bytes_written())
+            .fold(0, u64::saturating_add);
         as_f64(bytes) / as_f64(self.cases.len().max(1) as u64)
     }
 
     /// Whether a case other than the baseline is the answer.
     pub(crate) fn has_winner(&self, taken: &[Vec<SampleSummary>]) -> bool {
-        self.answer(&self.standings(taken), taken).is_some_and(|answer| answer != BASELINE)
+        self.answer(&self.standings(taken), taken)
+            .is_some_and(|answer| answer != BASELINE)
     }
 
     /// Ends a block: drops beaten cases, and lets simpler ones join. `next` is the position in the plan of the
@@ -116,35 +135,57 @@ impl Contest {
         let standings = self.standings(taken);
         self.drop_failed(taken);
         self.choose_alive(&standings);
-        let answer = self.answer(&standings, taken).filter(|&answer| standings.count(answer) >= fewest);
+        let answer = self
+            .answer(&standings, taken)
+            .filter(|&answer| standings.count(answer) >= fewest);
         let Some(answer) = answer else {
-            self.state = if self.blocks < MOST_BLOCKS { State::Unknown } else { State::Over };
+            self.state = if self.blocks < MOST_BLOCKS {
+                State::Unknown
+            } else {
+                State::Over
+            };
             return Vec::new();
         };
         if self.lacks_ratio(answer, &standings, taken) {
             self.measure_also(BASELINE);
             self.measure_also(answer);
-            self.state = State::Open { expected_loss: standings.expected_loss(answer) };
+            self.state = State::Open {
+                expected_loss: standings.expected_loss(answer),
+            };
             return Vec::new();
         }
         // A case that just joined may be a better answer.
         let is_unknown = |&place: &usize| !standings.can_answer(place);
         let is_decided = standings.is_decided(answer) && !self.alive.iter().any(is_unknown);
-        let added = if is_decided { self.add_simpler(answer, next, &standings, taken) } else { Vec::new() };
+        let added = if is_decided {
+            self.add_simpler(answer, next, &standings, taken)
+        } else {
+            Vec::new()
+        };
         let has_joined = self.alive.iter().any(is_unknown);
         self.state = match standings.bound(answer) {
             _ if self.blocks >= MOST_BLOCKS => State::Over,
-            Some(bound) if is_decided && !has_joined && (bound <= LOW_BOUND || self.alive.len() < 2) => {
+            Some(bound)
+                if is_decided && !has_joined && (bound <= LOW_BOUND || self.alive.len() < 2) =>
+            {
                 State::Over
             }
             Some(bound) if is_decided && !has_joined => State::Decided { bound },
-            _ => State::Open { expected_loss: standings.expected_loss(answer) },
+            _ => State::Open {
+                expected_loss: standings.expected_loss(answer),
+            },
         };
         added
     }
 
     fn standings(&self, taken: &[Vec<SampleSummary>]) -> Standings {
-        let able = |place: usize| if self.is_able(place, taken) { self.samples(place, taken) } else { &[] };
+        let able = |place: usize| {
+            if self.is_able(place, taken) {
+                self.samples(place, taken)
+            } else {
+                &[]
+            }
+        };
         let all: Vec<&[SampleSummary]> = (0..self.cases.len()).map(able).collect();
         Standings::of(&judged_by_round(&all))
     }
@@ -155,11 +196,20 @@ impl Contest {
         let is_rival = self.is_able(BASELINE, taken) && self.rule.allows(plain, plain);
         let effort = |place: usize| (place != BASELINE).then(|| self.cases[place].1.complexity());
         let rivals = (0..self.cases.len()).filter(|&place| place != BASELINE || is_rival);
-        standings.answer(&rivals.map(|place| (place, effort(place))).collect::<Vec<_>>())
+        standings.answer(
+            &rivals
+                .map(|place| (place, effort(place)))
+                .collect::<Vec<_>>(),
+        )
     }
 
     /// An answer that joined late has few rounds with the baseline, and readers ask how much it gains.
-    fn lacks_ratio(&self, answer: usize, standings: &Standings, taken: &[Vec<SampleSummary>]) -> bool {
+    fn lacks_ratio(
+        &self,
+        answer: usize,
+        standings: &Standings,
+        taken: &[Vec<SampleSummary>],
+    ) -> bool {
         self.blocks < MOST_BLOCKS
             && answer != BASELINE
             && self.is_able(BASELINE, taken)
@@ -190,7 +240,9 @@ impl Contest {
     /// Cases return if later samples of the leader were slower: on a busy machine, the first ones may have been
     /// lucky.
     fn choose_alive(&mut self, standings: &Standings) {
-        let Some(leader) = standings.leader(0..self.cases.len()) else { return };
+        let Some(leader) = standings.leader(0..self.cases.len()) else {
+            return;
+        };
         let was_alive = std::mem::take(&mut self.alive);
         let is_alive = |&place: &usize| {
             let is_needed = place == BASELINE && !standings.can_answer(place);
@@ -217,7 +269,8 @@ impl Contest {
         for case in self.cases[answer].1.simplifications(&plain) {
             match self.cases.iter().position(|(_, known)| *known == case) {
                 Some(place) => {
-                    let is_known = standings.can_answer(place) || standings.is_beaten(place, answer);
+                    let is_known =
+                        standings.can_answer(place) || standings.is_beaten(place, answer);
                     if !is_known && self.is_able(place, taken) {
                         self.measure_also(place);
                     }
@@ -225,7 +278,10 @@ impl Contest {
                 None if self.rule.allows(&case, &plain) => {
                     self.alive.push(self.cases.len());
                     self.cases.push((next + added.len(), case.clone()));
-                    added.push(PlannedCase { target: self.target, case });
+                    added.push(PlannedCase {
+                        target: self.target,
+                        case,
+                    });
                 }
                 None => {}
             }
@@ -240,16 +296,26 @@ impl Contest {
 /// The samples that decide, by case and round.
 pub(crate) fn judged_by_round(cases: &[&[SampleSummary]]) -> Vec<Vec<(u32, f64)>> {
     let number = |samples: &[SampleSummary], counts_disturbed: bool| {
-        samples.iter().filter(|sample| sample.judged_ns(counts_disturbed).is_some()).count()
+        samples
+            .iter()
+            .filter(|sample| sample.judged_ns(counts_disturbed).is_some())
+            .count()
     };
-    let numbers = cases.iter().map(|samples| (number(samples, true), number(samples, false)));
+    let numbers = cases
+        .iter()
+        .map(|samples| (number(samples, true), number(samples, false)));
     let counts_disturbed = counts_disturbed(numbers);
     let judged = |sample: &SampleSummary| Some((sample.round, sample.judged_ns(counts_disturbed)?));
-    cases.iter().map(|samples| samples.iter().filter_map(judged).collect()).collect()
+    cases
+        .iter()
+        .map(|samples| samples.iter().filter_map(judged).collect())
+        .collect()
 }
 
 /// Whether a sample failed, or shared blocks in place of a copy of bytes.
 pub(crate) fn has_failed(case: &Case, samples: &[SampleSummary]) -> bool {
     let may_share = case.contract().content == Content::SharedCopy;
-    samples.iter().any(|sample| !sample.is_ok || sample.shares_blocks && !may_share)
+    samples
+        .iter()
+        .any(|sample| !sample.is_ok || sample.shares_blocks && !may_share)
 }

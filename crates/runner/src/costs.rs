@@ -57,10 +57,14 @@ impl Costs {
     /// ones do not.
     pub(crate) fn sample_s(&self, bytes: u64) -> f64 {
         let known = self.sizes.iter().filter(|(_, size)| size.samples > 0);
-        let known: Vec<(f64, f64)> =
-            known.map(|(&bytes, size)| (as_f64(bytes.max(1)), size.sample_s())).collect();
+        let known: Vec<(f64, f64)> = known
+            .map(|(&bytes, size)| (as_f64(bytes.max(1)), size.sample_s()))
+            .collect();
         let bytes = as_f64(bytes.max(1));
-        let above = known.iter().position(|(known, _)| *known >= bytes).unwrap_or(known.len());
+        let above = known
+            .iter()
+            .position(|(known, _)| *known >= bytes)
+            .unwrap_or(known.len());
         match (known.get(above), known.len()) {
             (_, 0) => 0.0,
             (Some(&(known, seconds)), _) if known <= bytes || above == 0 => seconds,
@@ -70,7 +74,11 @@ impl Costs {
                 let ((a_bytes, a_s), (b_bytes, b_s)) = (known[above - 1], known[above]);
                 let slope = ((b_s - a_s) / (b_bytes - a_bytes)).clamp(0.0, b_s / b_bytes);
                 let line_s = b_s + slope * (bytes - b_bytes);
-                if bytes <= b_bytes { line_s } else { f64::midpoint(line_s, b_s * bytes / b_bytes) }
+                if bytes <= b_bytes {
+                    line_s
+                } else {
+                    f64::midpoint(line_s, b_s * bytes / b_bytes)
+                }
             }
         }
     }
@@ -85,14 +93,22 @@ mod tests {
         let mut costs = Costs::default();
         let mut elapsed = Duration::ZERO;
         assert!(costs.sample_s(4) <= 0.0);
-        for (bytes, samples, seconds) in
-            [(10, 1, 2), (10, 2, 60), (10, 3, 2), (40, 4, 5), (40, 5, 9), (40, 6, 5)]
-        {
+        for (bytes, samples, seconds) in [
+            (10, 1, 2),
+            (10, 2, 60),
+            (10, 3, 2),
+            (40, 4, 5),
+            (40, 5, 9),
+            (40, 6, 5),
+        ] {
             elapsed += Duration::from_secs(seconds);
             costs.count(bytes, samples, elapsed);
         }
         let close = |bytes, seconds: f64| (costs.sample_s(bytes) - seconds).abs() < 1e-9;
-        assert!(close(10, 2.0) && close(40, 5.0) && close(20, 3.0), "{costs:?}");
+        assert!(
+            close(10, 2.0) && close(40, 5.0) && close(20, 3.0),
+            "{costs:?}"
+        );
         assert!(close(5, 2.0), "not less than was ever seen");
         assert!(close(80, 9.5), "between 9 and 10");
     }

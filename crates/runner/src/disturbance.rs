@@ -40,7 +40,11 @@ impl Disturbance {
     fn normal_ns(&self) -> Option<f64> {
         let middle = self.probes_ns.len() / 2;
         let upper = *self.probes_ns.get(middle)?;
-        let lower = if self.probes_ns.len() % 2 == 1 { upper } else { self.probes_ns[middle - 1] };
+        let lower = if self.probes_ns.len() % 2 == 1 {
+            upper
+        } else {
+            self.probes_ns[middle - 1]
+        };
         Some(f64::midpoint(as_f64(lower), as_f64(upper)))
     }
 
@@ -54,14 +58,27 @@ impl Disturbance {
         // The cause is the larger share.
         if sample.steal_ns >= Self::STEAL_LEAST_NS && stolen > Self::STEAL.max(held_up) {
             let took = DisturbedBy::Hypervisor.words();
-            return Some(format!("{took} {:.0} % of the time of a CPU", stolen * 100.0));
+            return Some(format!(
+                "{took} {:.0} % of the time of a CPU",
+                stolen * 100.0
+            ));
         }
         if held_up > Self::STEAL {
             let by_limit = DisturbedBy::CpuLimit.words();
-            return Some(format!("delayed for {:.0} % of its time {by_limit}", held_up * 100.0));
+            return Some(format!(
+                "delayed for {:.0} % of its time {by_limit}",
+                held_up * 100.0
+            ));
         }
-        if let Some(throttles) = sample.system_state.thermal_throttles.filter(|&times| times > 0) {
-            return Some(format!("CPUs slowed down {throttles} times {}", DisturbedBy::Heat.words()));
+        if let Some(throttles) = sample
+            .system_state
+            .thermal_throttles
+            .filter(|&times| times > 0)
+        {
+            return Some(format!(
+                "CPUs slowed down {throttles} times {}",
+                DisturbedBy::Heat.words()
+            ));
         }
         let given_back_bytes = as_f64(sample.system_state.returned_memory_bytes.unwrap_or(0));
         let is_short = sample.phases_ns.total() < Self::GIVEN_BACK_LONGEST_NS;
@@ -77,7 +94,11 @@ impl Disturbance {
         let normal_ns = self.normal_ns()?;
         let slower_ns = as_f64(sample.probe_ns[0].max(sample.probe_ns[1]));
         (slower_ns > Self::SLOW_PROBE * normal_ns).then(|| {
-            format!("memory copy {:.1} times {}", slower_ns / normal_ns, DisturbedBy::SlowMemory.words())
+            format!(
+                "memory copy {:.1} times {}",
+                slower_ns / normal_ns,
+                DisturbedBy::SlowMemory.words()
+            )
         })
     }
 }
@@ -90,7 +111,11 @@ mod tests {
     fn sample(probe_ns: [u64; 2], steal_ns: u64, write_ns: u64) -> Sample {
         let mut sample = Sample::without_figures(0, Outcome::Ok);
         sample.phases_ns.write = write_ns;
-        Sample { probe_ns, steal_ns, ..sample }
+        Sample {
+            probe_ns,
+            steal_ns,
+            ..sample
+        }
     }
 
     #[test]
@@ -98,7 +123,11 @@ mod tests {
         let mut rule = Disturbance::from_probes(vec![1000; 9]);
         assert_eq!(rule.judge(&sample([1000, 5000], 0, 1), true), None);
         assert!(rule.judge(&sample([1000, 5000], 0, 1), false).is_some());
-        assert!(rule.judge(&sample([1000; 2], 400_000_000, 1_000_000_000), true).is_some(), "it had no CPU");
+        assert!(
+            rule.judge(&sample([1000; 2], 400_000_000, 1_000_000_000), true)
+                .is_some(),
+            "it had no CPU"
+        );
     }
 
     #[test]
@@ -117,8 +146,14 @@ mod tests {
             None,
             "two ticks say nothing"
         );
-        assert_eq!(rule.judge(&sample([1000; 2], 40_000_000, 1_000_000_000), false), None, "4 %");
-        let reason = rule.judge(&sample([1000; 2], 400_000_000, 1_000_000_000), false).unwrap();
+        assert_eq!(
+            rule.judge(&sample([1000; 2], 40_000_000, 1_000_000_000), false),
+            None,
+            "4 %"
+        );
+        let reason = rule
+            .judge(&sample([1000; 2], 400_000_000, 1_000_000_000), false)
+            .unwrap();
         assert_eq!(reason, "hypervisor took 40 % of the time of a CPU");
     }
 
@@ -127,13 +162,18 @@ mod tests {
         let mut rule = Disturbance::from_probes(vec![1000; 15]);
         let with = |throttled_ns, thermal_throttles| {
             let mut sample = sample([1000; 2], 0, 1_000_000);
-            (sample.system_state.throttled_ns, sample.system_state.thermal_throttles) =
-                (throttled_ns, thermal_throttles);
+            (
+                sample.system_state.throttled_ns,
+                sample.system_state.thermal_throttles,
+            ) = (throttled_ns, thermal_throttles);
             sample
         };
         assert_eq!(rule.judge(&with(Some(50_000), Some(0)), false), None, "5 %");
         let reason = rule.judge(&with(Some(250_000), None), false).unwrap();
-        assert_eq!(reason, "delayed for 25 % of its time by its group's CPU limit");
+        assert_eq!(
+            reason,
+            "delayed for 25 % of its time by its group's CPU limit"
+        );
         assert_eq!(
             rule.judge(&with(None, Some(3)), false).unwrap(),
             "CPUs slowed down 3 times because of heat"
@@ -145,13 +185,18 @@ mod tests {
         let mut rule = Disturbance::from_probes(vec![1000; 15]);
         let with = |given_back_bytes, write_ns| {
             let mut sample = sample([1000; 2], 0, write_ns);
-            (sample.bytes, sample.system_state.returned_memory_bytes) = (100 << 20, given_back_bytes);
+            (sample.bytes, sample.system_state.returned_memory_bytes) =
+                (100 << 20, given_back_bytes);
             sample
         };
         let (short, long) = (100_000_000, 1_500_000_000);
         assert_eq!(rule.judge(&with(None, short), false), None, "not counted");
         assert_eq!(rule.judge(&with(Some(8 << 20), short), false), None, "8 %");
-        assert_eq!(rule.judge(&with(Some(90 << 20), long), false), None, "a long sample");
+        assert_eq!(
+            rule.judge(&with(Some(90 << 20), long), false),
+            None,
+            "a long sample"
+        );
         let reason = rule.judge(&with(Some(90 << 20), short), false).unwrap();
         assert_eq!(reason, "90 MiB of free memory returned to the hypervisor");
     }
@@ -165,7 +210,8 @@ mod tests {
             rule.judge(&sample, false).unwrap()
         };
         assert!(
-            reason(&mut rule, 160_000_000, 900_000_000).contains("90 % of its time by its group's CPU limit")
+            reason(&mut rule, 160_000_000, 900_000_000)
+                .contains("90 % of its time by its group's CPU limit")
         );
         assert!(reason(&mut rule, 900_000_000, 160_000_000).contains("hypervisor took 90 %"));
     }
@@ -174,10 +220,18 @@ mod tests {
     fn the_usual_time_is_the_median_of_all_probes() {
         let mut rule = Disturbance::from_probes(vec![30, 0, 10]);
         assert_eq!(rule.normal_ns(), Some(20.0));
-        for (probes_ns, median) in [([40, 0], 30.0), ([20, 5], 20.0), ([10, 10], 10.0), ([99, 99], 20.0)] {
+        for (probes_ns, median) in [
+            ([40, 0], 30.0),
+            ([20, 5], 20.0),
+            ([10, 10], 10.0),
+            ([99, 99], 20.0),
+        ] {
             rule.learn(probes_ns);
-            let as_f64: Vec<f64> =
-                rule.probes_ns.iter().map(|&probe| f64::from(u32::try_from(probe).unwrap())).collect();
+            let as_f64: Vec<f64> = rule
+                .probes_ns
+                .iter()
+                .map(|&probe| f64::from(u32::try_from(probe).unwrap()))
+                .collect();
             assert_eq!(
                 (rule.normal_ns(), writebench_stats::median(&as_f64)),
                 (Some(median), Some(median)),
@@ -190,7 +244,9 @@ mod tests {
     #[test]
     fn a_permanently_slower_machine_becomes_normal() {
         let mut rule = Disturbance::from_probes(vec![1000; 15]);
-        let marked = (0..40).filter(|_| rule.judge(&sample([2000; 2], 0, 1), false).is_some()).count();
+        let marked = (0..40)
+            .filter(|_| rule.judge(&sample([2000; 2], 0, 1), false).is_some())
+            .count();
         assert!((5..15).contains(&marked), "{marked}");
     }
 }

@@ -58,7 +58,10 @@ pub enum RunnerError {
     Observer(Box<dyn std::error::Error + Send + Sync>),
 }
 
-pub(crate) fn failed<E: Into<io::Error>>(call: &'static str, path: &Path) -> impl Fn(E) -> RunnerError + Copy {
+pub(crate) fn failed<E: Into<io::Error>>(
+    call: &'static str,
+    path: &Path,
+) -> impl Fn(E) -> RunnerError + Copy {
     move |error| RunnerError::Target {
         call: Cow::Borrowed(call),
         path: path.to_path_buf(),
@@ -69,6 +72,10 @@ pub(crate) fn failed<E: Into<io::Error>>(call: &'static str, path: &Path) -> imp
 /// A limit on processes and threads usually fails here first.
 fn describe_start(error: &io::Error) -> String {
     let is_limit = Errno::from_io_error(error) == Some(Errno::AGAIN);
-    let limits = if is_limit { ". Check pids.max of the control group, and ulimit -u" } else { "" };
+    let limits = if is_limit {
+        ". Check pids.max of the control group, and ulimit -u"
+    } else {
+        ""
+    };
     Failure::io_message(error) + limits
 }

@@ -9,7 +9,11 @@ pub(crate) const FEWEST_TO_LOSE: usize = 3;
 /// disturbed, or all good ones if each was disturbed.
 pub(crate) fn usable(samples: &[SampleSummary]) -> Vec<&SampleSummary> {
     let good: Vec<&SampleSummary> = samples.iter().filter(|sample| sample.is_ok).collect();
-    let calm: Vec<&SampleSummary> = good.iter().copied().filter(|sample| !sample.is_disturbed).collect();
+    let calm: Vec<&SampleSummary> = good
+        .iter()
+        .copied()
+        .filter(|sample| !sample.is_disturbed)
+        .collect();
     if calm.is_empty() { good } else { calm }
 }
 
@@ -20,10 +24,17 @@ pub(crate) fn counted(samples: &[SampleSummary]) -> usize {
 
 /// Total times by round.
 pub(crate) fn by_round(samples: &[SampleSummary]) -> Vec<(u32, f64)> {
-    usable(samples).into_iter().map(|sample| (sample.round, as_f64(sample.total_ns))).collect()
+    usable(samples)
+        .into_iter()
+        .map(|sample| (sample.round, as_f64(sample.total_ns)))
+        .collect()
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, and saturating")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count, and saturating"
+)]
 pub(crate) fn floor(value: f64) -> usize {
     value as usize
 }

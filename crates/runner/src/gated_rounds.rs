@@ -19,13 +19,28 @@ impl GatedRounds {
     /// None without `--fail-if-slower`.
     pub fn for_settings(settings: &Settings, targets: usize) -> Option<Self> {
         let limit = f64::from(settings.fail_if_slower_ppm?) / 1e6;
-        let [fewest, most] = [settings.samples, settings.most_samples()].map(|samples| samples as usize);
-        Some(Self { fewest, most, limit, targets, wanted: Vec::new() })
+        let [fewest, most] =
+            [settings.samples, settings.most_samples()].map(|samples| samples as usize);
+        Some(Self {
+            fewest,
+            most,
+            limit,
+            targets,
+            wanted: Vec::new(),
+        })
     }
 
     /// Of the case and of its baseline.
-    fn still_wanted(&self, baseline: &[SampleSummary], case: &[SampleSummary], cases: usize) -> usize {
-        let gate = Gate { limit: self.limit, cases };
+    fn still_wanted(
+        &self,
+        baseline: &[SampleSummary],
+        case: &[SampleSummary],
+        cases: usize,
+    ) -> usize {
+        let gate = Gate {
+            limit: self.limit,
+            cases,
+        };
         let taken = baseline.len().max(case.len());
         let left = self.most.saturating_sub(taken);
         let [baseline_times, times] = [baseline, case].map(calm);
@@ -63,8 +78,11 @@ impl Schedule for GatedRounds {
 }
 
 fn calm(samples: &[SampleSummary]) -> Vec<(u32, f64)> {
-    let calm = samples.iter().filter(|sample| sample.is_ok && !sample.is_disturbed);
-    calm.map(|sample| (sample.round, as_f64(sample.total_ns.max(1)))).collect()
+    let calm = samples
+        .iter()
+        .filter(|sample| sample.is_ok && !sample.is_disturbed);
+    calm.map(|sample| (sample.round, as_f64(sample.total_ns.max(1))))
+        .collect()
 }
 
 #[cfg(test)]
@@ -72,25 +90,50 @@ mod tests {
     use super::*;
 
     fn samples(times_ns: &[u64]) -> Vec<SampleSummary> {
-        (0..).zip(times_ns).map(|(round, &total_ns)| SampleSummary::good(round, total_ns)).collect()
+        (0..)
+            .zip(times_ns)
+            .map(|(round, &total_ns)| SampleSummary::good(round, total_ns))
+            .collect()
     }
 
     fn wanted(taken: &[Vec<SampleSummary>]) -> Vec<usize> {
-        let settings = Settings { samples: 6, fail_if_slower_ppm: Some(50_000), ..Settings::default() };
-        GatedRounds::for_settings(&settings, 1).unwrap().wanted(taken, Spent::default()).to_vec()
+        let settings = Settings {
+            samples: 6,
+            fail_if_slower_ppm: Some(50_000),
+            ..Settings::default()
+        };
+        GatedRounds::for_settings(&settings, 1)
+            .unwrap()
+            .wanted(taken, Spent::default())
+            .to_vec()
     }
 
     #[test]
     fn rounds_end_for_a_case_with_its_verdict_and_for_the_baseline_with_the_last() {
         assert_eq!(wanted(&[Vec::new(), Vec::new()]), [6, 6]);
         let base = samples(&[100; 8]);
-        assert_eq!(wanted(&[base.clone(), samples(&[200; 8])]), [0, 0], "slower");
-        assert_eq!(wanted(&[base[..7].to_vec(), samples(&[200; 7])]), [1, 1], "eight are the fewest");
+        assert_eq!(
+            wanted(&[base.clone(), samples(&[200; 8])]),
+            [0, 0],
+            "slower"
+        );
+        assert_eq!(
+            wanted(&[base[..7].to_vec(), samples(&[200; 7])]),
+            [1, 1],
+            "eight are the fewest"
+        );
         let wide = samples(&[200, 50, 200, 50, 200, 50, 200, 50, 200, 50]);
         let base = samples(&[100; 10]);
-        assert_eq!(wanted(&[base.clone(), samples(&[100; 10]), wide]), [1, 0, 1]);
+        assert_eq!(
+            wanted(&[base.clone(), samples(&[100; 10]), wide]),
+            [1, 0, 1]
+        );
         let unsettled: Vec<u64> = (0..120).map(|round| 50 + 150 * (round % 2)).collect();
-        assert_eq!(wanted(&[samples(&[100; 120]), samples(&unsettled)]), [0, 0], "20 times the samples");
+        assert_eq!(
+            wanted(&[samples(&[100; 120]), samples(&unsettled)]),
+            [0, 0],
+            "20 times the samples"
+        );
     }
 
     #[test]

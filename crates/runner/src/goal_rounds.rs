@@ -65,9 +65,17 @@ impl GoalRounds {
 
     /// Without limits of its own. Each answer has at least `fewest` samples.
     pub(crate) fn until_decided(goals: Vec<Vec<Contest>>, fewest: u32) -> Self {
-        let progress = |contests| GoalProgress { contests, sample_seconds: Vec::new(), is_left_out: false };
+        let progress = |contests| GoalProgress {
+            contests,
+            sample_seconds: Vec::new(),
+            is_left_out: false,
+        };
         let goals = goals.into_iter().map(progress).collect();
-        Self { goals, fewest: fewest as usize, ..Self::default() }
+        Self {
+            goals,
+            fewest: fewest as usize,
+            ..Self::default()
+        }
     }
 
     /// Whether the first goal's answer is another case than the baseline.
@@ -84,8 +92,14 @@ impl GoalRounds {
         let samples = taken.iter().map(Vec::len).sum::<usize>();
         let new = samples.saturating_sub(self.samples);
         if new > 0 && self.samples > 0 {
-            let seconds = spent.elapsed.saturating_sub(self.spent.elapsed).as_secs_f64() / as_f64(new as u64);
-            self.goals[self.current].sample_seconds.extend(std::iter::repeat_n(seconds, new));
+            let seconds = spent
+                .elapsed
+                .saturating_sub(self.spent.elapsed)
+                .as_secs_f64()
+                / as_f64(new as u64);
+            self.goals[self.current]
+                .sample_seconds
+                .extend(std::iter::repeat_n(seconds, new));
         }
         (self.samples, self.spent) = (samples, spent);
     }
@@ -112,23 +126,33 @@ impl GoalRounds {
             }
         }
         let open = (0..self.goals.len()).filter(|&goal| self.goals[goal].is_open());
-        open.max_by(|&a, &b| self.goals[a].worth_per_second().total_cmp(&self.goals[b].worth_per_second()))
+        open.max_by(|&a, &b| {
+            self.goals[a]
+                .worth_per_second()
+                .total_cmp(&self.goals[b].worth_per_second())
+        })
     }
 
     /// Whether the limits suffice for the goals that have begun, and for this one.
     fn pays_for(&self, goal: usize) -> bool {
-        let begun: Vec<&GoalProgress> = self.goals.iter().filter(|goal| goal.blocks() > 0).collect();
+        let begun: Vec<&GoalProgress> =
+            self.goals.iter().filter(|goal| goal.blocks() > 0).collect();
         let times: Vec<f64> = begun.iter().map(|goal| goal.sample_s()).collect();
-        let Some(sample_s) = median(&times) else { return true };
+        let Some(sample_s) = median(&times) else {
+            return true;
+        };
         let next = &self.goals[goal];
-        let left = begun.iter().map(|goal| (goal.samples_left(), goal.sample_s(), goal.sample_bytes()));
+        let left = begun
+            .iter()
+            .map(|goal| (goal.samples_left(), goal.sample_s(), goal.sample_bytes()));
         let needed = left.chain([(next.samples_left(), sample_s, next.sample_bytes())]);
         let (mut seconds, mut bytes) = (self.spent.elapsed.as_secs_f64(), as_f64(self.spent.bytes));
         for (samples, sample_s, sample_bytes) in needed {
             seconds += samples * sample_s;
             bytes += samples * sample_bytes;
         }
-        self.budget.is_none_or(|budget| seconds <= budget.as_secs_f64())
+        self.budget
+            .is_none_or(|budget| seconds <= budget.as_secs_f64())
             && self.max_bytes.is_none_or(|most| bytes <= as_f64(most))
     }
 }
@@ -139,11 +163,17 @@ impl GoalProgress {
     }
 
     fn is_open(&self) -> bool {
-        !self.is_left_out && self.contests.iter().any(|contest| contest.state() != State::Over)
+        !self.is_left_out
+            && self
+                .contests
+                .iter()
+                .any(|contest| contest.state() != State::Over)
     }
 
     fn is_unknown(&self) -> bool {
-        self.contests.iter().any(|contest| contest.state() == State::Unknown)
+        self.contests
+            .iter()
+            .any(|contest| contest.state() == State::Unknown)
     }
 
     /// The typical time of a sample. The first ones pay for things that are made only once.
@@ -171,7 +201,11 @@ impl GoalProgress {
             State::Decided { bound } => bound - 1.0,
             State::Over => 0.0,
         });
-        let alive: usize = self.contests.iter().map(|contest| contest.alive().count()).sum();
+        let alive: usize = self
+            .contests
+            .iter()
+            .map(|contest| contest.alive().count())
+            .sum();
         worth.fold(0.0, f64::max) / (self.sample_s() * as_f64(alive as u64)).max(1e-6)
     }
 }
@@ -182,7 +216,9 @@ impl Schedule for GoalRounds {
         self.count_time(taken, spent);
         // A disturbed sample is not repeated. The next block has another one.
         let is_missing = |&(position, until): &(usize, usize)| {
-            taken.get(position).is_none_or(|samples| samples.len() < until)
+            taken
+                .get(position)
+                .is_none_or(|samples| samples.len() < until)
         };
         while !self.block.iter().any(is_missing) {
             if !self.block.is_empty() {
@@ -193,7 +229,9 @@ impl Schedule for GoalRounds {
             self.current = goal;
             let positions = self.goals[goal].contests.iter().flat_map(Contest::alive);
             let until = |position: usize| taken.get(position).map_or(0, Vec::len) + 1;
-            self.block = positions.map(|position| (position, until(position))).collect();
+            self.block = positions
+                .map(|position| (position, until(position)))
+                .collect();
         }
         self.wanted = vec![0; taken.len()];
         for &(position, _) in self.block.iter().filter(|wanted| is_missing(wanted)) {

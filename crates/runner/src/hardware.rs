@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use writebench_model::protocol::{DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits, WorkerRequest};
+use writebench_model::protocol::{
+    DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits, WorkerRequest,
+};
 use writebench_model::{
     Bytes, Case, DataSource, Durability, Limit, LimitKind, Outcome, Sample, Settings, nanoseconds,
 };
@@ -52,13 +54,18 @@ impl Hardware {
     ) -> Result<Self, RunnerError> {
         let mut hardware = Self {
             devices: vec![Vec::new(); targets.len()],
-            timeout: settings.timeout_ns.map_or(TIMEOUT, |limit| Duration::from_nanos(limit).min(TIMEOUT)),
+            timeout: settings
+                .timeout_ns
+                .map_or(TIMEOUT, |limit| Duration::from_nanos(limit).min(TIMEOUT)),
             ..Self::default()
         };
         // One node's hardware does not limit cases of several ranks.
-        let has_data = |case: &&Case| case.contract().content.has_own_bytes() && case.axes().ranks == 1;
-        let (cached, beyond): (Vec<&Case>, Vec<&Case>) =
-            cases.iter().filter(has_data).partition(|case| case.contract().durability == Durability::Cached);
+        let has_data =
+            |case: &&Case| case.contract().content.has_own_bytes() && case.axes().ranks == 1;
+        let (cached, beyond): (Vec<&Case>, Vec<&Case>) = cases
+            .iter()
+            .filter(has_data)
+            .partition(|case| case.contract().durability == Durability::Cached);
         let most_memory = (writebench_probe::available_memory_bytes()? / 8).min(MOST_MEMORY_BYTES);
         let mut largest: BTreeMap<u32, u64> = BTreeMap::new();
         for axes in cached.iter().map(|case| case.axes()) {
@@ -68,17 +75,29 @@ impl Hardware {
         for (threads, largest) in largest {
             let bytes = largest.min(most_memory).max(u64::from(threads));
             let memory = LimitedHardware::Memory { threads, bytes };
-            hardware.requests.push(LimitRequest { hardware: memory, target: 0, time_ns: 0 });
+            hardware.requests.push(LimitRequest {
+                hardware: memory,
+                target: 0,
+                time_ns: 0,
+            });
         }
         if let Some(largest) = beyond.iter().map(|case| case.axes().size_bytes).max() {
             let all = cases.iter().map(Case::bytes_written).sum::<u64>();
-            let all = all.saturating_mul(u64::from(settings.samples)).saturating_mul(targets.len() as u64);
+            let all = all
+                .saturating_mul(u64::from(settings.samples))
+                .saturating_mul(targets.len() as u64);
             for (target, space) in targets.iter().enumerate() {
                 hardware.ask_for_device(target, file_bytes(space.as_ref(), largest), settings, all);
             }
         }
-        let budget = settings.budget_ns.map(|budget| Duration::from_nanos(budget) / BUDGET_SHARE);
-        let devices = if beyond.is_empty() { 1 } else { targets.len().max(1) };
+        let budget = settings
+            .budget_ns
+            .map(|budget| Duration::from_nanos(budget) / BUDGET_SHARE);
+        let devices = if beyond.is_empty() {
+            1
+        } else {
+            targets.len().max(1)
+        };
         let most = MOST_TIME * u32::try_from(devices).unwrap_or(u32::MAX);
         let time = budget.map_or(most, |budget| budget.min(most));
         let each = time / 2 / u32::try_from(hardware.requests.len().max(1)).unwrap_or(u32::MAX);
@@ -97,22 +116,46 @@ impl Hardware {
         let most_bytes = file_bytes * FILES;
         // Before and after.
         let needed = self.bytes().saturating_add(most_bytes * 2);
-        if settings.max_bytes.is_some_and(|most| all.saturating_add(needed) > most) {
+        if settings
+            .max_bytes
+            .is_some_and(|most| all.saturating_add(needed) > most)
+        {
             let bytes = Bytes(most_bytes * 2).approximate();
             let description = format!("not measured: --max-bytes does not leave {bytes} for it");
             let kind = LimitKind::DeviceWrite;
-            self.learn(target, Limit { kind, threads: 1, bytes_per_s: None, description });
+            self.learn(
+                target,
+                Limit {
+                    kind,
+                    threads: 1,
+                    bytes_per_s: None,
+                    description,
+                },
+            );
             return;
         }
         self.device_bytes += most_bytes;
         let (file_stem, data_seed) = ("limit".to_owned(), settings.seed);
-        let writes = DeviceWrites { file_stem, data_seed, file_bytes, most_bytes };
-        self.requests.push(LimitRequest { hardware: LimitedHardware::Device(writes), target, time_ns: 0 });
+        let writes = DeviceWrites {
+            file_stem,
+            data_seed,
+            file_bytes,
+            most_bytes,
+        };
+        self.requests.push(LimitRequest {
+            hardware: LimitedHardware::Device(writes),
+            target,
+            time_ns: 0,
+        });
     }
 
     /// Keeps the best values. If a worker dies, the limit has no value. Without the devices, nothing is
     /// written.
-    pub fn measure(&mut self, mut workers: Workers<'_>, with_devices: bool) -> Result<(), RunnerError> {
+    pub fn measure(
+        &mut self,
+        mut workers: Workers<'_>,
+        with_devices: bool,
+    ) -> Result<(), RunnerError> {
         for mut request in self.requests.clone() {
             if let LimitedHardware::Device(DeviceWrites { file_stem, .. }) = &mut request.hardware {
                 if !with_devices {
@@ -121,29 +164,56 @@ impl Hardware {
                 *file_stem = workers.lost_workers.file_stem(file_stem);
             }
             let limit = Duration::from_nanos(request.time_ns) * 10 + self.timeout;
-            let how = match workers.ask(request.target, &WorkerRequest::Limits(request.clone()), limit, None)? {
-                RequestOutcome::Response(MeasuredLimits { limits, bytes_written }) => {
+            let how = match workers.ask(
+                request.target,
+                &WorkerRequest::Limits(request.clone()),
+                limit,
+                None,
+            )? {
+                RequestOutcome::Response(MeasuredLimits {
+                    limits,
+                    bytes_written,
+                }) => {
                     self.bytes_written += bytes_written;
-                    limits.into_iter().for_each(|limit| self.learn(request.target, limit));
+                    limits
+                        .into_iter()
+                        .for_each(|limit| self.learn(request.target, limit));
                     continue;
                 }
                 RequestOutcome::Stopped => return Ok(()),
-                RequestOutcome::Lost(Outcome::WorkerDied { detail, .. }) => format!("the worker ended{detail}"),
+                RequestOutcome::Lost(Outcome::WorkerDied { detail, .. }) => {
+                    format!("the worker ended{detail}")
+                }
                 RequestOutcome::Lost(_) => format!("no answer after {limit:?}"),
             };
             let (kind, threads) = match request.hardware {
                 LimitedHardware::Memory { threads, .. } => (LimitKind::MemoryCopy, threads),
                 LimitedHardware::Device(_) => (LimitKind::DeviceWrite, 1),
             };
-            self.learn(request.target, Limit { kind, threads, bytes_per_s: None, description: how });
+            self.learn(
+                request.target,
+                Limit {
+                    kind,
+                    threads,
+                    bytes_per_s: None,
+                    description: how,
+                },
+            );
         }
         Ok(())
     }
 
     fn learn(&mut self, target: usize, limit: Limit) {
         let is_of_device = limit.kind == LimitKind::DeviceWrite;
-        let limits = if is_of_device { &mut self.devices[target] } else { &mut self.memory };
-        match limits.iter_mut().find(|known| known.kind == limit.kind && known.threads == limit.threads) {
+        let limits = if is_of_device {
+            &mut self.devices[target]
+        } else {
+            &mut self.memory
+        };
+        match limits
+            .iter_mut()
+            .find(|known| known.kind == limit.kind && known.threads == limit.threads)
+        {
             Some(known) if limit.bytes_per_s > known.bytes_per_s => *known = limit,
             Some(_) => {}
             None => limits.push(limit),
@@ -158,9 +228,15 @@ impl Hardware {
             && contract.content.has_own_bytes()
             && axes.ranks == 1
             && sample.outcome.is_ok();
-        let per_s = u128::from(sample.bytes) * 1_000_000_000 / u128::from(sample.phases_ns.total().max(1));
-        let is_own = |limit: &&Limit| limit.kind == LimitKind::MemoryCopy && limit.threads == axes.threads;
-        let limit = self.memory.iter().find(is_own).and_then(|limit| limit.bytes_per_s);
+        let per_s =
+            u128::from(sample.bytes) * 1_000_000_000 / u128::from(sample.phases_ns.total().max(1));
+        let is_own =
+            |limit: &&Limit| limit.kind == LimitKind::MemoryCopy && limit.threads == axes.threads;
+        let limit = self
+            .memory
+            .iter()
+            .find(is_own)
+            .and_then(|limit| limit.bytes_per_s);
         is_limited && limit.is_some_and(|limit| per_s > u128::from(limit))
     }
 
@@ -174,7 +250,10 @@ impl Hardware {
 
     /// Approximate, for both measurements of all limits.
     pub fn time_ns(&self) -> u64 {
-        self.requests.iter().map(|request| request.time_ns * 2).sum()
+        self.requests
+            .iter()
+            .map(|request| request.time_ns * 2)
+            .sum()
     }
 
     /// Written and still to be written.
@@ -185,7 +264,9 @@ impl Hardware {
 
 fn file_bytes(space: Option<&Space>, largest: u64) -> u64 {
     // Only the cases' area.
-    let Some(space) = space else { return largest.min(MOST_FILE_BYTES) };
+    let Some(space) = space else {
+        return largest.min(MOST_FILE_BYTES);
+    };
     let bytes = largest.clamp(LEAST_FILE_BYTES, MOST_FILE_BYTES);
     if space.total_bytes == 0 {
         return bytes;
@@ -199,11 +280,18 @@ mod tests {
     use super::*;
     use writebench_model::Verify;
 
-    const SPACE: Space =
-        Space { total_bytes: 1 << 40, available_bytes: 1 << 39, total_inodes: None, available_inodes: None };
+    const SPACE: Space = Space {
+        total_bytes: 1 << 40,
+        available_bytes: 1 << 39,
+        total_inodes: None,
+        available_inodes: None,
+    };
 
     fn cases(names: &[&str]) -> Vec<Case> {
-        names.iter().map(|name| Case::parse(name).unwrap()).collect()
+        names
+            .iter()
+            .map(|name| Case::parse(name).unwrap())
+            .collect()
     }
 
     fn settings(max_bytes: Option<u64>, budget_ns: Option<u64>) -> Settings {
@@ -225,21 +313,40 @@ mod tests {
     #[test]
     fn memory_is_measured_by_threads_and_the_device_only_for_cases_on_it() {
         let here = [Some(SPACE)];
-        let some = cases(&["pwrite,size=1MiB", "write,size=2MiB", "pwrite,size=1MiB,threads=3"]);
+        let some = cases(&[
+            "pwrite,size=1MiB",
+            "write,size=2MiB",
+            "pwrite,size=1MiB,threads=3",
+        ]);
         let hardware = Hardware::for_cases(&some, &settings(None, None), &here).unwrap();
-        let measured: Vec<&LimitedHardware> =
-            hardware.requests.iter().map(|request| &request.hardware).collect();
+        let measured: Vec<&LimitedHardware> = hardware
+            .requests
+            .iter()
+            .map(|request| &request.hardware)
+            .collect();
         assert_eq!(
             measured,
             [
-                &LimitedHardware::Memory { threads: 1, bytes: 2 << 20 },
-                &LimitedHardware::Memory { threads: 3, bytes: 1 << 20 }
+                &LimitedHardware::Memory {
+                    threads: 1,
+                    bytes: 2 << 20
+                },
+                &LimitedHardware::Memory {
+                    threads: 3,
+                    bytes: 1 << 20
+                }
             ]
         );
         assert_eq!(hardware.bytes(), 0);
         let durable = cases(&["write,size=1MiB,sync=fsync"]);
         let hardware = Hardware::for_cases(&durable, &settings(None, None), &here).unwrap();
-        assert!(matches!(hardware.requests[..], [LimitRequest { hardware: LimitedHardware::Device(_), .. }]));
+        assert!(matches!(
+            hardware.requests[..],
+            [LimitRequest {
+                hardware: LimitedHardware::Device(_),
+                ..
+            }]
+        ));
         assert!(hardware.bytes() > 0);
     }
 
@@ -247,11 +354,17 @@ mod tests {
     fn the_device_is_left_out_if_the_samples_need_the_bytes() {
         let durable = cases(&["write,size=1MiB,sync=fsync"]);
         let here = [Some(SPACE)];
-        let hardware = Hardware::for_cases(&durable, &settings(Some(10 << 20), None), &here).unwrap();
+        let hardware =
+            Hardware::for_cases(&durable, &settings(Some(10 << 20), None), &here).unwrap();
         assert!(hardware.requests.is_empty() && hardware.bytes() == 0);
         let limits = hardware.limits(0);
-        let [limit] = limits.as_slice() else { panic!("{limits:?}") };
-        assert!(limit.bytes_per_s.is_none() && limit.description.contains("--max-bytes"), "{limit:?}");
+        let [limit] = limits.as_slice() else {
+            panic!("{limits:?}")
+        };
+        assert!(
+            limit.bytes_per_s.is_none() && limit.description.contains("--max-bytes"),
+            "{limit:?}"
+        );
     }
 
     #[test]
@@ -259,15 +372,27 @@ mod tests {
         let some = cases(&["pwrite,size=1MiB", "pwrite,size=1MiB,threads=3"]);
         let total = |budget_ns| -> u64 {
             let hardware = Hardware::for_cases(&some, &settings(None, budget_ns), &[None]).unwrap();
-            hardware.requests.iter().map(|request| request.time_ns * 2).sum()
+            hardware
+                .requests
+                .iter()
+                .map(|request| request.time_ns * 2)
+                .sum()
         };
         assert_eq!(total(Some(10_000_000_000)), 500_000_000);
         assert_eq!(total(Some(600_000_000_000)), 2_000_000_000);
         assert_eq!(total(None), 2_000_000_000);
         let large = cases(&["write,size=1GiB"]);
-        let hardware = Hardware::for_cases(&large, &settings(None, Some(2_000_000_000)), &[None]).unwrap();
+        let hardware =
+            Hardware::for_cases(&large, &settings(None, Some(2_000_000_000)), &[None]).unwrap();
         let first = &hardware.requests[0].hardware;
-        assert_eq!(*first, LimitedHardware::Memory { threads: 1, bytes: 50_000_000 }, "less to copy in 50 ms");
+        assert_eq!(
+            *first,
+            LimitedHardware::Memory {
+                threads: 1,
+                bytes: 50_000_000
+            },
+            "less to copy in 50 ms"
+        );
     }
 
     #[test]
@@ -275,7 +400,11 @@ mod tests {
         let some = cases(&["write,size=1MiB", "write,size=1MiB,sync=fsync"]);
         let mut hardware =
             Hardware::for_cases(&some, &settings(None, None), &[Some(SPACE), Some(SPACE)]).unwrap();
-        let targets: Vec<usize> = hardware.requests.iter().map(|request| request.target).collect();
+        let targets: Vec<usize> = hardware
+            .requests
+            .iter()
+            .map(|request| request.target)
+            .collect();
         assert_eq!(targets, [0, 0, 1]);
         let limit = |kind, bytes_per_s| Limit {
             kind,
@@ -283,8 +412,9 @@ mod tests {
             bytes_per_s: Some(bytes_per_s),
             description: String::new(),
         };
-        let (memory, device) =
-            (limit(LimitKind::MemoryCopy, 9), |bytes_per_s| limit(LimitKind::DeviceWrite, bytes_per_s));
+        let (memory, device) = (limit(LimitKind::MemoryCopy, 9), |bytes_per_s| {
+            limit(LimitKind::DeviceWrite, bytes_per_s)
+        });
         hardware.learn(0, memory.clone());
         hardware.learn(0, device(3));
         hardware.learn(1, device(4));
@@ -295,8 +425,12 @@ mod tests {
     #[test]
     fn a_sample_faster_than_its_limit_proves_the_limit_too_low() {
         let mut hardware = Hardware::for_cases(&[], &settings(None, None), &[None]).unwrap();
-        let limit =
-            |kind| Limit { kind, threads: 1, bytes_per_s: Some(1_000_000_000), description: String::new() };
+        let limit = |kind| Limit {
+            kind,
+            threads: 1,
+            bytes_per_s: Some(1_000_000_000),
+            description: String::new(),
+        };
         hardware.learn(0, limit(LimitKind::MemoryCopy));
         let mut sample = Sample::without_figures(0, Outcome::Ok);
         (sample.bytes, sample.phases_ns.write) = (1 << 20, 1 << 20);
@@ -307,7 +441,11 @@ mod tests {
             ("pwrite,size=1MiB,threads=2", 1 << 19, false),
         ] {
             sample.phases_ns.write = fast_ns;
-            assert_eq!(hardware.is_exceeded_by(&cases(&[name])[0], &sample), is_exceeded, "{name}");
+            assert_eq!(
+                hardware.is_exceeded_by(&cases(&[name])[0], &sample),
+                is_exceeded,
+                "{name}"
+            );
         }
     }
 

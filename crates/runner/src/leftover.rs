@@ -9,14 +9,21 @@ use rustix::io::Errno;
 use crate::directory_entry::{DirectoryEntry, open_without_links};
 use crate::error::{RunnerError, failed};
 use crate::holders::lasting_holder;
-use crate::workspace::{ID_DIGITS, Leftover, OWNER, PREFIX, is_empty_but_for, names_in, remove_all};
+use crate::workspace::{
+    ID_DIGITS, Leftover, OWNER, PREFIX, is_empty_but_for, names_in, remove_all,
+};
 
 /// The directories in a target with names of writebench, in any database or none.
 pub(crate) fn leftovers_in(target: &Path) -> Result<Vec<OsString>, RunnerError> {
     let directory = open_without_links(target).map_err(failed("open", target))?;
     let names = names_in(&directory).map_err(failed("readdir", target))?;
-    let paths = names.iter().map(|name| target.join(OsStr::from_bytes(name.to_bytes())));
-    Ok(paths.filter(|path| workspace_id(path).is_some()).map(OsString::from).collect())
+    let paths = names
+        .iter()
+        .map(|name| target.join(OsStr::from_bytes(name.to_bytes())));
+    Ok(paths
+        .filter(|path| workspace_id(path).is_some())
+        .map(OsString::from)
+        .collect())
 }
 
 /// Removes the directory of a dead run without asking a database, because the directory itself shows its
@@ -45,7 +52,9 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
         return Ok(Leftover::NotThere);
     }
     // A run holds this lock while it makes the directory, until the owner file exists.
-    if rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+    if rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive)
+        == Err(Errno::WOULDBLOCK)
+    {
         return Ok(Leftover::InUse);
     }
     // Opening a pipe would wait for its other end.
@@ -54,7 +63,9 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
         Ok(owner) => owner,
         // The run died right after making the directory or right before removing it, so it is empty.
         Err(Errno::NOENT) if entry.leads_to(&directory) => {
-            return Ok(entry.remove_directory().map_or(Leftover::NotThere, |()| Leftover::Removed));
+            return Ok(entry
+                .remove_directory()
+                .map_or(Leftover::NotThere, |()| Leftover::Removed));
         }
         Err(Errno::NOENT | Errno::LOOP) => return Ok(Leftover::NotThere),
         Err(errno) => return Err(failed("open", &path.join(OWNER))(errno)),
@@ -78,7 +89,10 @@ pub(crate) fn remove_leftover(path: &Path) -> Result<Leftover, RunnerError> {
 }
 
 fn workspace_id(path: &Path) -> Option<&[u8]> {
-    let id = path.file_name()?.as_bytes().strip_prefix(PREFIX.as_bytes())?;
+    let id = path
+        .file_name()?
+        .as_bytes()
+        .strip_prefix(PREFIX.as_bytes())?;
     let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     (id.len() == ID_DIGITS && id.iter().all(is_digit)).then_some(id)
 }
@@ -118,19 +132,35 @@ mod tests {
         let missing = workspace_path(&target.path().join("not mounted"), ID);
         assert_eq!(remove_leftover(&missing).unwrap(), Leftover::Away);
         drop(created(target.path()));
-        assert_eq!(remove_leftover(&path).unwrap(), Leftover::Removed, "its helper was killed");
+        assert_eq!(
+            remove_leftover(&path).unwrap(),
+            Leftover::Removed,
+            "its helper was killed"
+        );
         leftover(target.path());
         assert_eq!(remove_leftover(&path).unwrap(), Leftover::Removed);
         std::fs::create_dir(&path).unwrap();
-        assert_eq!(remove_leftover(&path).unwrap(), Leftover::Removed, "killed between two steps");
+        assert_eq!(
+            remove_leftover(&path).unwrap(),
+            Leftover::Removed,
+            "killed between two steps"
+        );
         assert_eq!(files_in(target.path()), 0);
         std::fs::create_dir(&path).unwrap();
         File::create(path.join(OWNER)).unwrap();
-        assert_eq!(remove_leftover(&path).unwrap(), Leftover::Removed, "killed before it wrote its id");
+        assert_eq!(
+            remove_leftover(&path).unwrap(),
+            Leftover::Removed,
+            "killed before it wrote its id"
+        );
         assert_eq!(files_in(target.path()), 0);
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join(OWNER), &ID[..7]).unwrap();
-        assert_eq!(remove_leftover(&path).unwrap(), Leftover::Removed, "the disk was full");
+        assert_eq!(
+            remove_leftover(&path).unwrap(),
+            Leftover::Removed,
+            "the disk was full"
+        );
         assert_eq!(files_in(target.path()), 0);
     }
 
@@ -142,20 +172,44 @@ mod tests {
         std::fs::write(theirs.join(OWNER), ID).unwrap();
         let path = workspace_path(target.path(), ID);
         std::os::unix::fs::symlink(&theirs, &path).unwrap();
-        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "a link");
+        assert_eq!(
+            remove_leftover(&path).unwrap(),
+            Leftover::NotThere,
+            "a link"
+        );
         std::fs::remove_file(&path).unwrap();
         File::create(&path).unwrap();
-        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "a file");
+        assert_eq!(
+            remove_leftover(&path).unwrap(),
+            Leftover::NotThere,
+            "a file"
+        );
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
         File::create(path.join("precious")).unwrap();
-        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "no owner");
+        assert_eq!(
+            remove_leftover(&path).unwrap(),
+            Leftover::NotThere,
+            "no owner"
+        );
         std::fs::write(path.join(OWNER), "another").unwrap();
-        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "another owner");
+        assert_eq!(
+            remove_leftover(&path).unwrap(),
+            Leftover::NotThere,
+            "another owner"
+        );
         File::create(path.join(OWNER)).unwrap();
-        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "an empty owner beside something");
+        assert_eq!(
+            remove_leftover(&path).unwrap(),
+            Leftover::NotThere,
+            "an empty owner beside something"
+        );
         std::fs::write(path.join(OWNER), &ID[..7]).unwrap();
-        assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "a part of the id beside something");
+        assert_eq!(
+            remove_leftover(&path).unwrap(),
+            Leftover::NotThere,
+            "a part of the id beside something"
+        );
         assert!(path.join("precious").exists() && theirs.join(OWNER).exists());
     }
 
@@ -163,11 +217,25 @@ mod tests {
     fn a_path_that_a_stranger_wrote_removes_nothing() {
         let target = tempfile::tempdir().unwrap();
         let longer = format!(".writebench-{ID}0");
-        let names = ["empty", ".writebench-", ".writebench-../x", ".writebench-a b", ".writebench-x", &longer];
-        for name in names.into_iter().chain([".writebench-0123456789ABCDEF0123456789ABCDEF"]) {
+        let names = [
+            "empty",
+            ".writebench-",
+            ".writebench-../x",
+            ".writebench-a b",
+            ".writebench-x",
+            &longer,
+        ];
+        for name in names
+            .into_iter()
+            .chain([".writebench-0123456789ABCDEF0123456789ABCDEF"])
+        {
             let path = target.path().join(name.replace("../x", "x."));
             std::fs::create_dir_all(&path).unwrap();
-            assert_eq!(remove_leftover(&path).unwrap(), Leftover::NotThere, "{name}");
+            assert_eq!(
+                remove_leftover(&path).unwrap(),
+                Leftover::NotThere,
+                "{name}"
+            );
             assert!(path.is_dir(), "{name}");
         }
         assert_eq!(remove_leftover(Path::new("/")).unwrap(), Leftover::NotThere);

@@ -55,8 +55,8 @@ pub use schedule::{EachCase, SampleSummary, Schedule, Spent};
 pub use space::{check_space, shortage_of_sample};
 pub use supervise::{End, Observer, Plan, PlannedTarget, supervise};
 pub use target_helper::{
-    CopyDestination, CopySource, Existing, HelperWorkspace, Inspection, StaleWorkspaces, TIMEOUT, TargetHelper,
-    TargetKind, inspect_copy_destination, inspect_source, open_source, serve_target,
+    CopyDestination, CopySource, Existing, HelperWorkspace, Inspection, StaleWorkspaces, TIMEOUT,
+    TargetHelper, TargetKind, inspect_copy_destination, inspect_source, open_source, serve_target,
 };
 pub use worker::{Deadline, ProgressRecord, RequestOutcome, WorkerCommand};
 pub use workers::{LostWorkers, Workers};

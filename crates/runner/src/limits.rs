@@ -20,32 +20,50 @@ const FILE_OF_SET_BYTES: u64 = 512;
 /// Checks that every case's source and the worker fit into memory, with `beside_bytes` of other files and
 /// the sample's file if the target is in memory. Page cache of a disk does not count, because it is
 /// released after write-back.
-pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64) -> Result<(), RunnerError> {
+pub fn check_memory(
+    environment: &Environment,
+    cases: &[Case],
+    beside_bytes: u64,
+) -> Result<(), RunnerError> {
     let filesystem = &environment.filesystem;
     let in_memory = filesystem.is_in_memory();
     let needed = |case: &Case| {
         // A filesystem refuses a file larger than itself before it takes memory.
-        let takes_blocks =
-            case.contract().content.takes_space() && case.axes().size_bytes <= filesystem.total_bytes;
-        let file = if in_memory && takes_blocks { case.space_bytes() } else { 0 };
+        let takes_blocks = case.contract().content.takes_space()
+            && case.axes().size_bytes <= filesystem.total_bytes;
+        let file = if in_memory && takes_blocks {
+            case.space_bytes()
+        } else {
+            0
+        };
         let beside = if in_memory { beside_bytes } else { 0 };
         let threads = u64::from(case.axes().threads).saturating_mul(THREAD_BYTES);
         // Names and ranges of a set.
-        let threads = threads.saturating_add(u64::from(case.file_count()).saturating_mul(FILE_OF_SET_BYTES));
-        let parts = [case.source_bytes(), case.staged_bytes(), file, beside, threads, WORKER_BYTES];
+        let threads =
+            threads.saturating_add(u64::from(case.file_count()).saturating_mul(FILE_OF_SET_BYTES));
+        let parts = [
+            case.source_bytes(),
+            case.staged_bytes(),
+            file,
+            beside,
+            threads,
+            WORKER_BYTES,
+        ];
         parts.into_iter().fold(0, u64::saturating_add)
     };
     check_locked_memory(cases, locked_memory_limit_bytes())?;
     let available_bytes = writebench_probe::available_memory_bytes()?;
     let most_bytes = available_bytes / 10 * 9;
     let largest = cases.iter().max_by_key(|case| needed(case));
-    let Some(case) = largest.filter(|case| needed(case) > most_bytes) else { return Ok(()) };
+    let Some(case) = largest.filter(|case| needed(case) > most_bytes) else {
+        return Ok(());
+    };
     let instead = match WORKER_BYTES > most_bytes {
         true => "a machine, or a control group, with more memory",
         false => with_less_memory(case),
     };
-    let [needed, available, missing] =
-        [needed(case), available_bytes, needed(case) - most_bytes].map(|bytes| Bytes(bytes).approximate());
+    let [needed, available, missing] = [needed(case), available_bytes, needed(case) - most_bytes]
+        .map(|bytes| Bytes(bytes).approximate());
     Err(RunnerError::TooLarge(format!(
         "not enough memory: {case:#} needs {needed}, {available} are available without a reserve of a tenth, so \
          {missing} are missing. Use {instead}"
@@ -56,12 +74,23 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
 fn check_locked_memory(cases: &[Case], limit_bytes: u64) -> Result<(), RunnerError> {
     let pins = |case: &&Case| {
         let registered = case.axes().registered;
-        case.method().has_axis(Axis::Registered) && matches!(registered, Registered::Buffers | Registered::Both)
+        case.method().has_axis(Axis::Registered)
+            && matches!(registered, Registered::Buffers | Registered::Both)
     };
-    let pinned_bytes =
-        |case: &Case| if case.staged_bytes() > 0 { case.staged_bytes() } else { case.source_bytes() };
-    let largest = cases.iter().filter(pins).max_by_key(|case| pinned_bytes(case));
-    let Some(case) = largest.filter(|case| pinned_bytes(case) > limit_bytes) else { return Ok(()) };
+    let pinned_bytes = |case: &Case| {
+        if case.staged_bytes() > 0 {
+            case.staged_bytes()
+        } else {
+            case.source_bytes()
+        }
+    };
+    let largest = cases
+        .iter()
+        .filter(pins)
+        .max_by_key(|case| pinned_bytes(case));
+    let Some(case) = largest.filter(|case| pinned_bytes(case) > limit_bytes) else {
+        return Ok(());
+    };
     let [pinned, limit] = [pinned_bytes(case), limit_bytes].map(|bytes| Bytes(bytes).approximate());
     Err(RunnerError::TooLarge(format!(
         "{case:#} pins {pinned} of memory, and the limit on locked memory is {limit}: raise it (ulimit -l), be root, or \
@@ -75,12 +104,16 @@ fn locked_memory_limit_bytes() -> u64 {
     if rustix::process::geteuid().is_root() {
         return u64::MAX;
     }
-    rustix::process::getrlimit(rustix::process::Resource::Memlock).current.unwrap_or(u64::MAX)
+    rustix::process::getrlimit(rustix::process::Resource::Memlock)
+        .current
+        .unwrap_or(u64::MAX)
 }
 
 fn with_less_memory(case: &Case) -> &'static str {
     let (method, axes) = (case.method(), case.axes());
-    if case.source_bytes() == 0 || (axes.source == Source::Chunk && axes.chunk_size_bytes <= 1 << 20) {
+    if case.source_bytes() == 0
+        || (axes.source == Source::Chunk && axes.chunk_size_bytes <= 1 << 20)
+    {
         "a smaller --size, or a target on a disk"
     } else if method.has_axis(Axis::Source) && axes.source == Source::File {
         "a smaller --size, or --set source=chunk"
@@ -91,12 +124,26 @@ fn with_less_memory(case: &Case) -> &'static str {
 
 /// Checks direct I/O against the device's sectors. The case was checked against the smallest sector only.
 pub fn check_sectors(environment: &Environment, cases: &[Case]) -> Result<(), RunnerError> {
-    let sector_bytes = environment.device.as_ref().and_then(|device| device.logical_sector_bytes);
-    let Some(sector_bytes) = sector_bytes.filter(|&bytes| bytes > Case::SECTOR_BYTES) else { return Ok(()) };
-    for case in cases.iter().filter(|case| case.axes().cache == Cache::Direct) {
+    let sector_bytes = environment
+        .device
+        .as_ref()
+        .and_then(|device| device.logical_sector_bytes);
+    let Some(sector_bytes) = sector_bytes.filter(|&bytes| bytes > Case::SECTOR_BYTES) else {
+        return Ok(());
+    };
+    for case in cases
+        .iter()
+        .filter(|case| case.axes().cache == Cache::Direct)
+    {
         let axes = case.axes();
-        let sizes = [(Axis::Chunk, axes.chunk_size_bytes.min(axes.size_bytes)), (Axis::Size, axes.size_bytes)];
-        if let Some((axis, _)) = sizes.into_iter().find(|(_, bytes)| !bytes.is_multiple_of(sector_bytes)) {
+        let sizes = [
+            (Axis::Chunk, axes.chunk_size_bytes.min(axes.size_bytes)),
+            (Axis::Size, axes.size_bytes),
+        ];
+        if let Some((axis, _)) = sizes
+            .into_iter()
+            .find(|(_, bytes)| !bytes.is_multiple_of(sector_bytes))
+        {
             let value = axes.get(axis);
             return Err(RunnerError::Unfit(format!(
                 "{case}: direct I/O takes multiples of the device's sectors of {sector_bytes} bytes, and {axis}={value} \
@@ -121,7 +168,10 @@ pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), 
         } else {
             continue;
         };
-        return Err(RunnerError::Unfit(format!("{case} cannot run on {}: {why}", path.display())));
+        return Err(RunnerError::Unfit(format!(
+            "{case} cannot run on {}: {why}",
+            path.display()
+        )));
     }
     Ok(())
 }
@@ -138,8 +188,11 @@ pub struct Pace {
 }
 
 impl Pace {
-    const SLOWEST: Self =
-        Self { bytes_per_s: 4 << 20, sync: Duration::from_millis(100), call: Duration::from_micros(20) };
+    const SLOWEST: Self = Self {
+        bytes_per_s: 4 << 20,
+        sync: Duration::from_millis(100),
+        call: Duration::from_micros(20),
+    };
 
     /// Old content and syncs included.
     pub fn time_of(self, case: &Case) -> Duration {
@@ -155,11 +208,15 @@ impl Pace {
             None if axes.sync_files != SyncFiles::None => u64::from(case.file_count()),
             None => 0,
         };
-        let times = |count: u64, each: Duration| Duration::from_nanos(nanoseconds(each).saturating_mul(count));
+        let times = |count: u64, each: Duration| {
+            Duration::from_nanos(nanoseconds(each).saturating_mul(count))
+        };
         self.time_for(case.bytes_written())
             .saturating_add(times(synced, self.sync))
             .saturating_add(times(calls, self.call))
-            .saturating_add(Duration::from_secs(axes.records_per_s.map_or(0, |rate| calls / u64::from(rate))))
+            .saturating_add(Duration::from_secs(
+                axes.records_per_s.map_or(0, |rate| calls / u64::from(rate)),
+            ))
     }
 
     fn time_for(self, bytes: u64) -> Duration {

@@ -16,7 +16,8 @@ pub(crate) fn order(seed: u64, round: u32, planned: &[PlannedCase]) -> Vec<usize
     let stream = u128::from(seed) << 64 | u128::from(round) << 1 | 1;
     let mut random = Pcg64Mcg::from_seed(stream.to_le_bytes());
     let cases = grouped(0..planned.len(), |&index| &planned[index].case);
-    let mut targets_of_case: Vec<Vec<usize>> = cases.into_iter().map(|(_, targets)| targets).collect();
+    let mut targets_of_case: Vec<Vec<usize>> =
+        cases.into_iter().map(|(_, targets)| targets).collect();
     targets_of_case.shuffle(&mut random);
     for targets in &mut targets_of_case {
         targets.shuffle(&mut random);
@@ -31,7 +32,12 @@ mod tests {
     fn planned(cases: usize, targets: usize) -> Vec<PlannedCase> {
         let case = |size: usize| Case::parse(&format!("write,size={size}")).unwrap();
         (0..cases)
-            .flat_map(|size| (0..targets).map(move |target| PlannedCase { target, case: case(size) }))
+            .flat_map(|size| {
+                (0..targets).map(move |target| PlannedCase {
+                    target,
+                    case: case(size),
+                })
+            })
             .collect()
     }
 
@@ -49,8 +55,13 @@ mod tests {
     #[test]
     fn every_place_is_about_as_likely() {
         let four = planned(4, 1);
-        let first = (0..4000).filter(|&round| order(9, round, &four)[0] == 0).count();
-        assert!((850..1150).contains(&first), "{first} of 4000, expected about 1000");
+        let first = (0..4000)
+            .filter(|&round| order(9, round, &four)[0] == 0)
+            .count();
+        assert!(
+            (850..1150).contains(&first),
+            "{first} of 4000, expected about 1000"
+        );
     }
 
     #[test]
@@ -64,6 +75,9 @@ mod tests {
                 first[in_a_row[0] % 3] += 1;
             }
         }
-        assert!(first.iter().all(|count| (4700..5300).contains(count)), "{first:?} of 15000");
+        assert!(
+            first.iter().all(|count| (4700..5300).contains(count)),
+            "{first:?} of 15000"
+        );
     }
 }

@@ -31,14 +31,20 @@ pub fn reply(answer: Result<impl Serialize, RunnerError>) -> serde_json::Result<
 
 pub(crate) fn parse_response<R: DeserializeOwned>(line: &str) -> Result<R, RunnerError> {
     let response = serde_json::from_str::<Result<R, RemoteError>>(line);
-    let response = response.map_err(|error| RunnerError::Protocol(format!("said '{line}': {error}")))?;
+    let response =
+        response.map_err(|error| RunnerError::Protocol(format!("said '{line}': {error}")))?;
     response.map_err(RunnerError::from)
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum RemoteError {
-    Call { call: String, path: OsString, errno: Option<i32>, message: String },
+    Call {
+        call: String,
+        path: OsString,
+        errno: Option<i32>,
+        message: String,
+    },
     Swapped(OsString),
     Told(String),
 }
@@ -61,9 +67,19 @@ impl From<RunnerError> for RemoteError {
 impl From<RemoteError> for RunnerError {
     fn from(error: RemoteError) -> Self {
         match error {
-            RemoteError::Call { call, path, errno, message } => {
-                let error = errno.map_or_else(|| io::Error::other(message), io::Error::from_raw_os_error);
-                Self::Target { call: Cow::Owned(call), path: path.into(), error }
+            RemoteError::Call {
+                call,
+                path,
+                errno,
+                message,
+            } => {
+                let error =
+                    errno.map_or_else(|| io::Error::other(message), io::Error::from_raw_os_error);
+                Self::Target {
+                    call: Cow::Owned(call),
+                    path: path.into(),
+                    error,
+                }
             }
             RemoteError::Swapped(path) => Self::Swapped { path: path.into() },
             RemoteError::Told(text) => Self::Told(text),
@@ -79,7 +95,9 @@ pub(crate) mod path_bytes {
         path.as_os_str().serialize(serializer)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<PathBuf, D::Error> {
         OsString::deserialize(deserializer).map(PathBuf::from)
     }
 }

@@ -49,7 +49,10 @@ pub struct Candidate {
 impl Candidate {
     /// On a level of the screening or, after those, at that size of the final.
     fn case(&self, level: usize, size: usize) -> usize {
-        self.screening.get(level).copied().unwrap_or_else(|| self.finals[size])
+        self.screening
+            .get(level)
+            .copied()
+            .unwrap_or_else(|| self.finals[size])
     }
 }
 
@@ -106,9 +109,20 @@ const PLANNED_ROUNDS: usize = 8;
 
 impl Race {
     /// `baseline` is an index among the candidates.
-    pub fn new(candidates: Vec<Candidate>, baseline: usize, cases: Vec<Case>, limits: RaceLimits) -> Self {
-        let mut race =
-            Self { is_over: candidates.is_empty(), candidates, cases, baseline, limits, ..Self::default() };
+    pub fn new(
+        candidates: Vec<Candidate>,
+        baseline: usize,
+        cases: Vec<Case>,
+        limits: RaceLimits,
+    ) -> Self {
+        let mut race = Self {
+            is_over: candidates.is_empty(),
+            candidates,
+            cases,
+            baseline,
+            limits,
+            ..Self::default()
+        };
         if !race.is_over {
             race.enter(0, &[]);
         }
@@ -133,7 +147,11 @@ impl Race {
     }
 
     fn level_bytes(&self, level: usize) -> u64 {
-        self.limits.screening_bytes.get(level).copied().unwrap_or_else(|| self.limits.final_bytes[self.size])
+        self.limits
+            .screening_bytes
+            .get(level)
+            .copied()
+            .unwrap_or_else(|| self.limits.final_bytes[self.size])
     }
 
     fn case_on(&self, level: usize, candidate: usize) -> usize {
@@ -146,7 +164,8 @@ impl Race {
 
     fn advance(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let bytes = self.level_bytes(self.level());
-        self.costs.count(bytes, taken.iter().map(Vec::len).sum(), spent.elapsed);
+        self.costs
+            .count(bytes, taken.iter().map(Vec::len).sum(), spent.elapsed);
         // A sample with the largest files may take long, and the run must end near its time.
         let next = Duration::from_secs_f64(self.costs.sample_s(bytes));
         self.is_over |= spent.elapsed >= self.limits.budget
@@ -155,12 +174,20 @@ impl Race {
             let mut batch = std::mem::take(&mut self.batch);
             batch.retain(|&(index, _)| !has_failed(self.case_of(index), &taken[self.case(index)]));
             self.batch = batch;
-            let is_complete =
-                !self.batch.iter().any(|&(index, until)| counted(&taken[self.case(index)]) < until);
+            let is_complete = !self
+                .batch
+                .iter()
+                .any(|&(index, until)| counted(&taken[self.case(index)]) < until);
             if self.is_in_final() {
                 self.wanted = self.finals.wanted(taken, spent).to_vec();
-                let wanted = self.cases.iter().zip(&self.wanted).filter(|(_, wanted)| **wanted > 0);
-                let bytes = wanted.map(|(case, _)| case.bytes_written()).fold(spent.bytes, u64::saturating_add);
+                let wanted = self
+                    .cases
+                    .iter()
+                    .zip(&self.wanted)
+                    .filter(|(_, wanted)| **wanted > 0);
+                let bytes = wanted
+                    .map(|(case, _)| case.bytes_written())
+                    .fold(spent.bytes, u64::saturating_add);
                 self.is_over = bytes > self.limits.max_bytes;
                 if bytes > spent.bytes {
                     return;
@@ -175,27 +202,45 @@ impl Race {
     }
 
     fn left(&self, level: usize, spent: Spent) -> usize {
-        let (own_bytes, smallest) = (self.level_bytes(level).max(1), self.limits.final_bytes.last());
+        let (own_bytes, smallest) = (
+            self.level_bytes(level).max(1),
+            self.limits.final_bytes.last(),
+        );
         let rounds = as_f64(ROUNDS as u64 * (LEAST_FINALISTS as u64 + 1)) / TIME_RESERVE;
         let final_s = smallest.map_or(0.0, |&bytes| rounds * self.costs.sample_s(bytes));
         let budget_s = self.limits.budget.as_secs_f64();
         let seconds = (SCREENING_SHARE * budget_s).min(budget_s - final_s);
-        let bytes = as_f64(self.limits.max_bytes.saturating_sub(self.limits.set_aside_bytes()));
+        let bytes = as_f64(
+            self.limits
+                .max_bytes
+                .saturating_sub(self.limits.set_aside_bytes()),
+        );
         let share = match self.real() {
-            real if level < real => (1.0 - CHECK_SHARE) * as_f64(level as u64 + 1) / as_f64(real as u64),
+            real if level < real => {
+                (1.0 - CHECK_SHARE) * as_f64(level as u64 + 1) / as_f64(real as u64)
+            }
             _ => 1.0,
         };
         let left_s = share * seconds - spent.elapsed.as_secs_f64();
         let left_bytes = share * bytes - as_f64(spent.bytes);
         let of_time = left_s / self.costs.sample_s(own_bytes).max(1e-6);
-        let of_bytes = left_bytes / as_f64(own_bytes.saturating_mul(self.limits.times_written.max(1)));
+        let of_bytes =
+            left_bytes / as_f64(own_bytes.saturating_mul(self.limits.times_written.max(1)));
         floor(of_time.min(of_bytes))
     }
 
     fn posterior(&mut self, level: usize, taken: &[Vec<SampleSummary>]) -> Posterior {
-        let level_bytes: Vec<u64> = (0..=self.real()).map(|level| self.level_bytes(level)).collect();
+        let level_bytes: Vec<u64> = (0..=self.real())
+            .map(|level| self.level_bytes(level))
+            .collect();
         let field = (&*self.candidates, &*self.cases);
-        Posterior::from_samples(field, (&level_bytes, self.size), level, taken, &mut self.learnt)
+        Posterior::from_samples(
+            field,
+            (&level_bytes, self.size),
+            level,
+            taken,
+            &mut self.learnt,
+        )
     }
 
     /// The rivals without a failed sample.
@@ -203,7 +248,11 @@ impl Race {
         let is_able = |&index: &usize| {
             let candidate = &self.candidates[index];
             let mut cases = candidate.screening.iter().chain(&candidate.finals);
-            cases.all(|&case| taken.get(case).is_none_or(|samples| !has_failed(self.case_of(index), samples)))
+            cases.all(|&case| {
+                taken
+                    .get(case)
+                    .is_none_or(|samples| !has_failed(self.case_of(index), samples))
+            })
         };
         self.rivals().filter(is_able).collect()
     }
@@ -215,7 +264,12 @@ impl Race {
     fn hopeful(&self, posterior: &Posterior, taken: &[Vec<SampleSummary>]) -> Vec<usize> {
         let mut hopeful = self.able(taken);
         hopeful.retain(|&index| index != self.baseline);
-        hopeful.sort_by(|&a, &b| posterior.process.mean(a).total_cmp(&posterior.process.mean(b)));
+        hopeful.sort_by(|&a, &b| {
+            posterior
+                .process
+                .mean(a)
+                .total_cmp(&posterior.process.mean(b))
+        });
         hopeful
     }
 
@@ -231,8 +285,16 @@ impl Race {
 
     fn want(&mut self, level: usize, chosen: Vec<usize>, taken: &[Vec<SampleSummary>]) {
         self.stage = level;
-        let until = |index: usize| taken.get(self.case(index)).map_or(0, |samples| counted(samples)) + 1;
-        self.batch = chosen.into_iter().map(|index| (index, until(index))).collect();
+        let until = |index: usize| {
+            taken
+                .get(self.case(index))
+                .map_or(0, |samples| counted(samples))
+                + 1
+        };
+        self.batch = chosen
+            .into_iter()
+            .map(|index| (index, until(index)))
+            .collect();
     }
 
     /// Begins a level with its scouts: the baseline, the simplest other, the portfolio, and finalists of an
@@ -241,12 +303,25 @@ impl Race {
         let others = self.rivals().filter(|&index| index != self.baseline);
         let simplest = others.min_by_key(|&index| self.case_of(index).complexity());
         let mut chosen: Vec<usize> = std::iter::once(self.baseline).chain(simplest).collect();
-        let found = self.able(taken).into_iter().filter(|index| self.candidates[*index].was_finalist);
-        chosen.extend(found.filter(|index| !chosen.contains(index)).take(MOST_FOUND).collect::<Vec<_>>());
+        let found = self
+            .able(taken)
+            .into_iter()
+            .filter(|index| self.candidates[*index].was_finalist);
+        chosen.extend(
+            found
+                .filter(|index| !chosen.contains(index))
+                .take(MOST_FOUND)
+                .collect::<Vec<_>>(),
+        );
         if level == 0 {
             let mut posterior = Posterior::unknown(&self.candidates);
-            chosen.iter().for_each(|&index| posterior.process.fantasize(index));
-            let rest: Vec<usize> = self.rivals().filter(|index| !chosen.contains(index)).collect();
+            chosen
+                .iter()
+                .for_each(|&index| posterior.process.fantasize(index));
+            let rest: Vec<usize> = self
+                .rivals()
+                .filter(|index| !chosen.contains(index))
+                .collect();
             let missing = SCOUTS.saturating_sub(chosen.len());
             chosen.extend(posterior.choose(&rest, missing, Acquisition::MaxVariance));
         }
@@ -263,14 +338,24 @@ impl Race {
             able.retain(|&index| counted(&taken[self.case_on(level, index)]) < MOST_SCREENED);
             let (most, choice) = match std::mem::replace(&mut self.has_explored, true) {
                 false => (left / 2, Acquisition::MaxVariance),
-                true => ((left / BATCHES).max(LEAST_BATCH).min(left), Acquisition::LowerBound),
+                true => (
+                    (left / BATCHES).max(LEAST_BATCH).min(left),
+                    Acquisition::LowerBound,
+                ),
             };
             // A forecast alone is not enough for the final.
-            let is_unknown =
-                |index: &usize| level == self.real() && taken[self.case_on(level, *index)].is_empty();
-            let hopeful = self.hopeful(&posterior, taken).into_iter().take(FINALISTS).filter(is_unknown);
+            let is_unknown = |index: &usize| {
+                level == self.real() && taken[self.case_on(level, *index)].is_empty()
+            };
+            let hopeful = self
+                .hopeful(&posterior, taken)
+                .into_iter()
+                .take(FINALISTS)
+                .filter(is_unknown);
             let mut chosen: Vec<usize> = hopeful.take(left).collect();
-            chosen.iter().for_each(|&index| posterior.process.fantasize(index));
+            chosen
+                .iter()
+                .for_each(|&index| posterior.process.fantasize(index));
             able.retain(|index| !chosen.contains(index));
             chosen.extend(posterior.choose(&able, most.saturating_sub(chosen.len()), choice));
             if !chosen.is_empty() {
@@ -298,46 +383,71 @@ impl Race {
 
     /// The affordable finalists of that size, after so many checks.
     fn paid(&self, size: usize, checks: usize, posterior: &Posterior, spent: Spent) -> usize {
-        let left_s = TIME_RESERVE * self.limits.budget.saturating_sub(spent.elapsed).as_secs_f64();
+        let left_s = TIME_RESERVE
+            * self
+                .limits
+                .budget
+                .saturating_sub(spent.elapsed)
+                .as_secs_f64();
         let left_bytes = as_f64(self.limits.max_bytes.saturating_sub(spent.bytes));
         let bytes = self.limits.final_bytes[size].max(1);
         let sample_s = self.costs.sample_s(bytes).max(1e-9);
         let left_s = left_s - sample_s * as_f64(checks as u64);
         let rounds = as_f64(PLANNED_ROUNDS as u64);
         let of_time = left_s / rounds / sample_s - posterior.times(self.baseline);
-        let of_bytes = (left_bytes / rounds / as_f64(bytes) - 1.0) / as_f64(self.limits.times_written.max(1));
+        let of_bytes =
+            (left_bytes / rounds / as_f64(bytes) - 1.0) / as_f64(self.limits.times_written.max(1));
         floor(of_time.min(of_bytes))
     }
 
     /// Any other candidate may join as a simpler form of the winner.
     fn enter_finals(&mut self, posterior: &Posterior, taken: &[Vec<SampleSummary>], spent: Spent) {
-        let most = self.paid(self.size, 0, posterior, spent).clamp(LEAST_FINALISTS, FINALISTS);
+        let most = self
+            .paid(self.size, 0, posterior, spent)
+            .clamp(LEAST_FINALISTS, FINALISTS);
         let mut finalists = self.hopeful(posterior, taken);
         finalists.truncate(most);
         // Smaller files put these among the best. They lose only after three rounds, because one slow
         // sample is not a proof.
-        let smaller = self.real().checked_sub(1).map(|level| self.posterior(level, taken));
+        let smaller = self
+            .real()
+            .checked_sub(1)
+            .map(|level| self.posterior(level, taken));
         let mut found = smaller.map_or(Vec::new(), |smaller| self.hopeful(&smaller, taken));
         found.truncate(FINALISTS);
         found.retain(|index| self.candidates[*index].was_finalist && !finalists.contains(index));
-        let is_paid = |&count: &usize| self.paid(self.size, FEWEST_TO_LOSE * count, posterior, spent) >= most;
+        let is_paid =
+            |&count: &usize| self.paid(self.size, FEWEST_TO_LOSE * count, posterior, spent) >= most;
         found.truncate((0..=found.len()).rev().find(is_paid).unwrap_or(0));
         finalists.extend(found);
-        finalists.extend(self.able(taken).into_iter().filter(|&index| index == self.baseline));
+        finalists.extend(
+            self.able(taken)
+                .into_iter()
+                .filter(|&index| index == self.baseline),
+        );
         let others = self.rivals().filter(|&index| index != self.baseline);
         let rivals: Vec<usize> = std::iter::once(self.baseline).chain(others).collect();
-        let clones = (0..self.candidates.len()).filter(|&index| self.is_clone(index)).collect();
+        let clones = (0..self.candidates.len())
+            .filter(|&index| self.is_clone(index))
+            .collect();
         let contest = |indexes: &Vec<usize>| {
-            let positions = indexes.iter().map(|&index| self.case_on(self.real(), index));
+            let positions = indexes
+                .iter()
+                .map(|&index| self.case_on(self.real(), index));
             Contest::new(
                 0,
-                positions.map(|position| (position, self.cases[position].clone())).collect(),
+                positions
+                    .map(|position| (position, self.cases[position].clone()))
+                    .collect(),
                 self.rule.clone(),
             )
         };
-        let places = finalists.iter().filter_map(|finalist| rivals.iter().position(|rival| rival == finalist));
+        let places = finalists
+            .iter()
+            .filter_map(|finalist| rivals.iter().position(|rival| rival == finalist));
         let contests = vec![contest(&rivals).among(places.collect()), contest(&clones)];
-        self.finals = GoalRounds::until_decided(vec![contests], writebench_stats::FEWEST_FOR_INTERVAL);
+        self.finals =
+            GoalRounds::until_decided(vec![contests], writebench_stats::FEWEST_FOR_INTERVAL);
         (self.stage, self.is_over) = (self.real() + 1, finalists.is_empty());
         self.batch.clear();
     }
@@ -346,7 +456,8 @@ impl Race {
     /// there is time for another final.
     fn end_final(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let is_new = |&index: &usize| taken[self.case(index)].is_empty();
-        let is_short = self.left(self.real(), spent) >= LEAST_BATCH && self.able(taken).iter().any(is_new);
+        let is_short =
+            self.left(self.real(), spent) >= LEAST_BATCH && self.able(taken).iter().any(is_new);
         self.is_over = self.finals.has_winner(taken) || self.is_resumed || !is_short;
         self.is_resumed = true;
         if !self.is_over {
@@ -370,7 +481,8 @@ impl Schedule for Race {
 
     fn added(&mut self) -> Vec<PlannedCase> {
         let added = self.finals.added();
-        self.cases.extend(added.iter().map(|planned| planned.case.clone()));
+        self.cases
+            .extend(added.iter().map(|planned| planned.case.clone()));
         added
     }
 }

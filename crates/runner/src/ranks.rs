@@ -22,7 +22,10 @@ impl Report {
         communicator: &mut dyn Communicator,
     ) -> Self {
         let round = share.request.round;
-        let mut report = Self { rank, ..Self::default() };
+        let mut report = Self {
+            rank,
+            ..Self::default()
+        };
         let mut sample = share.request.clone();
         if role.rank > 0 {
             // The request has the device and the files of the first rank's node.
@@ -41,17 +44,34 @@ impl Report {
                 is_over = wait.is_last || !all;
                 all
             };
-            workers.ask(target, &WorkerRequest::RankSample(request), share.limit, Some(&mut on_wait))
+            workers.ask(
+                target,
+                &WorkerRequest::RankSample(request),
+                share.limit,
+                Some(&mut on_wait),
+            )
         };
         if !is_over {
             // Other ranks wait for this one.
             communicator.wait(false);
         }
         let outcome = match answer {
-            Ok(RequestOutcome::Response(Ok(RankSample { sample, timestamps, is_abandoned }))) => {
+            Ok(RequestOutcome::Response(Ok(RankSample {
+                sample,
+                timestamps,
+                is_abandoned,
+            }))) => {
                 let stall_reason = workers.stall_reason();
                 let disturbed = sample.disturbed.clone().or(stall_reason);
-                return Self { sample: Sample { disturbed, ..sample }, timestamps, is_abandoned, ..report };
+                return Self {
+                    sample: Sample {
+                        disturbed,
+                        ..sample
+                    },
+                    timestamps,
+                    is_abandoned,
+                    ..report
+                };
             }
             Ok(RequestOutcome::Response(Err(shortage))) => {
                 report.shortage = Some(shortage);
@@ -67,12 +87,19 @@ impl Report {
             }
             Err(error) => lost(&error.to_string()),
         };
-        Self { sample: Sample::without_figures(round, outcome), ..report }
+        Self {
+            sample: Sample::without_figures(round, outcome),
+            ..report
+        }
     }
 }
 
 fn lost(why: &str) -> Outcome {
-    Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail: format!(": {why}") }
+    Outcome::WorkerDied {
+        phase: Phase::Settle,
+        signal: None,
+        detail: format!(": {why}"),
+    }
 }
 
 pub(crate) fn by_ranks(
@@ -88,34 +115,55 @@ pub(crate) fn by_ranks(
     if workers.is_stopped() {
         return Ok(RequestOutcome::Stopped);
     }
-    let reports =
-        reports.map_err(|error| RunnerError::Protocol(format!("the other ranks do not answer: {error}")))?;
+    let reports = reports.map_err(|error| {
+        RunnerError::Protocol(format!("the other ranks do not answer: {error}"))
+    })?;
     if reports.iter().any(|report| report.is_unclean) {
         workers.lost_workers.unclean.insert(share.request.target);
     }
-    Ok(RequestOutcome::Response(match reports.iter().find_map(|report| report.shortage) {
-        Some(shortage) => Err(shortage),
-        None => Ok(merged(share.request.round, &reports)),
-    }))
+    Ok(RequestOutcome::Response(
+        match reports.iter().find_map(|report| report.shortage) {
+            Some(shortage) => Err(shortage),
+            None => Ok(merged(share.request.round, &reports)),
+        },
+    ))
 }
 
 /// One sample of all shares. Its phases have no gaps between the first rank's beginning and the last rank's
 /// end. Some ranks sync while some still write, so phase sync is the time after the last write.
 pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
     let is_cause = |report: &&Report| !report.sample.outcome.is_ok() && !report.is_abandoned;
-    let failed = reports.iter().find(is_cause).or(reports.iter().find(|report| !report.sample.outcome.is_ok()));
+    let failed = reports
+        .iter()
+        .find(is_cause)
+        .or(reports.iter().find(|report| !report.sample.outcome.is_ok()));
     if let Some(Report { rank, sample, .. }) = failed {
-        let ranks = RankTimes { failed: Some(rank.clone()), ..RankTimes::default() };
+        let ranks = RankTimes {
+            failed: Some(rank.clone()),
+            ..RankTimes::default()
+        };
         let failed = Sample::without_figures(round, sample.outcome.clone());
-        return Sample { ranks: Some(Box::new(ranks)), ..failed };
+        return Sample {
+            ranks: Some(Box::new(ranks)),
+            ..failed
+        };
     }
     let shares = || reports.iter().map(|report| &report.sample);
     let sum = |figure: fn(&Sample) -> u64| shares().map(figure).sum();
-    let disturbed = reports.iter().find_map(|report| Some((&report.rank, report.sample.disturbed.as_ref()?)));
+    let disturbed = reports
+        .iter()
+        .find_map(|report| Some((&report.rank, report.sample.disturbed.as_ref()?)));
     let first = shares().next().cloned().unwrap_or_default();
     let times = RankTimes {
-        phases: PhaseTimestamps::PHASES.into_iter().filter_map(|phase| spread(phase, reports)).collect(),
-        clock_uncertainty_ns: reports.iter().map(|report| report.clock_uncertainty_ns).max().unwrap_or(0),
+        phases: PhaseTimestamps::PHASES
+            .into_iter()
+            .filter_map(|phase| spread(phase, reports))
+            .collect(),
+        clock_uncertainty_ns: reports
+            .iter()
+            .map(|report| report.clock_uncertainty_ns)
+            .max()
+            .unwrap_or(0),
         failed: None,
     };
     Sample {
@@ -141,27 +189,49 @@ pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
 
 /// The weakest of all ranks' checks. None if one rank has checked only sizes.
 fn read_back(reports: &[Report]) -> Option<ReadBack> {
-    let all = reports.iter().map(|report| report.sample.read_back.as_ref()).collect::<Option<Vec<_>>>()?;
+    let all = reports
+        .iter()
+        .map(|report| report.sample.read_back.as_ref())
+        .collect::<Option<Vec<_>>>()?;
     let bytes = all.iter().map(|check| check.bytes).sum();
     let first = all.first()?;
-    let from = all.iter().all(|check| check.from == first.from).then_some(first.from).flatten();
-    Some(ReadBack { extent: first.extent, bytes, from })
+    let from = all
+        .iter()
+        .all(|check| check.from == first.from)
+        .then_some(first.from)
+        .flatten();
+    Some(ReadBack {
+        extent: first.extent,
+        bytes,
+        from,
+    })
 }
 
 fn phases(reports: &[Report]) -> PhasesNs {
-    let timestamps = |phase: Phase| reports.iter().filter_map(move |report| report.timestamps.get(phase));
+    let timestamps = |phase: Phase| {
+        reports
+            .iter()
+            .filter_map(move |report| report.timestamps.get(phase))
+    };
     let began = |phase| timestamps(phase).map(|[began, _]| began).min();
     let ended = |phase| timestamps(phase).map(|[_, ended]| ended).max();
-    let (Some(open), Some(write), Some(end)) = (began(Phase::Open), began(Phase::Write), ended(Phase::Close))
+    let (Some(open), Some(write), Some(end)) =
+        (began(Phase::Open), began(Phase::Write), ended(Phase::Close))
     else {
         return PhasesNs::default();
     };
     let before_write = write.saturating_sub(open);
-    let prepare =
-        timestamps(Phase::Prepare).map(|[began, ended]| ended.saturating_sub(began)).max().unwrap_or(0);
+    let prepare = timestamps(Phase::Prepare)
+        .map(|[began, ended]| ended.saturating_sub(began))
+        .max()
+        .unwrap_or(0);
     let prepare = prepare.min(before_write);
-    let write_end = ended(Phase::Write).unwrap_or(end).clamp(write, end.max(write));
-    let sync_end = ended(Phase::Sync).unwrap_or(write_end).clamp(write_end, end.max(write_end));
+    let write_end = ended(Phase::Write)
+        .unwrap_or(end)
+        .clamp(write, end.max(write));
+    let sync_end = ended(Phase::Sync)
+        .unwrap_or(write_end)
+        .clamp(write_end, end.max(write_end));
     PhasesNs {
         open: before_write - prepare,
         prepare,
@@ -172,9 +242,16 @@ fn phases(reports: &[Report]) -> PhasesNs {
 }
 
 fn spread(phase: Phase, reports: &[Report]) -> Option<Spread> {
-    let own = |report: &Report| report.timestamps.get(phase).map(|[began, ended]| ended.saturating_sub(began));
-    let mut times: Vec<(u64, &RankName)> =
-        reports.iter().filter_map(|report| Some((own(report)?, &report.rank))).collect();
+    let own = |report: &Report| {
+        report
+            .timestamps
+            .get(phase)
+            .map(|[began, ended]| ended.saturating_sub(began))
+    };
+    let mut times: Vec<(u64, &RankName)> = reports
+        .iter()
+        .filter_map(|report| Some((own(report)?, &report.rank)))
+        .collect();
     times.sort();
     let (first, last) = (times.first()?, times.last()?);
     Some(Spread {
@@ -196,11 +273,26 @@ mod tests {
     fn report(rank: u32, moments: [[u64; 2]; 4]) -> Report {
         let phases = [Phase::Open, Phase::Write, Phase::Sync, Phase::Close];
         let mut timestamps = PhaseTimestamps::default();
-        phases.into_iter().zip(moments).for_each(|(phase, [began, ended])| timestamps.add(phase, began, ended));
-        let read_back = Some(ReadBack { extent: Extent::Whole, bytes: 8, from: None });
-        let sample = Sample { bytes: 8, user_cpu_ns: 3, read_back, ..Sample::without_figures(5, Outcome::Ok) };
+        phases
+            .into_iter()
+            .zip(moments)
+            .for_each(|(phase, [began, ended])| timestamps.add(phase, began, ended));
+        let read_back = Some(ReadBack {
+            extent: Extent::Whole,
+            bytes: 8,
+            from: None,
+        });
+        let sample = Sample {
+            bytes: 8,
+            user_cpu_ns: 3,
+            read_back,
+            ..Sample::without_figures(5, Outcome::Ok)
+        };
         Report {
-            rank: RankName { rank, host: format!("n{}", rank / 2) },
+            rank: RankName {
+                rank,
+                host: format!("n{}", rank / 2),
+            },
             sample,
             timestamps,
             is_abandoned: false,
@@ -221,7 +313,13 @@ mod tests {
     #[test]
     fn phases_last_from_the_first_ranks_beginning_to_the_last_ranks_end() {
         let sample = merged(5, &three());
-        let expected = PhasesNs { open: 29, prepare: 0, write: 71, sync: 40, close: 1 };
+        let expected = PhasesNs {
+            open: 29,
+            prepare: 0,
+            write: 71,
+            sync: 40,
+            close: 1,
+        };
         assert_eq!(sample.phases_ns, expected);
         assert_eq!(sample.phases_ns.total(), 241 - 100);
         assert_eq!((sample.round, sample.bytes, sample.user_cpu_ns), (5, 24, 9));
@@ -232,8 +330,19 @@ mod tests {
     fn the_ranks_own_times_and_the_slowest_of_each_phase_are_kept() {
         let ranks = merged(5, &three()).ranks.unwrap();
         let write = ranks.spread(Phase::Write).unwrap();
-        assert_eq!((write.min_ns, write.median_ns, write.max_ns, write.slowest.rank), (21, 60, 69, 1));
-        assert_eq!(ranks.spread(Phase::Sync).unwrap().slowest.to_string(), "rank 2 on n1");
+        assert_eq!(
+            (
+                write.min_ns,
+                write.median_ns,
+                write.max_ns,
+                write.slowest.rank
+            ),
+            (21, 60, 69, 1)
+        );
+        assert_eq!(
+            ranks.spread(Phase::Sync).unwrap().slowest.to_string(),
+            "rank 2 on n1"
+        );
         assert_eq!(ranks.clock_uncertainty_ns, 2);
         assert!(ranks.spread(Phase::Prepare).is_none());
     }
@@ -255,7 +364,10 @@ mod tests {
             reports[other].is_abandoned = true;
         }
         let sample = merged(5, &reports);
-        assert_eq!(sample.reason().unwrap(), "rank 2 on n1: fsync: Input/output error (5)");
+        assert_eq!(
+            sample.reason().unwrap(),
+            "rank 2 on n1: fsync: Input/output error (5)"
+        );
         assert_eq!((sample.phases_ns.total(), sample.bytes), (0, 0));
     }
 
@@ -263,7 +375,10 @@ mod tests {
     fn a_disturbed_rank_disturbs_the_sample() {
         let mut reports = three();
         reports[1].sample.disturbed = Some("stopped".to_owned());
-        assert_eq!(merged(5, &reports).disturbed.unwrap(), "rank 1 on n0: stopped");
+        assert_eq!(
+            merged(5, &reports).disturbed.unwrap(),
+            "rank 1 on n0: stopped"
+        );
     }
 
     /// Prints the numbers in docs/how-to/cluster.md: `cargo test --release -p writebench-runner ten_thousand --
@@ -271,12 +386,17 @@ mod tests {
     #[test]
     #[expect(clippy::print_stdout, reason = "figures for the documentation")]
     fn ten_thousand_ranks_are_gathered_in_little_memory() {
-        let moments = [[100, 110], [130, 190], [210, 220], [220, 225]].map(|moment| moment.map(|ns| ns << 30));
-        let texts: Vec<String> =
-            (0..10_000).map(|rank| serde_json::to_string(&report(rank, moments)).unwrap()).collect();
+        let moments = [[100, 110], [130, 190], [210, 220], [220, 225]]
+            .map(|moment| moment.map(|ns| ns << 30));
+        let texts: Vec<String> = (0..10_000)
+            .map(|rank| serde_json::to_string(&report(rank, moments)).unwrap())
+            .collect();
         let bytes: usize = texts.iter().map(String::len).sum();
         let start = Instant::now();
-        let reports: Vec<Report> = texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+        let reports: Vec<Report> = texts
+            .iter()
+            .map(|text| serde_json::from_str(text).unwrap())
+            .collect();
         let sample = merged(5, &reports);
         let elapsed = start.elapsed();
         let kept = serde_json::to_string(&sample).unwrap().len();

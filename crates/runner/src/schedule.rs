@@ -44,7 +44,11 @@ impl SampleSummary {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive, and saturating")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positive, and saturating"
+)]
 fn whole_ns(time_ns: Option<f64>) -> u64 {
     time_ns.map_or(0, |time_ns| time_ns.round() as u64)
 }
@@ -52,7 +56,14 @@ fn whole_ns(time_ns: Option<f64>) -> u64 {
 #[cfg(test)]
 impl SampleSummary {
     pub(crate) fn good(round: u32, total_ns: u64) -> Self {
-        Self { total_ns, round, is_ok: true, is_accident: false, is_disturbed: false, shares_blocks: false }
+        Self {
+            total_ns,
+            round,
+            is_ok: true,
+            is_accident: false,
+            is_disturbed: false,
+            shares_blocks: false,
+        }
     }
 }
 
@@ -99,15 +110,24 @@ impl EachCase {
     pub fn for_settings(settings: &Settings) -> Self {
         let precision = settings.precision_ppm.map(|ppm| f64::from(ppm) / 1e6);
         let samples = settings.samples as usize;
-        let most = (settings.most_samples() as usize).max(samples.saturating_mul(MOST_SAMPLES_FACTOR));
-        Self { samples, most, precision, ..Self::default() }
+        let most =
+            (settings.most_samples() as usize).max(samples.saturating_mul(MOST_SAMPLES_FACTOR));
+        Self {
+            samples,
+            most,
+            precision,
+            ..Self::default()
+        }
     }
 
     fn still_wanted(&self, samples: &[SampleSummary]) -> usize {
         if has_failed(samples) {
             return 0;
         }
-        let good = samples.iter().filter(|sample| sample.is_ok && !sample.is_disturbed).count();
+        let good = samples
+            .iter()
+            .filter(|sample| sample.is_ok && !sample.is_disturbed)
+            .count();
         let most = self.most.saturating_sub(samples.len());
         let wanted = match self.precision {
             _ if good < self.samples => self.samples - good,
@@ -135,14 +155,20 @@ impl Schedule for EachCase {
 /// Whether the case wants no more samples.
 pub(crate) fn has_failed(samples: &[SampleSummary]) -> bool {
     let accidents = samples.iter().filter(|sample| sample.is_accident).count();
-    accidents >= MOST_ACCIDENTS || samples.iter().any(|sample| !sample.is_ok && !sample.is_accident)
+    accidents >= MOST_ACCIDENTS
+        || samples
+            .iter()
+            .any(|sample| !sample.is_ok && !sample.is_accident)
 }
 
 fn is_narrow(samples: &[SampleSummary], precision: f64) -> bool {
-    let calm = samples.iter().filter(|sample| sample.is_ok && !sample.is_disturbed);
+    let calm = samples
+        .iter()
+        .filter(|sample| sample.is_ok && !sample.is_disturbed);
     let times_ns: Vec<f64> = calm.map(|sample| as_f64(sample.total_ns)).collect();
     writebench_stats::median_interval(&times_ns, CONFIDENCE).is_some_and(|interval| {
-        interval.confidence >= CONFIDENCE && interval.high - interval.low <= 2.0 * precision * interval.estimate
+        interval.confidence >= CONFIDENCE
+            && interval.high - interval.low <= 2.0 * precision * interval.estimate
     })
 }
 
@@ -168,7 +194,10 @@ mod tests {
     }
 
     fn samples(times_ns: &[u64]) -> Vec<SampleSummary> {
-        (0..).zip(times_ns).map(|(round, &total_ns)| SampleSummary::good(round, total_ns)).collect()
+        (0..)
+            .zip(times_ns)
+            .map(|(round, &total_ns)| SampleSummary::good(round, total_ns))
+            .collect()
     }
 
     fn wanted(settings: &Settings, samples: Vec<SampleSummary>) -> usize {
@@ -180,13 +209,23 @@ mod tests {
         assert_eq!(size_of::<SampleSummary>(), 16);
         let mut sample = Sample::without_figures(
             3,
-            Outcome::TimedOut { phase: writebench_model::Phase::Write, limit_ns: 1 },
+            Outcome::TimedOut {
+                phase: writebench_model::Phase::Write,
+                limit_ns: 1,
+            },
         );
         (sample.phases_ns.write, sample.phases_ns.close) = (7, 2);
         sample.disturbed = Some("noise".to_owned());
-        let taken = SampleSummary { is_ok: false, is_disturbed: true, ..SampleSummary::good(3, 9) };
+        let taken = SampleSummary {
+            is_ok: false,
+            is_disturbed: true,
+            ..SampleSummary::good(3, 9)
+        };
         let contract = Case::parse("null,size=0").unwrap().contract();
-        assert_eq!(SampleSummary::new(&sample, &contract, Objective::Time), taken);
+        assert_eq!(
+            SampleSummary::new(&sample, &contract, Objective::Time),
+            taken
+        );
     }
 
     #[test]
@@ -224,7 +263,11 @@ mod tests {
     fn a_case_ends_when_a_second_worker_dies() {
         let mut died = samples(&[9; 3]);
         (died[1].is_ok, died[1].is_accident) = (false, true);
-        assert_eq!(wanted(&settings(6, None), died.clone()), 4, "two of six are good");
+        assert_eq!(
+            wanted(&settings(6, None), died.clone()),
+            4,
+            "two of six are good"
+        );
         (died[2].is_ok, died[2].is_accident) = (false, true);
         assert_eq!(wanted(&settings(6, None), died), 0);
     }
@@ -232,9 +275,19 @@ mod tests {
     #[test]
     fn a_precision_needs_a_narrow_interval_and_enough_samples() {
         let precise = settings(6, Some(20_000));
-        assert_eq!(wanted(&precise, samples(&[1000, 1010, 1005, 995, 1000, 990])), 0);
-        assert_eq!(wanted(&precise, samples(&[1000, 1100, 1005, 995, 1000, 900])), 1);
-        assert_eq!(wanted(&settings(3, Some(20_000)), samples(&[1000; 3])), 1, "six are the least for 95 %");
+        assert_eq!(
+            wanted(&precise, samples(&[1000, 1010, 1005, 995, 1000, 990])),
+            0
+        );
+        assert_eq!(
+            wanted(&precise, samples(&[1000, 1100, 1005, 995, 1000, 900])),
+            1
+        );
+        assert_eq!(
+            wanted(&settings(3, Some(20_000)), samples(&[1000; 3])),
+            1,
+            "six are the least for 95 %"
+        );
         assert_eq!(wanted(&settings(3, Some(20_000)), samples(&[1000; 6])), 0);
     }
 

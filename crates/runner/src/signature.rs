@@ -30,7 +30,10 @@ fn ask(program: &OsStr, device: BorrowedFd<'_>) -> Result<Option<String>, String
         .stdin(Stdio::from(device))
         .output();
     match output {
-        Ok(output) => understand(output.status.code(), &String::from_utf8_lossy(&output.stdout)),
+        Ok(output) => understand(
+            output.status.code(),
+            &String::from_utf8_lossy(&output.stdout),
+        ),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err("because blkid is not installed (package util-linux)".to_owned())
         }
@@ -40,7 +43,10 @@ fn ask(program: &OsStr, device: BorrowedFd<'_>) -> Result<Option<String>, String
 
 fn search_path() -> OsString {
     let own = std::env::var_os("PATH").filter(|path| !path.is_empty());
-    own.into_iter().chain([SYSTEM_FOLDERS.into()]).collect::<Vec<OsString>>().join(OsStr::new(":"))
+    own.into_iter()
+        .chain([SYSTEM_FOLDERS.into()])
+        .collect::<Vec<OsString>>()
+        .join(OsStr::new(":"))
 }
 
 /// Exit code 8: the device has several contents.
@@ -52,7 +58,10 @@ fn understand(code: Option<i32>, text: &str) -> Result<Option<String>, String> {
         Some(code) => return Err(format!("because blkid failed with exit code {code}")),
         None => return Err("because blkid was killed".to_owned()),
     }
-    let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    let value = |name: &str| {
+        text.lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+    };
     match (value("TYPE"), value("PTTYPE")) {
         (Some(kind), _) if value("USAGE") == Some("filesystem") => {
             Ok(Some(format!("{} {kind} filesystem", article(kind))))
@@ -67,7 +76,11 @@ fn understand(code: Option<i32>, text: &str) -> Result<Option<String>, String> {
 
 /// By sound: an ext4, an xfs, a btrfs.
 fn article(kind: &str) -> &'static str {
-    if kind.starts_with(['a', 'e', 'i', 'o', 'x']) { "an" } else { "a" }
+    if kind.starts_with(['a', 'e', 'i', 'o', 'x']) {
+        "an"
+    } else {
+        "a"
+    }
 }
 
 #[cfg(test)]
@@ -86,9 +99,18 @@ mod tests {
     fn the_content_is_described() {
         let ext4 = "UUID=1\nVERSION=1.0\nBLOCK_SIZE=4096\nTYPE=ext4\nUSAGE=filesystem\n";
         assert_eq!(found(ext4).as_deref(), Some("an ext4 filesystem"));
-        assert_eq!(found("TYPE=btrfs\nUSAGE=filesystem\n").as_deref(), Some("a btrfs filesystem"));
-        assert_eq!(found("TYPE=LVM2_member\nUSAGE=raid\n").as_deref(), Some("the signature of LVM2_member"));
-        assert_eq!(found("PTUUID=1\nPTTYPE=gpt\n").as_deref(), Some("a partition table (gpt)"));
+        assert_eq!(
+            found("TYPE=btrfs\nUSAGE=filesystem\n").as_deref(),
+            Some("a btrfs filesystem")
+        );
+        assert_eq!(
+            found("TYPE=LVM2_member\nUSAGE=raid\n").as_deref(),
+            Some("the signature of LVM2_member")
+        );
+        assert_eq!(
+            found("PTUUID=1\nPTTYPE=gpt\n").as_deref(),
+            Some("a partition table (gpt)")
+        );
         assert!(understand(Some(8), "").unwrap().is_some());
     }
 
@@ -96,8 +118,16 @@ mod tests {
     fn a_device_is_blank_only_if_blkid_has_read_it() {
         assert_eq!(found(""), None);
         let partition = "PART_ENTRY_SCHEME=dos\nPART_ENTRY_TYPE=0x83\nPART_ENTRY_NUMBER=1\n";
-        assert_eq!(found(partition), None, "which only says what it is a partition of");
-        for text in ["", "DEVNAME=/dev/sdb\n", "/dev/sdb: UUID=\"1\" TYPE=\"ext4\"\n"] {
+        assert_eq!(
+            found(partition),
+            None,
+            "which only says what it is a partition of"
+        );
+        for text in [
+            "",
+            "DEVNAME=/dev/sdb\n",
+            "/dev/sdb: UUID=\"1\" TYPE=\"ext4\"\n",
+        ] {
             assert!(understand(Some(0), text).is_err(), "{text}");
         }
     }

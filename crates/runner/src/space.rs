@@ -20,13 +20,18 @@ pub fn check_space(
     beside_bytes: u64,
     reserve: Reserve,
 ) -> Result<(), RunnerError> {
-    shortage(space, cases, beside_bytes, reserve)
-        .map_or(Ok(()), |(case, shortage)| Err(insufficient_space(target, case, shortage)))
+    shortage(space, cases, beside_bytes, reserve).map_or(Ok(()), |(case, shortage)| {
+        Err(insufficient_space(target, case, shortage))
+    })
 }
 
 /// The shortage for a sample in the open directory. Filesystems that free blocks in the background get time
 /// to do so. Without a reserve, or with an unknown space, the sample itself meets the kernel's error.
-pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -> Option<InsufficientSpace> {
+pub fn shortage_of_sample(
+    directory: impl AsFd,
+    case: &Case,
+    reserve: Reserve,
+) -> Option<InsufficientSpace> {
     if reserve.is_none() {
         return None;
     }
@@ -40,8 +45,17 @@ pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -
     })
 }
 
-pub(crate) fn insufficient_space(target: &Path, case: &Case, shortage: InsufficientSpace) -> RunnerError {
-    let InsufficientSpace { resource, needed, available, reserve } = shortage;
+pub(crate) fn insufficient_space(
+    target: &Path,
+    case: &Case,
+    shortage: InsufficientSpace,
+) -> RunnerError {
+    let InsufficientSpace {
+        resource,
+        needed,
+        available,
+        reserve,
+    } = shortage;
     let missing = needed.saturating_add(reserve).saturating_sub(available);
     let path = target.display();
     RunnerError::TooLarge(match resource {
@@ -70,27 +84,50 @@ fn shortage<'c>(
     beside_bytes: u64,
     reserve: Reserve,
 ) -> Option<(&'c Case, InsufficientSpace)> {
-    let is_short =
-        |(_, lack): &(&Case, InsufficientSpace)| lack.needed.saturating_add(lack.reserve) > lack.available;
+    let is_short = |(_, lack): &(&Case, InsufficientSpace)| {
+        lack.needed.saturating_add(lack.reserve) > lack.available
+    };
     // Filesystems without a size report zero: ramfs, and some in FUSE.
     let bytes = || {
         let (total, available) =
             Some((space.total_bytes, space.available_bytes)).filter(|(total, _)| *total > 0)?;
-        let tries = |case: &Case| !case.method().writes_data() && case.axes().size_bytes > available;
+        let tries =
+            |case: &Case| !case.method().writes_data() && case.axes().size_bytes > available;
         let takes_blocks = |case: &&Case| case.contract().content.takes_space() && !tries(case);
-        let case = cases.iter().filter(takes_blocks).max_by_key(|case| case.space_bytes())?;
+        let case = cases
+            .iter()
+            .filter(takes_blocks)
+            .max_by_key(|case| case.space_bytes())?;
         let needed = case.space_bytes().saturating_add(beside_bytes);
         let reserve = reserve.of_bytes(total);
-        Some((case, InsufficientSpace { resource: Resource::Bytes, needed, available, reserve }))
+        Some((
+            case,
+            InsufficientSpace {
+                resource: Resource::Bytes,
+                needed,
+                available,
+                reserve,
+            },
+        ))
     };
     let inodes = || {
         let (total, available) = space.total_inodes.zip(space.available_inodes)?;
         let case = cases.iter().max_by_key(|case| case.most_inodes())?;
         let needed = case.most_inodes() + FILES_BESIDE;
         let reserve = reserve.of_inodes(total);
-        Some((case, InsufficientSpace { resource: Resource::Inodes, needed, available, reserve }))
+        Some((
+            case,
+            InsufficientSpace {
+                resource: Resource::Inodes,
+                needed,
+                available,
+                reserve,
+            },
+        ))
     };
-    bytes().filter(is_short).or_else(|| inodes().filter(is_short))
+    bytes()
+        .filter(is_short)
+        .or_else(|| inodes().filter(is_short))
 }
 
 #[cfg(test)]
@@ -107,7 +144,9 @@ mod tests {
     fn refusal(space: &Space, case: &str, beside_bytes: u64, reserve: &str) -> Option<String> {
         let cases = [Case::parse(case).unwrap()];
         let (target, reserve) = (Path::new("/data"), reserve.parse().unwrap());
-        check_space(target, space, &cases, beside_bytes, reserve).err().map(|error| error.to_string())
+        check_space(target, space, &cases, beside_bytes, reserve)
+            .err()
+            .map(|error| error.to_string())
     }
 
     #[test]
@@ -116,9 +155,15 @@ mod tests {
         assert_eq!(refusal(&SPACE, "write,size=50MiB", 1, "0%"), None);
         assert_eq!(refusal(&SPACE, "write,size=100MiB", 0, "0"), None);
         let text = refusal(&SPACE, "write,size=50MiB", 10 << 20, "5%").unwrap();
-        assert!(text.contains("10 MiB are missing") && text.contains("--reserve"), "{text}");
+        assert!(
+            text.contains("10 MiB are missing") && text.contains("--reserve"),
+            "{text}"
+        );
         assert!(refusal(&SPACE, "write,size=1MiB", 0, "100MiB").is_some());
-        assert!(refusal(&SPACE, "write,size=1MiB", u64::MAX, "0%").is_some(), "no overflow");
+        assert!(
+            refusal(&SPACE, "write,size=1MiB", u64::MAX, "0%").is_some(),
+            "no overflow"
+        );
     }
 
     #[test]
@@ -131,17 +176,31 @@ mod tests {
 
     #[test]
     fn counted_inodes_also_have_a_reserve() {
-        let scarce = Space { available_inodes: Some(54), ..SPACE };
+        let scarce = Space {
+            available_inodes: Some(54),
+            ..SPACE
+        };
         let text = refusal(&scarce, "write,size=1MiB", 0, "5%").unwrap();
-        assert!(text.contains("1 more is needed") && text.contains("--reserve"), "{text}");
+        assert!(
+            text.contains("1 more is needed") && text.contains("--reserve"),
+            "{text}"
+        );
         assert_eq!(refusal(&scarce, "write,size=1MiB", 0, "1%"), None);
-        let uncounted = Space { total_inodes: None, available_inodes: None, ..SPACE };
+        let uncounted = Space {
+            total_inodes: None,
+            available_inodes: None,
+            ..SPACE
+        };
         assert_eq!(refusal(&uncounted, "write,size=1MiB", 0, "5%"), None);
     }
 
     #[test]
     fn a_filesystem_without_a_size_has_no_shortage() {
-        let unsized_one = Space { total_bytes: 0, available_bytes: 0, ..SPACE };
+        let unsized_one = Space {
+            total_bytes: 0,
+            available_bytes: 0,
+            ..SPACE
+        };
         assert_eq!(refusal(&unsized_one, "write,size=1GiB", 0, "5%"), None);
     }
 }

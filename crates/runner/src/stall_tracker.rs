@@ -38,11 +38,19 @@ impl Stall {
     }
 
     fn described(&self, what: &str) -> String {
-        if self.time.is_zero() { what.to_owned() } else { format!("{what} for about {}", seconds(self.time)) }
+        if self.time.is_zero() {
+            what.to_owned()
+        } else {
+            format!("{what} for about {}", seconds(self.time))
+        }
     }
 
     fn forget(&mut self) {
-        *self = Self { was_seen: self.lasts, lasts: self.lasts, time: Duration::ZERO };
+        *self = Self {
+            was_seen: self.lasts,
+            lasts: self.lasts,
+            time: Duration::ZERO,
+        };
     }
 }
 
@@ -53,7 +61,11 @@ fn seconds(time: Duration) -> String {
 /// The time for which this process did not run. A busy machine delays a beat a little.
 fn absence(since_last: Duration) -> Duration {
     const SHORTEST: Duration = Duration::from_millis(100);
-    if since_last > SHORTEST { since_last } else { Duration::ZERO }
+    if since_last > SHORTEST {
+        since_last
+    } else {
+        Duration::ZERO
+    }
 }
 
 impl StallTracker {
@@ -108,13 +120,16 @@ impl StallTracker {
         let since_last = now.duration_since(std::mem::replace(&mut self.last_inspection, now));
         let is_stopped = self.stop_events();
         self.stopped.inspect(is_stopped, since_last);
-        self.frozen.inspect(self.groups.are_frozen(self.process), since_last);
+        self.frozen
+            .inspect(self.groups.are_frozen(self.process), since_last);
     }
 
     /// Whether the worker is stopped, by the events of waitid(2). A continuation also proves a stop since
     /// the last poll.
     fn stop_events(&mut self) -> bool {
-        let Some(process) = i32::try_from(self.process).ok().and_then(Pid::from_raw) else { return false };
+        let Some(process) = i32::try_from(self.process).ok().and_then(Pid::from_raw) else {
+            return false;
+        };
         let changes = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
         let mut is_stopped = self.stopped.lasts;
         while let Ok(Some(status)) = waitid(WaitId::Pid(process), changes) {
@@ -135,8 +150,13 @@ impl StallTracker {
             None
         };
         let is_absent = !self.absent.is_zero();
-        let absence =
-            is_absent.then(|| format!("{} for {}", DisturbedBy::Absent.words(), seconds(self.absent)));
+        let absence = is_absent.then(|| {
+            format!(
+                "{} for {}",
+                DisturbedBy::Absent.words(),
+                seconds(self.absent)
+            )
+        });
         match (stall, absence) {
             (Some(stall), Some(absence)) => Some(format!("{stall}, and {absence}")),
             (stall, absence) => stall.or(absence),
@@ -145,7 +165,11 @@ impl StallTracker {
 
     /// Counters of delays by CPU limits, in the worker's current groups.
     pub(crate) fn cpu_stats(&self) -> Vec<String> {
-        let files = self.groups.cpu_stats(self.process).into_iter().map(PathBuf::into_os_string);
+        let files = self
+            .groups
+            .cpu_stats(self.process)
+            .into_iter()
+            .map(PathBuf::into_os_string);
         files.filter_map(|file| file.into_string().ok()).collect()
     }
 }
@@ -157,19 +181,31 @@ mod tests {
     #[test]
     fn an_absence_begins_above_100_ms_and_counts_whole() {
         let ms = Duration::from_millis;
-        assert_eq!([20, 100].map(|since| absence(ms(since))), [Duration::ZERO; 2]);
-        assert_eq!([101, 900].map(|since| absence(ms(since))), [101, 900].map(ms));
+        assert_eq!(
+            [20, 100].map(|since| absence(ms(since))),
+            [Duration::ZERO; 2]
+        );
+        assert_eq!(
+            [101, 900].map(|since| absence(ms(since))),
+            [101, 900].map(ms)
+        );
     }
 
     #[test]
     fn absences_of_a_sample_are_added_and_the_next_sample_begins_without() {
         let mut stalls = StallTracker::for_process(std::process::id());
         for _ in 0..2 {
-            stalls.last_beat = Instant::now().checked_sub(Duration::from_millis(300)).unwrap();
+            stalls.last_beat = Instant::now()
+                .checked_sub(Duration::from_millis(300))
+                .unwrap();
             assert!(stalls.beat() >= Duration::from_millis(300));
         }
         assert!(stalls.absent >= Duration::from_millis(600));
-        assert!(stalls.reason().is_some_and(|reason| reason.starts_with("writebench itself did not run for")));
+        assert!(
+            stalls
+                .reason()
+                .is_some_and(|reason| reason.starts_with("writebench itself did not run for"))
+        );
         stalls.begin();
         assert_eq!(stalls.reason(), None);
     }
@@ -179,11 +215,25 @@ mod tests {
         let ms = Duration::from_millis;
         let reason = |stopped: Stall, frozen: Stall, absent: Duration| {
             let tracker = StallTracker::for_process(std::process::id());
-            StallTracker { stopped, frozen, absent, ..tracker }.reason().unwrap_or_default()
+            StallTracker {
+                stopped,
+                frozen,
+                absent,
+                ..tracker
+            }
+            .reason()
+            .unwrap_or_default()
         };
-        let seen = |time: u64| Stall { was_seen: true, lasts: false, time: ms(time) };
+        let seen = |time: u64| Stall {
+            was_seen: true,
+            lasts: false,
+            time: ms(time),
+        };
         let by_signal = "the worker was stopped by a signal";
-        assert_eq!(reason(seen(1234), Stall::default(), ms(0)), format!("{by_signal} for about 1.2 s"));
+        assert_eq!(
+            reason(seen(1234), Stall::default(), ms(0)),
+            format!("{by_signal} for about 1.2 s")
+        );
         let whole_group = format!("{by_signal}, and writebench itself did not run for 0.4 s");
         assert_eq!(reason(seen(0), Stall::default(), ms(420)), whole_group);
         assert_eq!(reason(seen(0), Stall::default(), ms(0)), by_signal);

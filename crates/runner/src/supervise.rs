@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use writebench_model::protocol::{InsufficientSpace, SampleRequest, WorkerRequest};
-use writebench_model::{Case, Durability, Reserve, RunEvent, Sample, Settings, Verify, nanoseconds};
+use writebench_model::{
+    Case, Durability, Reserve, RunEvent, Sample, Settings, Verify, nanoseconds,
+};
 
 use crate::communicator::Share;
 use crate::disturbance::Disturbance;
@@ -77,9 +79,19 @@ pub fn supervise(
 ) -> Result<End, RunnerError> {
     let disturbance = Disturbance::from_probes(std::mem::take(&mut plan.probes_ns));
     let start = Instant::now();
-    let mut run = Run { plan, schedule, workers, disturbance, written, observe, start, taken_here: 0 };
+    let mut run = Run {
+        plan,
+        schedule,
+        workers,
+        disturbance,
+        written,
+        observe,
+        start,
+        taken_here: 0,
+    };
     for (planned, samples) in run.plan.cases.iter().zip(&run.plan.taken) {
-        (0..samples.len()).for_each(|_| run.written.add_sample(planned.target, &planned.case, false));
+        (0..samples.len())
+            .for_each(|_| run.written.add_sample(planned.target, &planned.case, false));
     }
     run.written.end_worker();
     run.rounds()
@@ -99,12 +111,21 @@ struct Run<'p, 'w> {
 impl Run<'_, '_> {
     fn rounds(&mut self) -> Result<End, RunnerError> {
         // An interrupted round is finished first.
-        let mut round = self.plan.taken.iter().flatten().map(|sample| sample.round).max().unwrap_or(0);
+        let mut round = self
+            .plan
+            .taken
+            .iter()
+            .flatten()
+            .map(|sample| sample.round)
+            .max()
+            .unwrap_or(0);
         loop {
             let wanted = self.wanted().to_vec();
             let wanting = wanted.iter().filter(|&&wanted| wanted > 0).count();
-            let has_samples =
-                wanted.iter().zip(&self.plan.taken).any(|(&wanted, taken)| wanted > 0 && !taken.is_empty());
+            let has_samples = wanted
+                .iter()
+                .zip(&self.plan.taken)
+                .any(|(&wanted, taken)| wanted > 0 && !taken.is_empty());
             let added = self.schedule.added();
             if !added.is_empty() {
                 self.plan.cases.extend(added);
@@ -115,7 +136,11 @@ impl Run<'_, '_> {
                 return Ok(End::Complete);
             }
             // An unfinished round would give the cases unequal numbers of samples. The first round is better than nothing.
-            let least = if self.schedule.uses_part_of_round() { 1 } else { wanting };
+            let least = if self.schedule.uses_part_of_round() {
+                1
+            } else {
+                wanting
+            };
             if has_samples && self.budget_ends_within(least) {
                 return Ok(End::Budget);
             }
@@ -133,9 +158,14 @@ impl Run<'_, '_> {
         // Cases with new requests during the round wait for the next one.
         let due = self.wanted().to_vec();
         let last = |run: &Self, index: usize| {
-            run.plan.taken[index].last().copied().filter(|sample| sample.round == round)
+            run.plan.taken[index]
+                .last()
+                .copied()
+                .filter(|sample| sample.round == round)
         };
-        for (pass, &index) in (0..=MOST_REPEATS).flat_map(|pass| order.iter().map(move |index| (pass, index))) {
+        for (pass, &index) in
+            (0..=MOST_REPEATS).flat_map(|pass| order.iter().map(move |index| (pass, index)))
+        {
             let is_wanted = match last(self, index) {
                 None => pass == 0 && due[index] > 0,
                 Some(sample) => pass > 0 && sample.is_disturbed,
@@ -162,12 +192,23 @@ impl Run<'_, '_> {
             return Ok(Some(End::MaxBytes));
         }
         let written = self.written.bytes();
-        let started = RunEvent::Started { target, case: case.clone(), left, written };
+        let started = RunEvent::Started {
+            target,
+            case: case.clone(),
+            left,
+            written,
+        };
         (self.observe)(started).map_err(RunnerError::Observer)?;
-        let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
+        let Some(sample) = self.sample(index, round)? else {
+            return Ok(Some(End::Stopped));
+        };
         let summary = SampleSummary::new(&sample, &case.contract(), self.plan.settings.objective);
         self.plan.taken[index].push(summary);
-        let event = RunEvent::Sample { target, case: case.into(), sample: sample.into() };
+        let event = RunEvent::Sample {
+            target,
+            case: case.into(),
+            sample: sample.into(),
+        };
         (self.observe)(event).map_err(RunnerError::Observer)?;
         self.taken_here += 1;
         Ok(None)
@@ -183,13 +224,22 @@ impl Run<'_, '_> {
 
     /// By the mean time so far.
     fn budget_ends_within(&self, samples: usize) -> bool {
-        let Some(budget) = self.plan.settings.budget_ns.map(Duration::from_nanos) else { return false };
-        let mean = self.start.elapsed().checked_div(self.taken_here).unwrap_or_default();
+        let Some(budget) = self.plan.settings.budget_ns.map(Duration::from_nanos) else {
+            return false;
+        };
+        let mean = self
+            .start
+            .elapsed()
+            .checked_div(self.taken_here)
+            .unwrap_or_default();
         self.elapsed() + mean.saturating_mul(u32::try_from(samples).unwrap_or(u32::MAX)) >= budget
     }
 
     fn wanted(&mut self) -> &[usize] {
-        let spent = Spent { elapsed: self.elapsed(), bytes: self.written.sample_bytes() };
+        let spent = Spent {
+            elapsed: self.elapsed(),
+            bytes: self.written.sample_bytes(),
+        };
         self.schedule.wanted(&self.plan.taken, spent)
     }
 
@@ -209,7 +259,10 @@ impl Run<'_, '_> {
             remove_first,
             reserve: planned_target.reserve,
             data_seed: plan.settings.seed,
-            read_back: plan.settings.verify.extent(self.plan.taken[index].is_empty()),
+            read_back: plan
+                .settings
+                .verify
+                .extent(self.plan.taken[index].is_empty()),
             settle_limit_ns: nanoseconds(SETTLE_LIMIT),
             warm: true,
             // Ranks would end at different bytes, and each reads back another's.
@@ -217,7 +270,10 @@ impl Run<'_, '_> {
             device_number: planned_target.device_number,
             cpu_stats: self.workers.cpu_stats()?,
         };
-        let limit = plan.settings.timeout_ns.map_or_else(|| deadline(&case), Duration::from_nanos);
+        let limit = plan
+            .settings
+            .timeout_ns
+            .map_or_else(|| deadline(&case), Duration::from_nanos);
         self.written.add_sample(target, &case, self.reads_back());
         let mut sample = match self.taken_by_all(target, &case, request, limit)? {
             RequestOutcome::Response(Ok(sample)) => {
@@ -255,12 +311,25 @@ impl Run<'_, '_> {
         let ranks = case.axes().ranks;
         let is_of_mpi = case.method().is_of_mpi() && self.workers.coordinator.is_some();
         if ranks == 1 && !is_of_mpi {
-            return self.workers.ask(target, &WorkerRequest::Sample(request), limit, None);
+            return self
+                .workers
+                .ask(target, &WorkerRequest::Sample(request), limit, None);
         }
         let Some(coordinator) = self.workers.coordinator.take() else {
-            return Err(RunnerError::Unfit(format!("{case} has {ranks} ranks, and this run has one")));
+            return Err(RunnerError::Unfit(format!(
+                "{case} has {ranks} ranks, and this run has one"
+            )));
         };
-        let answer = by_ranks(&mut self.workers, coordinator, &Share { ranks, request, limit, is_of_mpi });
+        let answer = by_ranks(
+            &mut self.workers,
+            coordinator,
+            &Share {
+                ranks,
+                request,
+                limit,
+                is_of_mpi,
+            },
+        );
         self.workers.coordinator = Some(coordinator);
         answer
     }
@@ -271,8 +340,14 @@ impl Run<'_, '_> {
         if let Some(limit) = self.schedule.loop_limit() {
             return Some(nanoseconds(limit).max(LEAST_WRITE_LIMIT_NS));
         }
-        let samples = (self.plan.cases.len() as u64).saturating_mul(u64::from(self.plan.settings.samples));
+        let samples =
+            (self.plan.cases.len() as u64).saturating_mul(u64::from(self.plan.settings.samples));
         let budget_ns = self.plan.settings.budget_ns?;
-        Some(budget_ns.checked_div(samples).unwrap_or(budget_ns).max(LEAST_WRITE_LIMIT_NS))
+        Some(
+            budget_ns
+                .checked_div(samples)
+                .unwrap_or(budget_ns)
+                .max(LEAST_WRITE_LIMIT_NS),
+        )
     }
 }

@@ -86,10 +86,21 @@ impl TargetHelper {
 
     /// # Errors
     /// The directory may still exist: see [`StaleWorkspaces::remove`].
-    pub fn make(&mut self, id: &str, deadline: Deadline<'_>) -> Result<&HelperWorkspace, RunnerError> {
+    pub fn make(
+        &mut self,
+        id: &str,
+        deadline: Deadline<'_>,
+    ) -> Result<&HelperWorkspace, RunnerError> {
         // A directory that is made but not known would remain.
-        let graceful = Deadline { grace: GRACE, ..deadline };
-        let identity = self.ask(&TargetRequest::Make(id.to_owned()), "making a directory", graceful)?;
+        let graceful = Deadline {
+            grace: GRACE,
+            ..deadline
+        };
+        let identity = self.ask(
+            &TargetRequest::Make(id.to_owned()),
+            "making a directory",
+            graceful,
+        )?;
         let path = workspace_path(&self.path, id);
         Ok(self.workspace.insert(HelperWorkspace { path, identity }))
     }
@@ -105,13 +116,24 @@ impl TargetHelper {
     /// Whether one of these processes, such as a worker in a hanging call, has a file of the workspace
     /// open. Removal would also hang.
     pub fn is_held_by(&self, processes: &[u32]) -> bool {
-        self.workspace.as_ref().is_some_and(|workspace| is_held_by(processes, &workspace.path))
+        self.workspace
+            .as_ref()
+            .is_some_and(|workspace| is_held_by(processes, &workspace.path))
     }
 
     pub fn remove(&mut self, deadline: Deadline<'_>) -> Result<Leftover, RunnerError> {
-        let Some(workspace) = self.workspace.take() else { return Ok(Leftover::NotThere) };
-        let graceful = Deadline { grace: GRACE, ..deadline };
-        match self.ask(&TargetRequest::Remove, "removing the run's directory", graceful) {
+        let Some(workspace) = self.workspace.take() else {
+            return Ok(Leftover::NotThere);
+        };
+        let graceful = Deadline {
+            grace: GRACE,
+            ..deadline
+        };
+        match self.ask(
+            &TargetRequest::Remove,
+            "removing the run's directory",
+            graceful,
+        ) {
             // The target helper was killed, which released its lock.
             Err(RunnerError::Worker { .. }) => {
                 StaleWorkspaces::new(self.command.clone()).remove(&workspace.path, deadline)
@@ -131,7 +153,11 @@ impl TargetHelper {
         destination: &CopyDestination,
         deadline: Deadline<'_>,
     ) -> Result<(), RunnerError> {
-        self.ask(&TargetRequest::Copy(source.clone(), destination.clone()), "copying a file", deadline)
+        self.ask(
+            &TargetRequest::Copy(source.clone(), destination.clone()),
+            "copying a file",
+            deadline,
+        )
     }
 
     /// After an interrupted copy.
@@ -149,7 +175,11 @@ impl TargetHelper {
     ) -> Result<R, RunnerError> {
         let path = || self.path.clone();
         if self.is_silent {
-            return Err(RunnerError::Silent { path: path(), doing, after: Duration::ZERO });
+            return Err(RunnerError::Silent {
+                path: path(),
+                doing,
+                after: Duration::ZERO,
+            });
         }
         match self.process.ask(request, deadline, None)? {
             RequestOutcome::Response(answer) => Ok(answer),
@@ -162,17 +192,29 @@ impl TargetHelper {
                 self.is_silent = true;
                 Err(match deadline.stop.load(Ordering::Relaxed) {
                     true => RunnerError::Interrupted { path, doing },
-                    false => RunnerError::Silent { path, doing, after: deadline.limit },
+                    false => RunnerError::Silent {
+                        path,
+                        doing,
+                        after: deadline.limit,
+                    },
                 })
             }
-            RequestOutcome::Stopped => Err(RunnerError::Interrupted { path: path(), doing }),
+            RequestOutcome::Stopped => Err(RunnerError::Interrupted {
+                path: path(),
+                doing,
+            }),
         }
     }
 }
 
 impl Drop for TargetHelper {
     fn drop(&mut self) {
-        let others = || children().into_iter().filter(|&child| child != self.process()).collect::<Vec<u32>>();
+        let others = || {
+            children()
+                .into_iter()
+                .filter(|&child| child != self.process())
+                .collect::<Vec<u32>>()
+        };
         if self.workspace.is_some() && !self.is_held_by(&others()) {
             let _ = self.remove(Deadline::until(GRACE, &NEVER));
         }
@@ -184,7 +226,11 @@ pub fn inspect_source(
     path: &Path,
     deadline: Deadline<'_>,
 ) -> Result<CopySource, RunnerError> {
-    TargetHelper::start(command, path)?.ask(&TargetRequest::InspectSource(path.into()), "inspection", deadline)
+    TargetHelper::start(command, path)?.ask(
+        &TargetRequest::InspectSource(path.into()),
+        "inspection",
+        deadline,
+    )
 }
 
 pub fn inspect_copy_destination(
@@ -204,21 +250,37 @@ pub struct StaleWorkspaces {
 
 impl StaleWorkspaces {
     pub fn new(command: WorkerCommand) -> Self {
-        Self { command, process: None }
+        Self {
+            command,
+            process: None,
+        }
     }
 
     /// Directories with names of writebench, in any database or none.
-    pub fn leftovers_in(&mut self, target: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>, RunnerError> {
+    pub fn leftovers_in(
+        &mut self,
+        target: &Path,
+        stop: &AtomicBool,
+    ) -> Result<Vec<PathBuf>, RunnerError> {
         let deadline = Deadline::until(LEFTOVER_TIMEOUT, stop);
         let request = TargetRequest::ListLeftovers(target.into());
-        let names: Vec<OsString> = self.process(target)?.ask(&request, "listing it", deadline)?;
+        let names: Vec<OsString> = self
+            .process(target)?
+            .ask(&request, "listing it", deadline)?;
         Ok(names.into_iter().map(PathBuf::from).collect())
     }
 
     /// Removes the directory of a dead run, if it has a valid mark and a free lock.
     pub fn remove(&mut self, path: &Path, deadline: Deadline<'_>) -> Result<Leftover, RunnerError> {
-        let deadline = Deadline { limit: deadline.limit.min(LEFTOVER_TIMEOUT), ..deadline };
-        self.process(path)?.ask(&TargetRequest::RemoveLeftover(path.into()), "removing leftovers", deadline)
+        let deadline = Deadline {
+            limit: deadline.limit.min(LEFTOVER_TIMEOUT),
+            ..deadline
+        };
+        self.process(path)?.ask(
+            &TargetRequest::RemoveLeftover(path.into()),
+            "removing leftovers",
+            deadline,
+        )
     }
 
     fn process(&mut self, path: &Path) -> Result<&mut TargetHelper, RunnerError> {

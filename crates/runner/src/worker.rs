@@ -40,8 +40,10 @@ pub struct ProgressRecord(OwnedFd);
 
 impl ProgressRecord {
     pub fn inherited(number: u32) -> io::Result<Self> {
-        let file =
-            std::fs::OpenOptions::new().read(true).write(true).open(format!("/proc/self/fd/{number}"))?;
+        let file = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(format!("/proc/self/fd/{number}"))?;
         Ok(Self(file.into()))
     }
 
@@ -53,7 +55,9 @@ impl ProgressRecord {
     fn phase(&self) -> Phase {
         let mut byte = [0];
         let read = rustix::io::pread(&self.0, &mut byte, 0);
-        read.ok().and_then(|_| Phase::from_index(byte[0])).unwrap_or(Phase::Settle)
+        read.ok()
+            .and_then(|_| Phase::from_index(byte[0]))
+            .unwrap_or(Phase::Settle)
     }
 }
 
@@ -85,7 +89,11 @@ pub struct Deadline<'s> {
 
 impl<'s> Deadline<'s> {
     pub fn until(limit: Duration, stop: &'s AtomicBool) -> Self {
-        Self { limit, stop, grace: Duration::ZERO }
+        Self {
+            limit,
+            stop,
+            grace: Duration::ZERO,
+        }
     }
 }
 
@@ -100,11 +108,17 @@ pub(crate) type OnWait<'m> = dyn FnMut(WaitRequest) -> bool + 'm;
 
 impl Worker {
     pub(crate) fn start(command: &WorkerCommand) -> Result<Self, RunnerError> {
-        let progress =
-            memfd_create("writebench-progress", MemfdFlags::CLOEXEC).map_err(failed("memfd_create"))?;
-        let barrier = command.has_barrier.then(BarrierServer::new).transpose().map_err(failed("socketpair"))?;
+        let progress = memfd_create("writebench-progress", MemfdFlags::CLOEXEC)
+            .map_err(failed("memfd_create"))?;
+        let barrier = command
+            .has_barrier
+            .then(BarrierServer::new)
+            .transpose()
+            .map_err(failed("socketpair"))?;
         let (barrier, inherited) = barrier.unzip();
-        let argument = inherited.as_ref().map(|socket| format!("--barrier={}", socket.as_raw_fd()));
+        let argument = inherited
+            .as_ref()
+            .map(|socket| format!("--barrier={}", socket.as_raw_fd()));
         // Only this worker inherits it.
         fcntl_setfd(&progress, FdFlags::empty()).map_err(failed("fcntl(F_SETFD)"))?;
         let spawned = Command::new(&command.program)
@@ -126,14 +140,27 @@ impl Worker {
         let requests = child.stdin.take();
         let nonblocking = requests.as_ref().map_or(Ok(()), never_wait);
         // From here on, an early return kills the worker.
-        let (stalls, progress) = (StallTracker::for_process(child.id()), ProgressRecord(progress));
-        let mut worker =
-            Self { child, requests, replies, last_words: None, progress, barrier, stalls, has_ended: false };
+        let (stalls, progress) = (
+            StallTracker::for_process(child.id()),
+            ProgressRecord(progress),
+        );
+        let mut worker = Self {
+            child,
+            requests,
+            replies,
+            last_words: None,
+            progress,
+            barrier,
+            stalls,
+            has_ended: false,
+        };
         kept.map_err(failed("fcntl(F_SETFD)"))?;
         nonblocking.map_err(failed("fcntl(F_SETFL)"))?;
         let listen = move || lines(stdout).try_for_each(|line| sender.send(line));
         let last_words = move || lines(stderr).last().unwrap_or_default();
-        Builder::new().spawn(listen).map_err(failed("start a thread for its output"))?;
+        Builder::new()
+            .spawn(listen)
+            .map_err(failed("start a thread for its output"))?;
         let last_words = Builder::new().spawn(last_words);
         worker.last_words = Some(last_words.map_err(failed("start a thread for its output"))?);
         Ok(worker)
@@ -146,8 +173,9 @@ impl Worker {
         wait: Deadline<'_>,
         mut on_wait: Option<&mut OnWait<'_>>,
     ) -> Result<RequestOutcome<R>, RunnerError> {
-        let line =
-            serde_json::to_string(request).map_err(|error| RunnerError::Protocol(error.to_string()))? + "\n";
+        let line = serde_json::to_string(request)
+            .map_err(|error| RunnerError::Protocol(error.to_string()))?
+            + "\n";
         self.stalls.begin();
         let start = Instant::now();
         let mut unsent = line.as_bytes();
@@ -187,8 +215,11 @@ impl Worker {
                 continue;
             }
             // A worker at barriers answers after the last of them, unless it dies.
-            match self.replies.recv_timeout(if on_wait.is_some() { Duration::ZERO } else { StallTracker::BEAT })
-            {
+            match self.replies.recv_timeout(if on_wait.is_some() {
+                Duration::ZERO
+            } else {
+                StallTracker::BEAT
+            }) {
                 Ok(reply) => {
                     self.stalls.inspect();
                     return parse_response(&reply).map(RequestOutcome::Response);
@@ -205,7 +236,9 @@ impl Worker {
     /// Waits at most a beat, because a worker that hangs reads nothing, and a pipe takes 64 KiB without a reader.
     /// Returns the rest.
     fn send<'l>(&mut self, line: &'l [u8]) -> &'l [u8] {
-        let Some(requests) = &mut self.requests else { return &[] };
+        let Some(requests) = &mut self.requests else {
+            return &[];
+        };
         let beat = Timespec::try_from(StallTracker::BEAT).ok();
         let mut has_room = [PollFd::new(requests, PollFlags::OUT)];
         if !matches!(poll(&mut has_room, beat.as_ref()), Ok(1..)) {
@@ -213,7 +246,11 @@ impl Worker {
         }
         match requests.write(line) {
             Ok(written) => &line[written..],
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => line,
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                line
+            }
             // A dead worker is detected by its missing answer.
             Err(_) => &[],
         }
@@ -222,11 +259,22 @@ impl Worker {
     fn died<R>(&mut self) -> Result<RequestOutcome<R>, RunnerError> {
         let phase = self.progress.phase();
         let status = self.child.wait().map_err(failed("wait"))?;
-        let last_words = self.last_words.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
-        let code = status.code().map(|code| format!(" with exit code {code}")).unwrap_or_default();
+        let last_words = self
+            .last_words
+            .take()
+            .and_then(|thread| thread.join().ok())
+            .unwrap_or_default();
+        let code = status
+            .code()
+            .map(|code| format!(" with exit code {code}"))
+            .unwrap_or_default();
         let colon = if last_words.is_empty() { "" } else { ": " };
         let (signal, detail) = (status.signal(), format!("{code}{colon}{last_words}"));
-        Ok(RequestOutcome::Lost(Outcome::WorkerDied { phase, signal, detail }))
+        Ok(RequestOutcome::Lost(Outcome::WorkerDied {
+            phase,
+            signal,
+            detail,
+        }))
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -238,7 +286,10 @@ impl Worker {
     pub(crate) fn try_reap(&mut self) -> bool {
         if !self.has_ended {
             let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-            if matches!(waitid(WaitId::Pid(Pid::from_child(&self.child)), ended), Ok(None)) {
+            if matches!(
+                waitid(WaitId::Pid(Pid::from_child(&self.child)), ended),
+                Ok(None)
+            ) {
                 return false;
             }
             // The group's number can be reused only after the wait.
@@ -283,11 +334,16 @@ fn never_wait(pipe: &ChildStdin) -> rustix::io::Result<()> {
 }
 
 fn failed<E: Into<io::Error>>(doing: &'static str) -> impl Fn(E) -> RunnerError {
-    move |error| RunnerError::Worker { doing, error: error.into() }
+    move |error| RunnerError::Worker {
+        doing,
+        error: error.into(),
+    }
 }
 
 fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
-    pipe.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok)
+    pipe.into_iter()
+        .flat_map(|pipe| BufReader::new(pipe).lines())
+        .map_while(Result::ok)
 }
 
 #[cfg(test)]
@@ -296,21 +352,31 @@ mod tests {
 
     fn worker(script: &str) -> Worker {
         let arguments = ["-c", script].map(OsString::from).to_vec();
-        Worker::start(&WorkerCommand { program: "sh".into(), arguments, has_barrier: false }).unwrap()
+        Worker::start(&WorkerCommand {
+            program: "sh".into(),
+            arguments,
+            has_barrier: false,
+        })
+        .unwrap()
     }
 
     static NEVER: AtomicBool = AtomicBool::new(false);
 
     fn outcome(script: &str, limit: Duration, request_bytes: usize) -> RequestOutcome<u64> {
         let request = "x".repeat(request_bytes);
-        worker(script).ask(&request, Deadline::until(limit, &NEVER), None).unwrap()
+        worker(script)
+            .ask(&request, Deadline::until(limit, &NEVER), None)
+            .unwrap()
     }
 
     #[test]
     fn a_request_larger_than_a_pipe_reaches_the_worker() {
         let counts = r#"read -r line; echo "{\"Ok\":${#line}}""#;
         let with_quotes = RequestOutcome::Response(1_000_002);
-        assert_eq!(outcome(counts, Duration::from_secs(600), 1_000_000), with_quotes);
+        assert_eq!(
+            outcome(counts, Duration::from_secs(600), 1_000_000),
+            with_quotes
+        );
     }
 
     #[test]
@@ -319,7 +385,10 @@ mod tests {
         for script in ["sleep 1000", "kill -STOP $$; sleep 1000"] {
             for bytes in [10, 1_000_000] {
                 let outcome = outcome(script, limit, bytes);
-                assert!(matches!(outcome, RequestOutcome::Lost(Outcome::TimedOut { .. })), "{outcome:?}");
+                assert!(
+                    matches!(outcome, RequestOutcome::Lost(Outcome::TimedOut { .. })),
+                    "{outcome:?}"
+                );
             }
         }
     }
@@ -328,7 +397,10 @@ mod tests {
     fn a_dead_worker_is_noticed_however_large_the_request_is() {
         for bytes in [10, 1_000_000] {
             let outcome = outcome("exit 3", Duration::from_secs(600), bytes);
-            assert!(matches!(outcome, RequestOutcome::Lost(Outcome::WorkerDied { .. })), "{outcome:?}");
+            assert!(
+                matches!(outcome, RequestOutcome::Lost(Outcome::WorkerDied { .. })),
+                "{outcome:?}"
+            );
         }
     }
 }

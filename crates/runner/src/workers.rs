@@ -21,13 +21,26 @@ pub struct Workers<'w> {
 }
 
 impl<'w> Workers<'w> {
-    pub fn new(command: &'w WorkerCommand, stop: &'w AtomicBool, lost_workers: &'w mut LostWorkers) -> Self {
-        Self { command, stop, lost_workers, at_work: None, coordinator: None }
+    pub fn new(
+        command: &'w WorkerCommand,
+        stop: &'w AtomicBool,
+        lost_workers: &'w mut LostWorkers,
+    ) -> Self {
+        Self {
+            command,
+            stop,
+            lost_workers,
+            at_work: None,
+            coordinator: None,
+        }
     }
 
     /// For the first rank, which leads all ranks.
     pub fn leading(self, coordinator: Option<&'w mut dyn Coordinator>) -> Self {
-        Self { coordinator, ..self }
+        Self {
+            coordinator,
+            ..self
+        }
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
@@ -40,7 +53,9 @@ impl<'w> Workers<'w> {
 
     /// The delay of the last sample.
     pub(crate) fn stall_reason(&self) -> Option<String> {
-        self.at_work.as_ref().and_then(|worker| worker.stalls.reason())
+        self.at_work
+            .as_ref()
+            .and_then(|worker| worker.stalls.reason())
     }
 
     pub(crate) fn at_work(&mut self) -> Result<&mut Worker, RunnerError> {
@@ -119,36 +134,69 @@ mod tests {
     use writebench_model::protocol::{LimitRequest, LimitedHardware, MeasuredLimits};
 
     /// The worker is a shell command. The progress record's number becomes its `$0`.
-    fn ask(line: &str, limit: Duration, stop: bool) -> Result<RequestOutcome<MeasuredLimits>, RunnerError> {
+    fn ask(
+        line: &str,
+        limit: Duration,
+        stop: bool,
+    ) -> Result<RequestOutcome<MeasuredLimits>, RunnerError> {
         let command = WorkerCommand {
             program: "sh".into(),
             arguments: vec!["-c".into(), line.into()],
             has_barrier: false,
         };
-        let request =
-            LimitRequest { hardware: LimitedHardware::Memory { threads: 1, bytes: 1 }, target: 0, time_ns: 1 };
+        let request = LimitRequest {
+            hardware: LimitedHardware::Memory {
+                threads: 1,
+                bytes: 1,
+            },
+            target: 0,
+            time_ns: 1,
+        };
         let (stop, mut lost_workers) = (AtomicBool::new(stop), LostWorkers::default());
-        Workers::new(&command, &stop, &mut lost_workers).ask(0, &WorkerRequest::Limits(request), limit, None)
+        Workers::new(&command, &stop, &mut lost_workers).ask(
+            0,
+            &WorkerRequest::Limits(request),
+            limit,
+            None,
+        )
     }
 
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
     fn a_hung_or_dead_worker_is_an_outcome_with_a_reason() {
-        let RequestOutcome::Lost(hung) = ask("sleep 60", Duration::from_millis(200), false).unwrap() else {
+        let RequestOutcome::Lost(hung) =
+            ask("sleep 60", Duration::from_millis(200), false).unwrap()
+        else {
             panic!("it hung")
         };
-        assert!(hung.reason().unwrap().starts_with("killed after 200ms"), "{hung:?}");
+        assert!(
+            hung.reason().unwrap().starts_with("killed after 200ms"),
+            "{hung:?}"
+        );
         let RequestOutcome::Lost(dead) = ask("read it; kill -9 $$", LONG, false).unwrap() else {
             panic!("it died")
         };
-        assert!(matches!(dead, Outcome::WorkerDied { signal: Some(9), .. }), "{dead:?}");
+        assert!(
+            matches!(
+                dead,
+                Outcome::WorkerDied {
+                    signal: Some(9),
+                    ..
+                }
+            ),
+            "{dead:?}"
+        );
     }
 
     #[test]
     fn the_files_of_a_hung_worker_are_removed_after_its_end() {
         let arguments = vec!["-c".into(), "sleep 60".into()];
-        let command = WorkerCommand { program: "sh".into(), arguments, has_barrier: false };
+        let command = WorkerCommand {
+            program: "sh".into(),
+            arguments,
+            has_barrier: false,
+        };
         let worker = Worker::start(&command).unwrap();
         let process = Pid::from_raw(i32::try_from(worker.id()).unwrap()).unwrap();
         let mut lost_workers = LostWorkers::default();
@@ -165,7 +213,9 @@ mod tests {
     #[test]
     fn a_dying_worker_takes_its_group_with_it() {
         let line = "sleep 60 & echo $! >&2; read it; kill -9 $$";
-        let RequestOutcome::Lost(Outcome::WorkerDied { detail, .. }) = ask(line, LONG, false).unwrap() else {
+        let RequestOutcome::Lost(Outcome::WorkerDied { detail, .. }) =
+            ask(line, LONG, false).unwrap()
+        else {
             panic!("it died")
         };
         let child = Pid::from_raw(detail.trim_start_matches(": ").parse().unwrap()).unwrap();
@@ -182,8 +232,15 @@ mod tests {
 
     #[test]
     fn a_refusal_is_an_error_but_a_stop_is_not() {
-        assert_eq!(ask("sleep 60", LONG, true).unwrap(), RequestOutcome::Stopped);
-        let refused = ask(r#"read it; echo '{"Err":{"told":"a device"}}'"#, LONG, false);
+        assert_eq!(
+            ask("sleep 60", LONG, true).unwrap(),
+            RequestOutcome::Stopped
+        );
+        let refused = ask(
+            r#"read it; echo '{"Err":{"told":"a device"}}'"#,
+            LONG,
+            false,
+        );
         assert_eq!(refused.unwrap_err().to_string(), "a device");
     }
 }

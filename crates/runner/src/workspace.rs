@@ -66,7 +66,8 @@ impl Workspace {
         for _ in 0..TRIES {
             let parent = target.try_clone().map_err(failed("dup", &path))?;
             let entry = DirectoryEntry::in_directory(parent, &path)?;
-            rustix::fs::mkdirat(&entry.parent, &entry.name, Mode::RWXU).map_err(failed("mkdir", &path))?;
+            rustix::fs::mkdirat(&entry.parent, &entry.name, Mode::RWXU)
+                .map_err(failed("mkdir", &path))?;
             let directory = match entry.open() {
                 Ok(directory) => directory,
                 Err(Errno::NOENT) => continue,
@@ -84,10 +85,14 @@ impl Workspace {
             if !is_empty_but_for(&directory, None).map_err(failed("readdir", &path))? {
                 return Err(RunnerError::Swapped { path });
             }
-            let owner =
-                make_owner(&directory, &path, id).inspect_err(|_| _ = remove_all(&entry, &directory, None))?;
+            let owner = make_owner(&directory, &path, id)
+                .inspect_err(|_| _ = remove_all(&entry, &directory, None))?;
             let _ = rustix::fs::flock(&directory, FlockOperation::Unlock);
-            return Ok(Self { entry, directory, owner });
+            return Ok(Self {
+                entry,
+                directory,
+                owner,
+            });
         }
         Err(RunnerError::Swapped { path })
     }
@@ -98,21 +103,29 @@ impl Workspace {
 }
 
 /// Whether a directory has at most that file.
-pub(crate) fn is_empty_but_for(directory: &OwnedFd, allowed: Option<&str>) -> rustix::io::Result<bool> {
-    Ok(names_in(directory)?.iter().all(|name| allowed.map(str::as_bytes) == Some(name.to_bytes())))
+pub(crate) fn is_empty_but_for(
+    directory: &OwnedFd,
+    allowed: Option<&str>,
+) -> rustix::io::Result<bool> {
+    Ok(names_in(directory)?
+        .iter()
+        .all(|name| allowed.map(str::as_bytes) == Some(name.to_bytes())))
 }
 
 /// Without `.` and `..`.
 pub(crate) fn names_in(directory: impl AsFd) -> rustix::io::Result<Vec<CString>> {
     let is_entry = |name: &CString| !matches!(name.to_bytes(), b"." | b"..");
-    let names = rustix::fs::Dir::read_from(directory)?.map(|entry| Ok(entry?.file_name().to_owned()));
-    names.filter(|name| name.as_ref().map_or(true, is_entry)).collect()
+    let names =
+        rustix::fs::Dir::read_from(directory)?.map(|entry| Ok(entry?.file_name().to_owned()));
+    names
+        .filter(|name| name.as_ref().map_or(true, is_entry))
+        .collect()
 }
 
 fn make_owner(directory: &OwnedFd, path: &Path, id: &str) -> Result<OwnedFd, RunnerError> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let owner =
-        rustix::fs::openat(directory, OWNER, flags, Mode::RUSR | Mode::WUSR).map_err(failed("open", path))?;
+    let owner = rustix::fs::openat(directory, OWNER, flags, Mode::RUSR | Mode::WUSR)
+        .map_err(failed("open", path))?;
     match rustix::fs::flock(&owner, FlockOperation::NonBlockingLockExclusive) {
         // Without locks it is unknown whether a run is gone, so its directory remains.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => {}
@@ -164,10 +177,14 @@ fn remove_now_empty(entry: &DirectoryEntry, directory: &OwnedFd) -> Result<(), R
         // If the filesystem was unmounted, the directory still exists and can be removed later.
         return match rustix::fs::fstat(directory) {
             Ok(stat) if stat.st_nlink == 0 => Ok(()),
-            _ => Err(RunnerError::Swapped { path: entry.path.clone() }),
+            _ => Err(RunnerError::Swapped {
+                path: entry.path.clone(),
+            }),
         };
     }
-    entry.remove_directory().map_err(failed("rmdir", &entry.path))
+    entry
+        .remove_directory()
+        .map_err(failed("rmdir", &entry.path))
 }
 
 /// The names of samples begin with it.
@@ -179,7 +196,10 @@ pub(crate) const SAMPLE: &str = "sample";
 /// # Errors
 /// A file cannot be removed.
 pub fn remove_samples(directory: impl AsFd) -> rustix::io::Result<()> {
-    for name in names_in(directory.as_fd())?.iter().filter(|name| name.to_bytes() != OWNER.as_bytes()) {
+    for name in names_in(directory.as_fd())?
+        .iter()
+        .filter(|name| name.to_bytes() != OWNER.as_bytes())
+    {
         match rustix::fs::unlinkat(directory.as_fd(), name, AtFlags::empty()) {
             Err(Errno::ISDIR) if name.to_bytes().starts_with(SAMPLE.as_bytes()) => {
                 remove_set(&directory, name)?;
@@ -193,7 +213,11 @@ pub fn remove_samples(directory: impl AsFd) -> rustix::io::Result<()> {
 
 /// The standard library opens each directory without following links.
 fn remove_set(workspace: impl AsFd, name: &CString) -> rustix::io::Result<()> {
-    let path = format!("/proc/self/fd/{}/{}", workspace.as_fd().as_raw_fd(), name.to_string_lossy());
+    let path = format!(
+        "/proc/self/fd/{}/{}",
+        workspace.as_fd().as_raw_fd(),
+        name.to_string_lossy()
+    );
     match std::fs::remove_dir_all(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(Errno::from_io_error(&error).unwrap_or(Errno::IO))
@@ -225,7 +249,11 @@ mod tests {
         let workspace = created(target.path());
         File::create(workspace_path(target.path(), ID).join("sample")).unwrap();
         remove_samples(&workspace.directory).unwrap();
-        assert_eq!(files_in(&workspace_path(target.path(), ID)), 1, "only the owner file");
+        assert_eq!(
+            files_in(&workspace_path(target.path(), ID)),
+            1,
+            "only the owner file"
+        );
         File::create(workspace_path(target.path(), ID).join("sample")).unwrap();
         workspace.remove().unwrap();
         assert_eq!(files_in(target.path()), 1);
@@ -250,14 +278,25 @@ mod tests {
         let error = workspace.remove().unwrap_err().to_string();
         assert!(error.contains("was replaced by another"), "{error}");
         assert!(path.is_dir(), "theirs remains, although it is empty");
-        assert_eq!(files_in(&target.path().join("moved")), 0, "what was ours in it is gone");
+        assert_eq!(
+            files_in(&target.path().join("moved")),
+            0,
+            "what was ours in it is gone"
+        );
     }
 
     #[test]
     fn a_link_in_it_is_removed_without_its_target() {
-        let (target, theirs) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
+        let (target, theirs) = (
+            tempfile::tempdir().unwrap(),
+            tempfile::NamedTempFile::new().unwrap(),
+        );
         let workspace = created(target.path());
-        std::os::unix::fs::symlink(theirs.path(), workspace_path(target.path(), ID).join("sample")).unwrap();
+        std::os::unix::fs::symlink(
+            theirs.path(),
+            workspace_path(target.path(), ID).join("sample"),
+        )
+        .unwrap();
         workspace.remove().unwrap();
         assert!(theirs.path().exists() && files_in(target.path()) == 0);
     }

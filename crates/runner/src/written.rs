@@ -19,7 +19,11 @@ pub struct Written {
 impl Written {
     /// `copy_is_given`: the user names the source, so none must be made.
     pub fn new(most_bytes: Option<u64>, copy_is_given: bool) -> Self {
-        Self { most_bytes, copy_is_given, ..Self::default() }
+        Self {
+            most_bytes,
+            copy_is_given,
+            ..Self::default()
+        }
     }
 
     /// Counts bytes other than the samples': images, limits of the hardware, the workspace's lock, the
@@ -34,7 +38,8 @@ impl Written {
 
     /// None: no limit.
     pub fn left_bytes(&self) -> Option<u64> {
-        self.most_bytes.map(|most| most.saturating_sub(self.bytes()))
+        self.most_bytes
+            .map(|most| most.saturating_sub(self.bytes()))
     }
 
     /// With the sources of copies. A search divides only these among its cases.
@@ -45,21 +50,32 @@ impl Written {
     /// With preparations: a source and, if the sample is read back, files for finding the path of direct
     /// I/O.
     pub fn needed_bytes(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
-        self.sample_and_source(target, case).saturating_add(self.direct_check(target, case, is_read_back))
+        self.sample_and_source(target, case)
+            .saturating_add(self.direct_check(target, case, is_read_back))
     }
 
     fn sample_and_source(&self, target: usize, case: &Case) -> u64 {
         let size_bytes = case.axes().size_bytes;
-        let is_there = self.copied.get(&target).is_some_and(|&bytes| bytes >= size_bytes);
+        let is_there = self
+            .copied
+            .get(&target)
+            .is_some_and(|&bytes| bytes >= size_bytes);
         let makes_source = case.method().has_source_file() && !self.copy_is_given && !is_there;
-        case.bytes_written().saturating_add(if makes_source { size_bytes } else { 0 })
+        case.bytes_written()
+            .saturating_add(if makes_source { size_bytes } else { 0 })
     }
 
     fn direct_check(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
         let axes = case.axes();
-        let is_checked = self.direct_checked.contains(&(target, axes.prepare, axes.checksums));
+        let is_checked = self
+            .direct_checked
+            .contains(&(target, axes.prepare, axes.checksums));
         let checks = is_read_back && axes.cache == Cache::Direct && !is_checked;
-        if checks { direct_check_bytes(axes.prepare) } else { 0 }
+        if checks {
+            direct_check_bytes(axes.prepare)
+        } else {
+            0
+        }
     }
 
     pub(crate) fn add_sample(&mut self, target: usize, case: &Case, is_read_back: bool) {
@@ -72,7 +88,8 @@ impl Written {
             *copied = axes.size_bytes.max(*copied);
         }
         if is_read_back && axes.cache == Cache::Direct {
-            self.direct_checked.insert((target, axes.prepare, axes.checksums));
+            self.direct_checked
+                .insert((target, axes.prepare, axes.checksums));
         }
     }
 
@@ -103,13 +120,32 @@ mod tests {
     #[test]
     fn a_source_counts_when_it_is_made() {
         let mut written = Written::default();
-        assert_eq!(written.needed_bytes(0, &case("read-write,size=10"), true), 20);
+        assert_eq!(
+            written.needed_bytes(0, &case("read-write,size=10"), true),
+            20
+        );
         written.add_sample(0, &case("read-write,size=10"), true);
-        assert_eq!(written.needed_bytes(0, &case("read-write,size=4"), true), 4, "it is there");
-        assert_eq!(written.needed_bytes(0, &case("read-write,size=11"), true), 22, "it is too small");
-        assert_eq!(written.needed_bytes(1, &case("read-write,size=10"), true), 20, "it is elsewhere");
+        assert_eq!(
+            written.needed_bytes(0, &case("read-write,size=4"), true),
+            4,
+            "it is there"
+        );
+        assert_eq!(
+            written.needed_bytes(0, &case("read-write,size=11"), true),
+            22,
+            "it is too small"
+        );
+        assert_eq!(
+            written.needed_bytes(1, &case("read-write,size=10"), true),
+            20,
+            "it is elsewhere"
+        );
         written.end_worker();
-        assert_eq!(written.needed_bytes(0, &case("read-write,size=10"), true), 20, "it went with its worker");
+        assert_eq!(
+            written.needed_bytes(0, &case("read-write,size=10"), true),
+            20,
+            "it went with its worker"
+        );
         assert_eq!(
             Written::new(None, true).needed_bytes(0, &case("read-write,size=10"), true),
             10,
@@ -120,14 +156,24 @@ mod tests {
     #[test]
     fn the_check_of_direct_io_counts_once_for_each_target_and_state() {
         let mut written = Written::default();
-        let (new, old) =
-            (case("write,size=4KiB,cache=direct"), case("write,size=4KiB,cache=direct,prepare=overwrite"));
+        let (new, old) = (
+            case("write,size=4KiB,cache=direct"),
+            case("write,size=4KiB,cache=direct,prepare=overwrite"),
+        );
         let check = direct_check_bytes(Prepare::Create);
         assert_eq!(written.needed_bytes(0, &new, true), 4096 + check);
-        assert_eq!(written.needed_bytes(0, &new, false), 4096, "nobody reads it back");
+        assert_eq!(
+            written.needed_bytes(0, &new, false),
+            4096,
+            "nobody reads it back"
+        );
         written.add_sample(0, &new, true);
         assert_eq!(written.needed_bytes(0, &new, true), 4096, "it is known");
-        assert_eq!(written.needed_bytes(1, &new, true), 4096 + check, "on another target it is not");
+        assert_eq!(
+            written.needed_bytes(1, &new, true),
+            4096 + check,
+            "on another target it is not"
+        );
         assert_eq!(
             written.needed_bytes(0, &old, true),
             2 * (4096 + check),

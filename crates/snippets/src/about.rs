@@ -29,7 +29,10 @@ impl CaseView<'_> {
             (false, _) => "Writes a new file",
         };
         let mut text = format!("{does}: {}.", self.own_words());
-        for sentence in [self.about_name(), self.about_old_file(), self.about_syncs()].into_iter().flatten() {
+        for sentence in [self.about_name(), self.about_old_file(), self.about_syncs()]
+            .into_iter()
+            .flatten()
+        {
             text += &format!(" {sentence}");
         }
         // The function makes memory for a stream.
@@ -48,18 +51,25 @@ impl CaseView<'_> {
     fn own_words(&self) -> String {
         let usual = Axes::defaults(self.axes().prepare);
         let is_callers = |axis: &Axis| {
-            matches!(axis, Axis::Rate | Axis::Source | Axis::Origin | Axis::Directory)
-                && self.axes().card(*axis).code == InCode::LeftToCaller
+            matches!(
+                axis,
+                Axis::Rate | Axis::Source | Axis::Origin | Axis::Directory
+            ) && self.axes().card(*axis).code == InCode::LeftToCaller
         };
         let callers = self.case.chosen_axes().filter(is_callers);
-        let own =
-            callers.fold(self.case.clone(), |case, axis| case.with(axis, &usual.get(axis)).unwrap_or(case));
+        let own = callers.fold(self.case.clone(), |case, axis| {
+            case.with(axis, &usual.get(axis)).unwrap_or(case)
+        });
         own.words()
     }
 
     /// Under which a file is written, and until when.
     fn about_name(&self) -> Option<String> {
-        let name = match (self.is(Method::WriteFiles), self.options.is_atomic, self.is_durable()) {
+        let name = match (
+            self.is(Method::WriteFiles),
+            self.options.is_atomic,
+            self.is_durable(),
+        ) {
             (true, ..) if self.has_other_name() => {
                 "The other name is NAME.PID.TIME.tmp. A crash can leave it behind: remove such files at your next start."
             }
@@ -79,7 +89,11 @@ impl CaseView<'_> {
 
     /// What replaces it, and what is lost.
     fn about_old_file(&self) -> Option<String> {
-        let old = if self.writes_set() { "its old file" } else { "an old file" };
+        let old = if self.writes_set() {
+            "its old file"
+        } else {
+            "an old file"
+        };
         let without_sync = if self.is_durable() {
             ""
         } else {
@@ -102,10 +116,13 @@ impl CaseView<'_> {
             } else {
                 "Last comes fsync(2) of the directory. "
             };
-            sentences.push(format!("{last}If you have made the directory, sync its parent too."));
+            sentences.push(format!(
+                "{last}If you have made the directory, sync its parent too."
+            ));
         }
         if self.syncs_filesystem() {
-            sentences.push("Before Linux 5.8, syncfs(2) reports no error of the write-back.".to_owned());
+            sentences
+                .push("Before Linux 5.8, syncfs(2) reports no error of the write-back.".to_owned());
         }
         (!sentences.is_empty()).then(|| sentences.join(" "))
     }

@@ -1,6 +1,6 @@
 use writebench_model::{
-    Advice, Axes, Axis, Cache, Case, Checksums, Cursor, DataMemory, Descriptor, Drop, Huge, MapSharing, Method,
-    Opening, Populate, Prepare, Registered, Store, SyncCall, SyncFiles,
+    Advice, Axes, Axis, Cache, Case, Checksums, Cursor, DataMemory, Descriptor, Drop, Huge,
+    MapSharing, Method, Opening, Populate, Prepare, Registered, Store, SyncCall, SyncFiles,
 };
 
 use crate::EmitOptions;
@@ -64,11 +64,16 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn registers_buffers(&self) -> bool {
-        self.has(Axis::Registered) && matches!(self.axes().registered, Registered::Buffers | Registered::Both)
+        self.has(Axis::Registered)
+            && matches!(
+                self.axes().registered,
+                Registered::Buffers | Registered::Both
+            )
     }
 
     pub(crate) fn registers_files(&self) -> bool {
-        self.has(Axis::Registered) && matches!(self.axes().registered, Registered::Files | Registered::Both)
+        self.has(Axis::Registered)
+            && matches!(self.axes().registered, Registered::Files | Registered::Both)
     }
 
     // Chunks and threads.
@@ -84,12 +89,20 @@ impl CaseView<'_> {
 
     /// Each with its part of the data.
     pub(crate) fn threads(&self) -> u32 {
-        if self.options.is_stream { 1 } else { self.axes().threads }
+        if self.options.is_stream {
+            1
+        } else {
+            self.axes().threads
+        }
     }
 
     /// Threads that write the chunks of one producer.
     pub(crate) fn writers(&self) -> u32 {
-        if self.options.is_stream { self.axes().threads } else { 1 }
+        if self.options.is_stream {
+            self.axes().threads
+        } else {
+            1
+        }
     }
 
     pub(crate) fn has_writers(&self) -> bool {
@@ -145,7 +158,9 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn has_own_descriptors(&self) -> bool {
-        self.threads() > 1 && self.has(Axis::Descriptor) && self.axes().descriptor == Descriptor::PerThread
+        self.threads() > 1
+            && self.has(Axis::Descriptor)
+            && self.axes().descriptor == Descriptor::PerThread
     }
 
     // Opening.
@@ -153,7 +168,11 @@ impl CaseView<'_> {
     /// `O_DIRECT` is not among them. The first is the access.
     pub(crate) fn access_flags(&self) -> Vec<&'static str> {
         // A shared writable mapping needs a readable descriptor.
-        let access = if self.maps_target() { "O_RDWR" } else { "O_WRONLY" };
+        let access = if self.maps_target() {
+            "O_RDWR"
+        } else {
+            "O_WRONLY"
+        };
         let how: &[&str] = match self.axes().prepare.opening() {
             Opening::Emptied => &["O_TRUNC"],
             Opening::Kept => &[],
@@ -172,7 +191,11 @@ impl CaseView<'_> {
 
     /// A variable: the name during the writes.
     pub(crate) fn written_name(&self) -> &'static str {
-        if self.options.is_atomic { "name" } else { "path" }
+        if self.options.is_atomic {
+            "name"
+        } else {
+            "path"
+        }
     }
 
     pub(crate) fn overwrites(&self) -> bool {
@@ -233,7 +256,10 @@ impl CaseView<'_> {
     /// In huge pages, or copied to a buffer of at least one for direct I/O.
     pub(crate) fn is_in_huge_pages(&self) -> bool {
         let buffer_bytes = match self.options.is_stream && self.is_direct() {
-            true => self.axes().chunk_size_bytes.saturating_mul(self.buffers().into()),
+            true => self
+                .axes()
+                .chunk_size_bytes
+                .saturating_mul(self.buffers().into()),
             false => self.case.staged_bytes() / u64::from(self.axes().threads),
         };
         self.axes().memory == DataMemory::HugePages || buffer_bytes >= Case::HUGE_PAGE_BYTES
@@ -241,7 +267,8 @@ impl CaseView<'_> {
 
     /// For data from a producer or elsewhere.
     pub(crate) fn makes_huge_pages(&self) -> bool {
-        self.is_in_huge_pages() && (self.is_direct() || self.options.is_stream || self.options.is_program)
+        self.is_in_huge_pages()
+            && (self.is_direct() || self.options.is_stream || self.options.is_program)
     }
 
     // The file's length and blocks.
@@ -256,7 +283,10 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn reserves_blocks(&self) -> bool {
-        !matches!(self.axes().prepare, Prepare::SetLen | Prepare::Create | Prepare::Truncate)
+        !matches!(
+            self.axes().prepare,
+            Prepare::SetLen | Prepare::Create | Prepare::Truncate
+        )
     }
 
     pub(crate) fn fills_with_zeros(&self) -> bool {
@@ -309,11 +339,15 @@ impl CaseView<'_> {
 
     /// For languages whose calls of fsync(2) and fdatasync(2) continue after any EINTR. msync(2) is called once.
     pub(crate) fn hides_eintr(&self) -> bool {
-        matches!(self.axes().sync.call, SyncCall::Fsync | SyncCall::Fdatasync) || self.fills_with_zeros()
+        matches!(self.axes().sync.call, SyncCall::Fsync | SyncCall::Fdatasync)
+            || self.fills_with_zeros()
     }
 
     pub(crate) fn writeback(&self) -> Option<String> {
-        self.axes().writeback_bytes.filter(|_| self.has(Axis::Writeback)).map(number)
+        self.axes()
+            .writeback_bytes
+            .filter(|_| self.has(Axis::Writeback))
+            .map(number)
     }
 
     pub(crate) fn drops(&self) -> bool {
@@ -390,7 +424,9 @@ impl CaseView<'_> {
 /// `1 << 20` for powers of two, `3 << 20` for multiples of large ones.
 pub(crate) fn number(bytes: u64) -> String {
     match bytes.trailing_zeros() {
-        shift @ 10.. if bytes > 0 => format!("{} << {}", bytes >> (shift / 10 * 10), shift / 10 * 10),
+        shift @ 10.. if bytes > 0 => {
+            format!("{} << {}", bytes >> (shift / 10 * 10), shift / 10 * 10)
+        }
         _ => bytes.to_string(),
     }
 }

@@ -20,7 +20,15 @@ pub enum Language {
 
 impl Language {
     /// In the order of the help.
-    pub const ALL: &[Self] = &[Self::C, Self::Cpp, Self::Rust, Self::Python, Self::Node, Self::Go, Self::Java];
+    pub const ALL: &[Self] = &[
+        Self::C,
+        Self::Cpp,
+        Self::Rust,
+        Self::Python,
+        Self::Node,
+        Self::Go,
+        Self::Java,
+    ];
 
     /// The value of `--lang`.
     #[must_use]

@@ -54,9 +54,17 @@ pub fn code_with_caution(
 ) -> Result<String, Unsupported> {
     let template = unsupported::supported(case, language, options)?;
     let (calls, options) = one_file::printed(case, options);
-    let options = EmitOptions { is_stream: options.is_stream || options.is_append, ..options };
+    let options = EmitOptions {
+        is_stream: options.is_stream || options.is_append,
+        ..options
+    };
     let caution = caution.map(in_comment);
-    let view = CaseView { case: &calls, named: case, options, caution: caution.as_deref() };
+    let view = CaseView {
+        case: &calls,
+        named: case,
+        options,
+        caution: caution.as_deref(),
+    };
     // Only a formatter can fail.
     let text = template(&view).expect("a template renders into memory");
     Ok((language.backend().complete)(languages::tidied(&text)))
@@ -65,7 +73,9 @@ pub fn code_with_caution(
 /// A name from elsewhere must not end the comment.
 fn in_comment(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " ,.:;()=_-/".contains(c);
-    text.chars().map(|c| if is_plain(c) { c } else { '?' }).collect()
+    text.chars()
+        .map(|c| if is_plain(c) { c } else { '?' })
+        .collect()
 }
 
 /// Whether the language has code for the method.
@@ -73,5 +83,7 @@ fn in_comment(text: &str) -> String {
 /// # Errors
 /// The reason why the language lacks the method.
 pub fn supports(language: Language, method: Method) -> Result<(), &'static str> {
-    (language.backend().template)(method).map(|_| ()).map_err(|none| none.why)
+    (language.backend().template)(method)
+        .map(|_| ())
+        .map_err(|none| none.why)
 }

@@ -13,7 +13,10 @@ pub(crate) fn needs(case: &Case, block_bytes: u64) -> Option<String> {
     Some(match case.axes().memory {
         DataMemory::Any => format!("The data may be anywhere: {}.", copied("aligned memory")),
         DataMemory::PageAligned => {
-            format!("It needs its data at the start of a page. Elsewhere, {}.", copied("aligned memory"))
+            format!(
+                "It needs its data at the start of a page. Elsewhere, {}.",
+                copied("aligned memory")
+            )
         }
         DataMemory::HugePages => format!(
             "It needs its data in huge pages: madvise(MADV_HUGEPAGE) on memory that begins at one, before it is filled. \
@@ -30,15 +33,28 @@ mod tests {
 
     fn header(name: &str, language: Language, is_stream: bool) -> String {
         let case = Case::parse(name).unwrap();
-        let text = code(&case, language, EmitOptions { is_stream, ..EmitOptions::default() }).unwrap();
-        let words = text.split_whitespace().filter(|word| !["*", "//", "///", "//!", "#"].contains(word));
+        let text = code(
+            &case,
+            language,
+            EmitOptions {
+                is_stream,
+                ..EmitOptions::default()
+            },
+        )
+        .unwrap();
+        let words = text
+            .split_whitespace()
+            .filter(|word| !["*", "//", "///", "//!", "#"].contains(word));
         words.take(150).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn the_comment_names_the_place_of_the_data() {
         for (name, said) in [
-            ("pwrite,cache=direct", "The data may be anywhere: each chunk is copied to aligned memory first"),
+            (
+                "pwrite,cache=direct",
+                "The data may be anywhere: each chunk is copied to aligned memory first",
+            ),
             (
                 "write,cache=direct,memory=page-aligned",
                 "It needs its data at the start of a page. Elsewhere, each",
@@ -53,9 +69,11 @@ mod tests {
                 assert!(text.contains(said), "{name}: {text}");
             }
         }
-        for (name, is_stream) in
-            [("pwrite", false), ("pwrite,cache=direct", true), ("read-write,cache=direct", false)]
-        {
+        for (name, is_stream) in [
+            ("pwrite", false),
+            ("pwrite,cache=direct", true),
+            ("read-write,cache=direct", false),
+        ] {
             let text = header(name, Language::C, is_stream);
             assert!(!text.contains("aligned memory first"), "{name}: {text}");
         }

@@ -8,9 +8,18 @@ use crate::languages::UnsupportedValue;
 /// The case with the template, and its options.
 pub(crate) fn printed(case: &Case, options: EmitOptions) -> (Case, EmitOptions) {
     as_write(case, options).unwrap_or_else(|| {
-        let Axes { naming, prepare, .. } = *case.axes();
-        let replaces = case.method().writes_set() && naming != Naming::Direct && prepare.needs_old_content();
-        (case.clone(), EmitOptions { is_atomic: options.is_atomic || replaces, ..options })
+        let Axes {
+            naming, prepare, ..
+        } = *case.axes();
+        let replaces =
+            case.method().writes_set() && naming != Naming::Direct && prepare.needs_old_content();
+        (
+            case.clone(),
+            EmitOptions {
+                is_atomic: options.is_atomic || replaces,
+                ..options
+            },
+        )
     })
 }
 
@@ -28,31 +37,53 @@ pub(crate) fn as_write(case: &Case, options: EmitOptions) -> Option<(Case, EmitO
         Naming::Rename => true,
         Naming::Exchange | Naming::ExchangeBackground | Naming::Tmpfile => return None,
     };
-    let prepare = if is_renamed { Prepare::Create } else { axes.prepare };
+    let prepare = if is_renamed {
+        Prepare::Create
+    } else {
+        axes.prepare
+    };
     let values = [
         (Axis::Chunk, axes.get(Axis::Chunk)),
         (Axis::Prepare, prepare.name().to_owned()),
         (Axis::Sync, sync.name().to_owned()),
     ];
-    let write = is_one.then(|| Case::new(Method::Write, &values).ok()).flatten()?;
-    Some((write, EmitOptions { is_atomic: options.is_atomic || is_renamed, ..options }))
+    let write = is_one
+        .then(|| Case::new(Method::Write, &values).ok())
+        .flatten()?;
+    Some((
+        write,
+        EmitOptions {
+            is_atomic: options.is_atomic || is_renamed,
+            ..options
+        },
+    ))
 }
 
 /// `has_sets`: the language has a template for sets.
-pub(crate) fn unsupported(case: &Case, options: EmitOptions, has_sets: bool) -> Option<UnsupportedValue> {
+pub(crate) fn unsupported(
+    case: &Case,
+    options: EmitOptions,
+    has_sets: bool,
+) -> Option<UnsupportedValue> {
     let axes = case.axes();
     if case.method() != Method::WriteFiles || has_sets && !options.is_stream && !options.is_atomic {
         return None;
     }
-    Some(match (axes.threads, axes.file_size, axes.naming, axes.sync_files) {
-        (2.., ..) => (Axis::Threads, "the function writes one file", "1"),
-        (_, size, ..) if size != FileSize::Whole => (Axis::FileSize, "the function writes one file", "whole"),
-        (_, _, Naming::Exchange | Naming::ExchangeBackground | Naming::Tmpfile, _) => {
-            (Axis::Naming, "the function calls rename(2)", "rename")
-        }
-        (_, _, _, SyncFiles::Batch | SyncFiles::Writeback | SyncFiles::Syncfs) => {
-            (Axis::SyncFiles, "the function calls fsync(2) before close(2)", "each")
-        }
-        _ => return None,
-    })
+    Some(
+        match (axes.threads, axes.file_size, axes.naming, axes.sync_files) {
+            (2.., ..) => (Axis::Threads, "the function writes one file", "1"),
+            (_, size, ..) if size != FileSize::Whole => {
+                (Axis::FileSize, "the function writes one file", "whole")
+            }
+            (_, _, Naming::Exchange | Naming::ExchangeBackground | Naming::Tmpfile, _) => {
+                (Axis::Naming, "the function calls rename(2)", "rename")
+            }
+            (_, _, _, SyncFiles::Batch | SyncFiles::Writeback | SyncFiles::Syncfs) => (
+                Axis::SyncFiles,
+                "the function calls fsync(2) before close(2)",
+                "each",
+            ),
+            _ => return None,
+        },
+    )
 }

@@ -32,8 +32,12 @@ impl CaseView<'_> {
 
     pub(crate) fn set_after_error(&self) -> &'static str {
         match (self.axes().naming, self.is_durable()) {
-            (Naming::Direct, _) if !self.creates_name() => "After an error, files may be incomplete.",
-            (_, false) => "After an error, incomplete files are removed, and complete ones may be there.",
+            (Naming::Direct, _) if !self.creates_name() => {
+                "After an error, files may be incomplete."
+            }
+            (_, false) => {
+                "After an error, incomplete files are removed, and complete ones may be there."
+            }
             (_, true) => {
                 "After an error, incomplete files are removed, and complete ones may be there, but not durable."
             }
@@ -57,7 +61,11 @@ impl CaseView<'_> {
 
     /// A further argument or parameter, if files have another name until they are complete.
     pub(crate) fn other(&self, text: &str) -> String {
-        if self.has_other_name() { format!(", {text}") } else { String::new() }
+        if self.has_other_name() {
+            format!(", {text}")
+        } else {
+            String::new()
+        }
     }
 
     /// After an error with the file. A name that existed before is kept.
@@ -75,7 +83,11 @@ impl CaseView<'_> {
             (Naming::Direct, Opening::Kept) => &[],
         };
         let flags = [&["O_WRONLY"], how].concat();
-        flags.iter().map(|flag| format!("{module}{flag}")).collect::<Vec<_>>().join(" | ")
+        flags
+            .iter()
+            .map(|flag| format!("{module}{flag}"))
+            .collect::<Vec<_>>()
+            .join(" | ")
     }
 
     /// A variable with the name during the write.
@@ -90,7 +102,10 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn syncs_batch(&self) -> bool {
-        matches!(self.axes().sync_files, SyncFiles::Batch | SyncFiles::Writeback)
+        matches!(
+            self.axes().sync_files,
+            SyncFiles::Batch | SyncFiles::Writeback
+        )
     }
 
     pub(crate) fn starts_write_back(&self) -> bool {

@@ -1,5 +1,6 @@
 use writebench_model::{
-    Axes, Axis, Cache, Case, Descriptor, Drop, FileLayout, InCode, Method, Naming, Prepare, SyncCall,
+    Axes, Axis, Cache, Case, Descriptor, Drop, FileLayout, InCode, Method, Naming, Prepare,
+    SyncCall,
 };
 
 use crate::EmitOptions;
@@ -34,10 +35,17 @@ pub(crate) fn supported(
             }
         }
     }
-    Err(Unsupported { why: why.join("; "), nearest })
+    Err(Unsupported {
+        why: why.join("; "),
+        nearest,
+    })
 }
 
-fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -> Result<Template, Obstacle> {
+fn template_or_obstacle(
+    case: &Case,
+    language: Language,
+    options: EmitOptions,
+) -> Result<Template, Obstacle> {
     let backend = language.backend();
     let has_sets = (backend.template)(Method::WriteFiles).is_ok();
     if let Some(value) = one_file::unsupported(case, options, has_sets) {
@@ -46,9 +54,16 @@ fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -
     let method = one_file::printed(case, options).0.method();
     let template = (backend.template)(method).map_err(|none| {
         let nearest = none.nearest.and_then(|method| with_method(case, method));
-        (format!("{}: {}", case.method(), none.why), nearest.map(Box::new))
+        (
+            format!("{}: {}", case.method(), none.why),
+            nearest.map(Box::new),
+        )
     })?;
-    let template = if options.is_append { takes_records(case, language)? } else { template };
+    let template = if options.is_append {
+        takes_records(case, language)?
+    } else {
+        template
+    };
     if options.is_stream {
         takes_chunks(case, language)?;
     } else if case.axes().prepare == Prepare::FallocateAhead && !options.is_append {
@@ -63,13 +78,18 @@ fn template_or_obstacle(case: &Case, language: Language, options: EmitOptions) -
             return Err(without_value(case, (axis, why, &usual)));
         }
     }
-    if let Some(value) = unsupported_anywhere(case).or_else(|| (backend.unsupported)(case, case.axes())) {
+    if let Some(value) =
+        unsupported_anywhere(case).or_else(|| (backend.unsupported)(case, case.axes()))
+    {
         return Err(without_value(case, value));
     }
     let makes_new = options.is_atomic && case.axes().naming == Naming::Direct;
     if makes_new && case.axes().prepare.needs_old_content() {
         let new = case.method().card().prepares[0].name();
-        return Err(without_value(case, (Axis::Prepare, "--atomic makes a new file", new)));
+        return Err(without_value(
+            case,
+            (Axis::Prepare, "--atomic makes a new file", new),
+        ));
     }
     Ok(template)
 }
@@ -79,12 +99,21 @@ fn unsupported_anywhere(case: &Case) -> Option<UnsupportedValue> {
     /// An operation has a 32-bit length and a signed result.
     const MOST_OF_RING_BYTES: u64 = 1 << 30;
     let bytes = case.axes().chunk_size_bytes;
-    let is_too_large =
-        case.method().has_axis(Axis::Registered) && bytes != Axes::WHOLE && bytes > MOST_OF_RING_BYTES;
+    let is_too_large = case.method().has_axis(Axis::Registered)
+        && bytes != Axes::WHOLE
+        && bytes > MOST_OF_RING_BYTES;
     if case.axes().naming == Naming::ExchangeBackground {
-        return Some((Axis::Naming, "the function unlinks the old file before it returns", "exchange"));
+        return Some((
+            Axis::Naming,
+            "the function unlinks the old file before it returns",
+            "exchange",
+        ));
     }
-    is_too_large.then_some((Axis::Chunk, "an operation of io_uring moves 2 GiB at most", "1GiB"))
+    is_too_large.then_some((
+        Axis::Chunk,
+        "an operation of io_uring moves 2 GiB at most",
+        "1GiB",
+    ))
 }
 
 /// A producer's data comes in chunks.
@@ -97,45 +126,76 @@ fn takes_chunks(case: &Case, language: Language) -> Result<(), Obstacle> {
     let (why, nearest) = match method {
         Method::Write | Method::Pwrite | Method::WriteFiles | Method::Uring => {
             let value = match axes {
-                Axes { chunk_size_bytes: Axes::WHOLE, .. } => {
-                    (Axis::Chunk, "a producer has chunks of data", "1MiB")
-                }
-                Axes { threads: 2.., .. } if method != Method::Pwrite => {
-                    (Axis::Threads, "only the writers of pwrite take a producer's chunks in turn", "1")
-                }
-                Axes { threads: 2.., .. } if !has_threads => {
-                    (Axis::Threads, "the producer's thread writes in this language", "1")
-                }
-                Axes { layout: FileLayout::Strided, block_bytes, chunk_size_bytes, .. }
-                    if block_bytes != chunk_size_bytes =>
-                {
-                    (Axis::Layout, "the writers take chunks in turns, not larger blocks", "segmented")
-                }
-                Axes { descriptor: Descriptor::PerThread, .. } if has_ring => {
-                    (Axis::Descriptor, "the writers share the file", "shared")
-                }
-                Axes { sync, .. } if has_ring && sync.every.is_some() => {
-                    (Axis::Sync, "chunks in flight are synced together at the end", end)
-                }
-                Axes { prepare: Prepare::FallocateAhead, .. } if !has_threads => {
-                    (Axis::Prepare, "the language reserves no blocks at an offset", "create")
-                }
-                Axes { drop: Drop::Yes, .. } if has_ring => {
-                    (Axis::Drop, "it is part of write-behind, which needs one writer", "no")
-                }
-                Axes { writeback_bytes: Some(_), .. } if has_ring => {
-                    (Axis::Writeback, "several writers reach no distance in order", "none")
-                }
+                Axes {
+                    chunk_size_bytes: Axes::WHOLE,
+                    ..
+                } => (Axis::Chunk, "a producer has chunks of data", "1MiB"),
+                Axes { threads: 2.., .. } if method != Method::Pwrite => (
+                    Axis::Threads,
+                    "only the writers of pwrite take a producer's chunks in turn",
+                    "1",
+                ),
+                Axes { threads: 2.., .. } if !has_threads => (
+                    Axis::Threads,
+                    "the producer's thread writes in this language",
+                    "1",
+                ),
+                Axes {
+                    layout: FileLayout::Strided,
+                    block_bytes,
+                    chunk_size_bytes,
+                    ..
+                } if block_bytes != chunk_size_bytes => (
+                    Axis::Layout,
+                    "the writers take chunks in turns, not larger blocks",
+                    "segmented",
+                ),
+                Axes {
+                    descriptor: Descriptor::PerThread,
+                    ..
+                } if has_ring => (Axis::Descriptor, "the writers share the file", "shared"),
+                Axes { sync, .. } if has_ring && sync.every.is_some() => (
+                    Axis::Sync,
+                    "chunks in flight are synced together at the end",
+                    end,
+                ),
+                Axes {
+                    prepare: Prepare::FallocateAhead,
+                    ..
+                } if !has_threads => (
+                    Axis::Prepare,
+                    "the language reserves no blocks at an offset",
+                    "create",
+                ),
+                Axes {
+                    drop: Drop::Yes, ..
+                } if has_ring => (
+                    Axis::Drop,
+                    "it is part of write-behind, which needs one writer",
+                    "no",
+                ),
+                Axes {
+                    writeback_bytes: Some(_),
+                    ..
+                } if has_ring => (
+                    Axis::Writeback,
+                    "several writers reach no distance in order",
+                    "none",
+                ),
                 _ => return Ok(()),
             };
             return Err(without_value(case, value));
         }
         Method::Writev => (one_by_one, Some(Method::Write)),
         Method::Pwritev => (one_by_one, Some(Method::Pwrite)),
-        Method::Fwrite => ("fwrite(3) itself takes a producer's pieces", Some(Method::Write)),
-        Method::Mmap => {
-            ("a mapping is as long as the file, and a producer's data has no end yet", Some(Method::Pwrite))
-        }
+        Method::Fwrite => (
+            "fwrite(3) itself takes a producer's pieces",
+            Some(Method::Write),
+        ),
+        Method::Mmap => (
+            "a mapping is as long as the file, and a producer's data has no end yet",
+            Some(Method::Pwrite),
+        ),
         Method::ReadWrite
         | Method::MmapWrite
         | Method::ReadMmap
@@ -168,22 +228,56 @@ fn takes_records(case: &Case, language: Language) -> Result<Template, Obstacle> 
     let (why, nearest) = match case.method() {
         Method::Write | Method::Pwrite => {
             let value = match axes {
-                Axes { threads: 2.., .. } => (Axis::Threads, "all threads append at the log's end", "1"),
-                Axes { chunk_size_bytes: Axes::WHOLE, .. } => (Axis::Chunk, "a log has records", "4KiB"),
-                Axes { chunk_size_bytes: ..=LOG_HEAD_BYTES, .. } => {
-                    (Axis::Chunk, "a record has a head of 8 bytes in its call", "4KiB")
+                Axes { threads: 2.., .. } => {
+                    (Axis::Threads, "all threads append at the log's end", "1")
                 }
-                Axes { prepare: Prepare::Truncate, .. } => (Axis::Prepare, "a log is a new file", "create"),
-                Axes { prepare: Prepare::Overwrite, .. } => (Axis::Prepare, "a log is a new file", "zero-fill"),
-                Axes { cache: Cache::Direct, .. } => {
-                    (Axis::Cache, "O_DIRECT writes whole blocks, and a record has any length", "buffered")
-                }
-                Axes { cache: Cache::Dontcache, .. } => {
-                    (Axis::Cache, "the next record is often on the same page", "buffered")
-                }
+                Axes {
+                    chunk_size_bytes: Axes::WHOLE,
+                    ..
+                } => (Axis::Chunk, "a log has records", "4KiB"),
+                Axes {
+                    chunk_size_bytes: ..=LOG_HEAD_BYTES,
+                    ..
+                } => (
+                    Axis::Chunk,
+                    "a record has a head of 8 bytes in its call",
+                    "4KiB",
+                ),
+                Axes {
+                    prepare: Prepare::Truncate,
+                    ..
+                } => (Axis::Prepare, "a log is a new file", "create"),
+                Axes {
+                    prepare: Prepare::Overwrite,
+                    ..
+                } => (Axis::Prepare, "a log is a new file", "zero-fill"),
+                Axes {
+                    cache: Cache::Direct,
+                    ..
+                } => (
+                    Axis::Cache,
+                    "O_DIRECT writes whole blocks, and a record has any length",
+                    "buffered",
+                ),
+                Axes {
+                    cache: Cache::Dontcache,
+                    ..
+                } => (
+                    Axis::Cache,
+                    "the next record is often on the same page",
+                    "buffered",
+                ),
                 Axes { sync, .. } if !sync.is_on_the_way() => {
-                    let nearest = if sync.call == SyncCall::Fsync { "fsync/1" } else { "fdatasync/1" };
-                    (Axis::Sync, "a log syncs its records before its end", nearest)
+                    let nearest = if sync.call == SyncCall::Fsync {
+                        "fsync/1"
+                    } else {
+                        "fdatasync/1"
+                    };
+                    (
+                        Axis::Sync,
+                        "a log syncs its records before its end",
+                        nearest,
+                    )
                 }
                 _ => {
                     let none = || ("a log has code in C, Rust and Go only".to_owned(), None);
@@ -206,19 +300,39 @@ fn without_value(case: &Case, (axis, why, nearest): (Axis, &str, &str)) -> Obsta
     let reason = format!("{axis}={}: {why}", case.axes().get(axis));
     let needs_descriptors = || {
         // Threads at the file's position need their own descriptors.
-        let values = chosen_values(case).into_iter().filter(|(other, _)| *other != axis);
-        let needed = [(axis, nearest.to_owned()), (Axis::Descriptor, "per-thread".to_owned())];
+        let values = chosen_values(case)
+            .into_iter()
+            .filter(|(other, _)| *other != axis);
+        let needed = [
+            (axis, nearest.to_owned()),
+            (Axis::Descriptor, "per-thread".to_owned()),
+        ];
         new_case(case.method(), &values.chain(needed).collect::<Vec<_>>())
     };
-    (reason, case.with(axis, nearest).ok().or_else(needs_descriptors).map(Box::new))
+    (
+        reason,
+        case.with(axis, nearest)
+            .ok()
+            .or_else(needs_descriptors)
+            .map(Box::new),
+    )
 }
 
 fn chosen_values(case: &Case) -> Vec<(Axis, String)> {
-    case.chosen_axes().map(|axis| (axis, case.axes().get(axis))).collect()
+    case.chosen_axes()
+        .map(|axis| (axis, case.axes().get(axis)))
+        .collect()
 }
 
 fn new_case(method: Method, values: &[(Axis, String)]) -> Option<Case> {
-    Case::new(method, &values.iter().map(|(axis, value)| (*axis, value.as_str())).collect::<Vec<_>>()).ok()
+    Case::new(
+        method,
+        &values
+            .iter()
+            .map(|(axis, value)| (*axis, value.as_str()))
+            .collect::<Vec<_>>(),
+    )
+    .ok()
 }
 
 fn with_method(case: &Case, method: Method) -> Option<Case> {

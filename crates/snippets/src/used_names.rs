@@ -5,7 +5,9 @@ impl UsedNames {
     /// Comments end with their line.
     pub(crate) fn in_text(text: &str, comments: &[&str]) -> Self {
         let comment = |line: &str| comments.iter().filter_map(|start| line.find(start)).min();
-        let code = text.lines().map(|line| &line[..comment(line).unwrap_or(line.len())]);
+        let code = text
+            .lines()
+            .map(|line| &line[..comment(line).unwrap_or(line.len())]);
         Self(code.flat_map(|code| [code, "\n"]).collect())
     }
 
@@ -16,7 +18,10 @@ impl UsedNames {
         self.0.match_indices(wanted).any(|(at, _)| {
             let (before, after) = (&self.0[..at], &self.0[at + wanted.len()..]);
             // C++'s `::open` is a name.
-            let before = before.strip_suffix("::").filter(|path| !path.ends_with(is_of_path)).unwrap_or(before);
+            let before = before
+                .strip_suffix("::")
+                .filter(|path| !path.ends_with(is_of_path))
+                .unwrap_or(before);
             let begins = !wanted.starts_with(is_of_name) || !before.ends_with(is_of_path);
             begins && (!wanted.ends_with(is_of_name) || !after.starts_with(is_of_name))
         })

@@ -30,7 +30,11 @@ impl Gate {
     /// The speed over the baseline's, from the times in common rounds. The order within a round is random, so
     /// a case of the same speed is the slower one with a probability of 1/2, whatever the drift. No interval
     /// if there are too few rounds.
-    pub fn judge(self, baseline: &[(u32, f64)], case: &[(u32, f64)]) -> (Option<Interval>, GateVerdict) {
+    pub fn judge(
+        self,
+        baseline: &[(u32, f64)],
+        case: &[(u32, f64)],
+    ) -> (Option<Interval>, GateVerdict) {
         let times: BTreeMap<u32, f64> = case.iter().copied().collect();
         let ratio = |(round, baseline): &(u32, f64)| Some(baseline / times.get(round)?);
         let ratios: Vec<f64> = baseline.iter().filter_map(ratio).collect();
@@ -64,8 +68,11 @@ mod tests {
         for round in 0..MOST {
             drift *= 0.8 + 0.45 * random.random::<f64>();
             let mut time = |speed: f64| {
-                let slow =
-                    if random.random::<f64>() < 0.125 { 1.0 + 2.0 * random.random::<f64>() } else { 1.0 };
+                let slow = if random.random::<f64>() < 0.125 {
+                    1.0 + 2.0 * random.random::<f64>()
+                } else {
+                    1.0
+                };
                 drift * slow * (0.95 + 0.1 * random.random::<f64>()) / speed
             };
             cases[0].push((round, time(1.0)));
@@ -90,7 +97,12 @@ mod tests {
             let gate = Gate { limit: 0.05, cases };
             let mut random = Pcg64Mcg::seed_from_u64(3);
             let is_undecided = |verdict: &GateVerdict| *verdict == GateVerdict::Undecided;
-            let is_wrong = |_: &usize| !ended(gate, &vec![0.95; cases], &mut random).0.iter().all(is_undecided);
+            let is_wrong = |_: &usize| {
+                !ended(gate, &vec![0.95; cases], &mut random)
+                    .0
+                    .iter()
+                    .all(is_undecided)
+            };
             let errors = (0..RUNS).filter(is_wrong).count();
             assert!(errors <= RUNS / 20, "{cases} cases: {errors} of {RUNS}");
         }
@@ -98,27 +110,45 @@ mod tests {
 
     #[test]
     fn a_clear_difference_ends_the_rounds_early_in_either_direction() {
-        let gate = Gate { limit: 0.05, cases: 1 };
+        let gate = Gate {
+            limit: 0.05,
+            cases: 1,
+        };
         let mut random = Pcg64Mcg::seed_from_u64(5);
-        for (speed, verdict) in
-            [(0.5, GateVerdict::Slower), (1.0, GateVerdict::Passed), (2.0, GateVerdict::Passed)]
-        {
-            let runs: Vec<_> = (0..200).map(|_| ended(gate, &[speed], &mut random)).collect();
-            let right =
-                runs.iter().filter(|(verdicts, rounds)| verdicts[0] == verdict && *rounds <= 60).count();
+        for (speed, verdict) in [
+            (0.5, GateVerdict::Slower),
+            (1.0, GateVerdict::Passed),
+            (2.0, GateVerdict::Passed),
+        ] {
+            let runs: Vec<_> = (0..200)
+                .map(|_| ended(gate, &[speed], &mut random))
+                .collect();
+            let right = runs
+                .iter()
+                .filter(|(verdicts, rounds)| verdicts[0] == verdict && *rounds <= 60)
+                .count();
             assert!(right >= 190, "{speed}: {right} of 200");
         }
     }
 
     #[test]
     fn only_common_rounds_count() {
-        let gate = Gate { limit: 0.05, cases: 1 };
+        let gate = Gate {
+            limit: 0.05,
+            cases: 1,
+        };
         let baseline: Times = (0..8).map(|round| (round, 100.0)).collect();
         let judge = |rounds: std::ops::Range<u32>| {
-            gate.judge(&baseline, &rounds.map(|round| (round, 200.0)).collect::<Times>())
+            gate.judge(
+                &baseline,
+                &rounds.map(|round| (round, 200.0)).collect::<Times>(),
+            )
         };
         let (interval, verdict) = judge(0..8);
-        assert_eq!((interval.unwrap().high, verdict), (0.5, GateVerdict::Slower));
+        assert_eq!(
+            (interval.unwrap().high, verdict),
+            (0.5, GateVerdict::Slower)
+        );
         assert_eq!(judge(1..9), (None, GateVerdict::Undecided), "seven");
     }
 }

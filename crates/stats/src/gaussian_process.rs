@@ -47,12 +47,20 @@ const SWEEPS: usize = 2;
 impl Kernel {
     /// The kernel before any measurement.
     pub fn unknown(axes: usize) -> Self {
-        Self { axes: vec![0.8; axes], level: 0.97, variance: 0.36, noise: 0.0025 }
+        Self {
+            axes: vec![0.8; axes],
+            level: 0.97,
+            variance: 0.36,
+            noise: 0.0025,
+        }
     }
 
     /// The most likely kernel for these logarithms, chosen place by place from a few values.
     pub fn learnt(self, observations: &[Observation]) -> Self {
-        let points: Vec<Point> = observations.iter().map(|observation| observation.point.clone()).collect();
+        let points: Vec<Point> = observations
+            .iter()
+            .map(|observation| observation.point.clone())
+            .collect();
         let mut best = self;
         let mut best_likelihood = best.likelihood(&points, observations);
         for _ in 0..SWEEPS {
@@ -89,7 +97,10 @@ impl Kernel {
     fn covariance(&self, a: &Point, b: &Point) -> f64 {
         let steps = i32::from(a.level.abs_diff(b.level));
         let pairs = self.axes.iter().zip(a.values.iter().zip(&b.values));
-        let kernel: f64 = pairs.filter(|(_, (a, b))| a != b).map(|(factor, _)| factor).product();
+        let kernel: f64 = pairs
+            .filter(|(_, (a, b))| a != b)
+            .map(|(factor, _)| factor)
+            .product();
         let of_level = if steps == 0 { LEVEL_VARIANCE } else { 0.0 };
         of_level + self.variance * kernel * self.level.powi(steps)
     }
@@ -99,12 +110,19 @@ impl Kernel {
         let mut process = GaussianProcess::new(self.clone(), points.to_vec());
         (0..)
             .zip(observations)
-            .map(|(index, &Observation { figure, samples, .. })| {
-                let variance = process.variance[index] + self.noise / samples;
-                let error = figure - process.means[index];
-                process.observe_among(index, Some(figure), samples, index + 1);
-                -0.5 * (variance.ln() + error * error / variance)
-            })
+            .map(
+                |(
+                    index,
+                    &Observation {
+                        figure, samples, ..
+                    },
+                )| {
+                    let variance = process.variance[index] + self.noise / samples;
+                    let error = figure - process.means[index];
+                    process.observe_among(index, Some(figure), samples, index + 1);
+                    -0.5 * (variance.ln() + error * error / variance)
+                },
+            )
             .sum()
     }
 }
@@ -123,8 +141,17 @@ pub struct GaussianProcess {
 impl GaussianProcess {
     /// Observed values must have a mean of about 0.
     pub fn new(kernel: Kernel, points: Vec<Point>) -> Self {
-        let variance = points.iter().map(|point| kernel.covariance(point, point)).collect();
-        Self { means: vec![0.0; points.len()], variance, columns: Vec::new(), kernel, points }
+        let variance = points
+            .iter()
+            .map(|point| kernel.covariance(point, point))
+            .collect();
+        Self {
+            means: vec![0.0; points.len()],
+            variance,
+            columns: Vec::new(),
+            kernel,
+            points,
+        }
     }
 
     pub fn observe(&mut self, index: usize, figure: f64, samples: f64) {
@@ -179,27 +206,39 @@ mod tests {
     }
 
     fn points(level: u16) -> Vec<Point> {
-        (0..25).map(|number| Point { level, values: vec![number / 5, number % 5] }).collect()
+        (0..25)
+            .map(|number| Point {
+                level,
+                values: vec![number / 5, number % 5],
+            })
+            .collect()
     }
 
     fn observed(points: &[Point]) -> Vec<Observation> {
         points
             .iter()
-            .map(|point| Observation { point: point.clone(), figure: figure(point), samples: 1.0 })
+            .map(|point| Observation {
+                point: point.clone(),
+                figure: figure(point),
+                samples: 1.0,
+            })
             .collect()
     }
 
     fn process(kernel: Kernel, points: Vec<Point>, seen: &[usize]) -> GaussianProcess {
         let figures: Vec<f64> = points.iter().map(figure).collect();
         let mut process = GaussianProcess::new(kernel, points);
-        seen.iter().for_each(|&index| process.observe(index, figures[index], 1.0));
+        seen.iter()
+            .for_each(|&index| process.observe(index, figures[index], 1.0));
         process
     }
 
     #[test]
     fn a_decisive_axis_is_learnt_and_predicts_the_rest() {
         let all = points(0);
-        let seen: Vec<usize> = (0..25).filter(|index| index % 5 == index / 5 || index % 5 == 0).collect();
+        let seen: Vec<usize> = (0..25)
+            .filter(|index| index % 5 == index / 5 || index % 5 == 0)
+            .collect();
         let few: Vec<Point> = seen.iter().map(|&index| all[index].clone()).collect();
         let kernel = Kernel::unknown(2).learnt(&observed(&few));
         assert!(kernel.axes[0] < kernel.axes[1], "{kernel:?}");
@@ -216,7 +255,10 @@ mod tests {
         let before = process.deviation(24);
         process.observe(0, -1.0, 1.0);
         let [same, one, both] = [0, 1, 6].map(|index| process.deviation(index));
-        assert!(same < one && one < both && both < before, "{same} {one} {both} {before}");
+        assert!(
+            same < one && one < both && both < before,
+            "{same} {one} {both} {before}"
+        );
         assert!(process.mean(0) < process.mean(1) && process.mean(1) < process.mean(6));
     }
 
@@ -236,6 +278,9 @@ mod tests {
         let both = [points(0), points(1)].concat();
         let seen: Vec<usize> = (0..25).chain([25]).collect();
         let process = process(Kernel::unknown(2), both, &seen);
-        assert!(process.mean(25 + 2) < process.mean(25 + 12) && process.mean(25 + 12) < process.mean(25 + 22));
+        assert!(
+            process.mean(25 + 2) < process.mean(25 + 12)
+                && process.mean(25 + 12) < process.mean(25 + 22)
+        );
     }
 }

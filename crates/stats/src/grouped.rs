@@ -20,7 +20,13 @@ pub fn grouped<T, K: Clone + Eq + Hash>(
 }
 
 /// The first item of each key, in order.
-pub fn distinct<T, K: Eq + Hash>(items: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<T> {
+pub fn distinct<T, K: Eq + Hash>(
+    items: impl IntoIterator<Item = T>,
+    key: impl Fn(&T) -> K,
+) -> Vec<T> {
     let mut met = HashSet::new();
-    items.into_iter().filter(|item| met.insert(key(item))).collect()
+    items
+        .into_iter()
+        .filter(|item| met.insert(key(item)))
+        .collect()
 }

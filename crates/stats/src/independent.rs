@@ -7,18 +7,35 @@ use crate::{Interval, mann_whitney, sorted};
 /// If one distribution is the other times a factor, the interval includes that factor with at least that
 /// confidence. Ties make it wider, never too narrow. With too few values, the result is the range of all
 /// ratios with its actual confidence. None if a side is empty, or has a value that is not positive.
-pub fn independent_ratio(numerator: &[f64], denominator: &[f64], confidence: f64) -> Option<Interval> {
+pub fn independent_ratio(
+    numerator: &[f64],
+    denominator: &[f64],
+    confidence: f64,
+) -> Option<Interval> {
     let is_size = |value: &f64| value.is_finite() && *value > 0.0;
-    if numerator.is_empty() || denominator.is_empty() || !numerator.iter().chain(denominator).all(is_size) {
+    if numerator.is_empty()
+        || denominator.is_empty()
+        || !numerator.iter().chain(denominator).all(is_size)
+    {
         return None;
     }
-    let ratios = Ratios { numerator: sorted(numerator), denominator: sorted(denominator) };
+    let ratios = Ratios {
+        numerator: sorted(numerator),
+        denominator: sorted(denominator),
+    };
     let count = numerator.len() * denominator.len();
     let (cut, reached) = mann_whitney::cut(numerator.len(), denominator.len(), confidence);
-    let (lower, upper) = (ratios.smallest(count.div_ceil(2)), ratios.smallest(count / 2 + 1));
+    let (lower, upper) = (
+        ratios.smallest(count.div_ceil(2)),
+        ratios.smallest(count / 2 + 1),
+    );
     Some(Interval {
         // The middle of the logarithms makes A over B the inverse of B over A.
-        estimate: if lower < upper { (lower * upper).sqrt() } else { lower },
+        estimate: if lower < upper {
+            (lower * upper).sqrt()
+        } else {
+            lower
+        },
         low: ratios.smallest(cut),
         high: ratios.smallest(count + 1 - cut),
         confidence: reached,
@@ -49,26 +66,36 @@ impl Ratios {
         while up_to - below > 1 && until - before > few {
             let between = u64::midpoint(below, up_to);
             let count = self.at_most(f64::from_bits(between));
-            if count >= rank { (up_to, until) = (between, count) } else { (below, before) = (between, count) }
+            if count >= rank {
+                (up_to, until) = (between, count)
+            } else {
+                (below, before) = (between, count)
+            }
         }
         if up_to - below <= 1 {
             return f64::from_bits(up_to);
         }
         let mut left = self.between(f64::from_bits(below), f64::from_bits(up_to));
-        *left.select_nth_unstable_by(rank - before - 1, f64::total_cmp).1
+        *left
+            .select_nth_unstable_by(rank - before - 1, f64::total_cmp)
+            .1
     }
 
     /// The ratios above `above` and not above `limit`.
     fn between(&self, above: f64, limit: f64) -> Vec<f64> {
         let ranges = self.not_above(limit).zip(self.not_above(above));
         let ratios = ranges.flat_map(|((numerator, first), (_, end))| {
-            self.denominator[first..end].iter().map(move |denominator| numerator / denominator)
+            self.denominator[first..end]
+                .iter()
+                .map(move |denominator| numerator / denominator)
         });
         ratios.collect()
     }
 
     fn at_most(&self, limit: f64) -> usize {
-        self.not_above(limit).map(|(_, first)| self.denominator.len() - first).sum()
+        self.not_above(limit)
+            .map(|(_, first)| self.denominator.len() - first)
+            .sum()
     }
 
     /// Each numerator, with its first denominator for a ratio not above the limit. Both sides are sorted,
@@ -77,7 +104,9 @@ impl Ratios {
         let mut first = 0;
         self.numerator.iter().map(move |&numerator| {
             let rest = self.denominator[first..].iter();
-            first += rest.take_while(|&denominator| numerator / denominator > limit).count();
+            first += rest
+                .take_while(|&denominator| numerator / denominator > limit)
+                .count();
             (numerator, first)
         })
     }
@@ -92,8 +121,12 @@ mod tests {
     /// values each are the fewest for 95 %: 1 - 2/70.
     #[test]
     fn four_and_four_values_give_the_range_of_all_ratios() {
-        let ratio = independent_ratio(&[8.0, 10.0, 12.0, 14.0], &[4.0, 5.0, 6.0, 7.0], 0.95).unwrap();
-        assert_eq!((ratio.estimate, ratio.low, ratio.high), (2.0, 8.0 / 7.0, 14.0 / 4.0));
+        let ratio =
+            independent_ratio(&[8.0, 10.0, 12.0, 14.0], &[4.0, 5.0, 6.0, 7.0], 0.95).unwrap();
+        assert_eq!(
+            (ratio.estimate, ratio.low, ratio.high),
+            (2.0, 8.0 / 7.0, 14.0 / 4.0)
+        );
         assert!((ratio.confidence - (1.0 - 2.0 / 70.0)).abs() < 1e-12);
     }
 
@@ -102,12 +135,21 @@ mod tests {
         for modulus in [7, 1009] {
             let side = |count: u32, seed: u32| -> Vec<f64> {
                 sorted(
-                    &(0..count).map(|index| f64::from((index * 7919 + seed) % modulus + 1)).collect::<Vec<_>>(),
+                    &(0..count)
+                        .map(|index| f64::from((index * 7919 + seed) % modulus + 1))
+                        .collect::<Vec<_>>(),
                 )
             };
-            let ratios = Ratios { numerator: side(40, 3), denominator: side(25, 11) };
+            let ratios = Ratios {
+                numerator: side(40, 3),
+                denominator: side(25, 11),
+            };
             let of_one = |numerator: &f64| {
-                ratios.denominator.iter().map(|denominator| numerator / denominator).collect::<Vec<_>>()
+                ratios
+                    .denominator
+                    .iter()
+                    .map(|denominator| numerator / denominator)
+                    .collect::<Vec<_>>()
             };
             let all = sorted(&ratios.numerator.iter().flat_map(of_one).collect::<Vec<_>>());
             let found: Vec<f64> = (1..=all.len()).map(|rank| ratios.smallest(rank)).collect();
@@ -136,7 +178,10 @@ mod tests {
     fn millions_of_ratios_need_no_memory() {
         let values: Vec<f64> = (1..=20_000).map(f64::from).collect();
         let ratio = independent_ratio(&values, &values, 0.95).unwrap();
-        assert!(ratio.low < 1.0 && ratio.high > 1.0 && (ratio.estimate - 1.0).abs() < 1e-12, "{ratio:?}");
+        assert!(
+            ratio.low < 1.0 && ratio.high > 1.0 && (ratio.estimate - 1.0).abs() < 1e-12,
+            "{ratio:?}"
+        );
     }
 
     proptest! {

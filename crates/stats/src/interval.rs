@@ -18,12 +18,22 @@ pub struct Interval {
 impl Interval {
     /// The interval of a better estimate, widened to hold it.
     pub fn around(self, estimate: f64) -> Self {
-        Self { estimate, low: self.low.min(estimate), high: self.high.max(estimate), ..self }
+        Self {
+            estimate,
+            low: self.low.min(estimate),
+            high: self.high.max(estimate),
+            ..self
+        }
     }
 
     /// Of a ratio of speeds, for one of times.
     pub fn inverse(self) -> Self {
-        Self { estimate: 1.0 / self.estimate, low: 1.0 / self.high, high: 1.0 / self.low, ..self }
+        Self {
+            estimate: 1.0 / self.estimate,
+            low: 1.0 / self.high,
+            high: 1.0 / self.low,
+            ..self
+        }
     }
 
     /// Whether the interval has the program's common confidence.
@@ -75,13 +85,23 @@ fn interval(values: &[f64], confidence: f64, missed: impl Fn(f64, f64) -> f64) -
     });
     // The median lies between the `cut`-th smallest and the `cut`-th largest value.
     let (cut, reached) = largest_cut(coverages, confidence);
-    Some(Interval { estimate, low: sorted[cut - 1], high: sorted[count - cut], confidence: reached, count })
+    Some(Interval {
+        estimate,
+        low: sorted[cut - 1],
+        high: sorted[count - cut],
+        confidence: reached,
+        count,
+    })
 }
 
 /// The place of the last coverage before the first that is not enough, from 1, and that coverage.
 pub(crate) fn largest_cut(coverages: impl Iterator<Item = f64>, enough: f64) -> (usize, f64) {
-    let enough = (1..).zip(coverages).take_while(|&(cut, coverage)| cut == 1 || coverage >= enough);
-    enough.last().map_or((1, 0.0), |(cut, reached)| (cut, reached.max(0.0)))
+    let enough = (1..)
+        .zip(coverages)
+        .take_while(|&(cut, coverage)| cut == 1 || coverage >= enough);
+    enough
+        .last()
+        .map_or((1, 0.0), |(cut, reached)| (cut, reached.max(0.0)))
 }
 
 #[cfg(test)]
@@ -92,20 +112,35 @@ mod tests {
     /// From Conover's table and R's `qbinom`.
     #[test]
     fn ranks_and_coverage_are_those_of_the_sign_test() {
-        for (count, low, high, reached) in
-            [(5, 1, 5, 0.9375), (6, 1, 6, 0.96875), (9, 2, 8, 0.9609), (10, 2, 9, 0.9785), (20, 6, 15, 0.9586)]
-        {
+        for (count, low, high, reached) in [
+            (5, 1, 5, 0.9375),
+            (6, 1, 6, 0.96875),
+            (9, 2, 8, 0.9609),
+            (10, 2, 9, 0.9785),
+            (20, 6, 15, 0.9586),
+        ] {
             let values: Vec<f64> = (1..=count).map(f64::from).collect();
             let interval = median_interval(&values, 0.95).unwrap();
-            assert_eq!((interval.low, interval.high), (f64::from(low), f64::from(high)), "n = {count}");
-            assert!((interval.confidence - reached).abs() < 1e-4, "n = {count}: {}", interval.confidence);
+            assert_eq!(
+                (interval.low, interval.high),
+                (f64::from(low), f64::from(high)),
+                "n = {count}"
+            );
+            assert!(
+                (interval.confidence - reached).abs() < 1e-4,
+                "n = {count}: {}",
+                interval.confidence
+            );
         }
     }
 
     #[test]
     fn one_value_has_no_confidence() {
         let interval = median_interval(&[7.0], 0.95).unwrap();
-        assert_eq!((interval.low, interval.high, interval.confidence), (7.0, 7.0, 0.0));
+        assert_eq!(
+            (interval.low, interval.high, interval.confidence),
+            (7.0, 7.0, 0.0)
+        );
         assert_eq!(median_interval(&[], 0.95), None);
     }
 
@@ -115,22 +150,38 @@ mod tests {
         let interval = median_interval(&values, 0.95).unwrap();
         // n/2 - 1.96 sqrt(n)/2
         assert_eq!((interval.low, interval.high), (499_020.0, 500_981.0));
-        assert!((0.95..0.9503).contains(&interval.confidence), "{}", interval.confidence);
+        assert!(
+            (0.95..0.9503).contains(&interval.confidence),
+            "{}",
+            interval.confidence
+        );
     }
 
     /// The exact probability that the intervals of a series ever miss the median, by the number of values
     /// above it.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a whole number"
+    )]
     fn ever_missed(interval: fn(&[f64], f64) -> Option<Interval>, values: usize) -> f64 {
         let (mut by_count, mut missed) = (vec![1.0], 0.0);
         for count in 1..=values {
-            let half = |above: usize| by_count.get(above).map_or(0.0, |probability| probability / 2.0);
-            let mut next: Vec<f64> =
-                (0..=count).map(|above| half(above) + above.checked_sub(1).map_or(0.0, half)).collect();
+            let half = |above: usize| {
+                by_count
+                    .get(above)
+                    .map_or(0.0, |probability| probability / 2.0)
+            };
+            let mut next: Vec<f64> = (0..=count)
+                .map(|above| half(above) + above.checked_sub(1).map_or(0.0, half))
+                .collect();
             let places: Vec<f64> = (0..count).map(|place| place as f64).collect();
-            let cut = interval(&places, 0.95).filter(Interval::is_sure).map(|interval| interval.low as usize);
+            let cut = interval(&places, 0.95)
+                .filter(Interval::is_sure)
+                .map(|interval| interval.low as usize);
             for outside in (0..=cut.unwrap_or(0)).filter(|_| cut.is_some()) {
-                missed += std::mem::take(&mut next[outside]) + std::mem::take(&mut next[count - outside]);
+                missed +=
+                    std::mem::take(&mut next[outside]) + std::mem::take(&mut next[count - outside]);
             }
             by_count = next;
         }
@@ -142,7 +193,10 @@ mod tests {
         let lasting = ever_missed(lasting_median_interval, 2000);
         assert!((0.02..=0.05).contains(&lasting), "{lasting}");
         let fixed = ever_missed(median_interval, 2000);
-        assert!(fixed > 0.3, "{fixed}: the interval for one number of values is no rule to stop by");
+        assert!(
+            fixed > 0.3,
+            "{fixed}: the interval for one number of values is no rule to stop by"
+        );
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Statistics without an assumed distribution: write times are skewed, bimodal and drifting, so medians and
 //! order statistics describe them.
 
-#![expect(clippy::cast_precision_loss, reason = "numbers of samples are far below 2^52")]
+#![expect(
+    clippy::cast_precision_loss,
+    reason = "numbers of samples are far below 2^52"
+)]
 
 mod gate;
 mod gaussian_process;
@@ -55,7 +58,11 @@ pub fn log_median(values: &[f64]) -> Option<f64> {
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     let middle = logs.len() / 2;
     // Exact for an odd number.
-    if logs.len() % 2 == 1 { Some(sorted(values)[middle]) } else { median(&logs).map(f64::exp) }
+    if logs.len() % 2 == 1 {
+        Some(sorted(values)[middle])
+    } else {
+        median(&logs).map(f64::exp)
+    }
 }
 
 /// The sample standard deviation divides by n - 1. It is 0 for one value.
@@ -66,7 +73,11 @@ pub fn mean_and_sd(values: &[f64]) -> Option<(f64, f64)> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let sd = if values.len() < 2 { 0.0 } else { (squares / (count - 1.0)).sqrt() };
+    let sd = if values.len() < 2 {
+        0.0
+    } else {
+        (squares / (count - 1.0)).sqrt()
+    };
     Some((mean, sd))
 }
 
@@ -95,7 +106,10 @@ mod tests {
         let times = [1.0, 2.0, 8.0, 100.0];
         let speeds = times.map(|time| 1.0 / time);
         let [time, speed] = [times, speeds].map(|values| log_median(&values).unwrap());
-        assert!((time - 4.0).abs() < 1e-12 && (time * speed - 1.0).abs() < 1e-12, "{time} {speed}");
+        assert!(
+            (time - 4.0).abs() < 1e-12 && (time * speed - 1.0).abs() < 1e-12,
+            "{time} {speed}"
+        );
     }
 
     #[test]

@@ -15,7 +15,11 @@ pub(crate) fn cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
         let (mut cut, mut beyond) = (1, middle + 1);
         while beyond - cut > 1 {
             let between = usize::midpoint(cut, beyond);
-            if coverage(between) >= confidence { cut = between } else { beyond = between }
+            if coverage(between) >= confidence {
+                cut = between
+            } else {
+                beyond = between
+            }
         }
         return (cut, coverage(cut));
     }
@@ -53,13 +57,20 @@ fn orders(few: usize, many: usize) -> Vec<u128> {
 
 /// The logarithm to base 2 of the number of orders.
 fn bits(few: usize, many: usize) -> f64 {
-    (1..=few).map(|factor| ((many + factor) as f64 / factor as f64).log2()).sum()
+    (1..=few)
+        .map(|factor| ((many + factor) as f64 / factor as f64).log2())
+        .sum()
 }
 
 /// Both halves are alike, and include a middle.
 fn total(orders: &[u128], pairs: usize) -> u128 {
     let half: u128 = orders.iter().sum();
-    2 * half - if pairs.is_multiple_of(2) { orders[pairs / 2] } else { 0 }
+    2 * half
+        - if pairs.is_multiple_of(2) {
+            orders[pairs / 2]
+        } else {
+            0
+        }
 }
 
 /// The probability of at most `u`, by the normal distribution with continuity correction.
@@ -70,16 +81,27 @@ fn approximate_tail(n: usize, m: usize, u: usize) -> f64 {
 
 /// The probability of a normal deviate above any `z`.
 pub(crate) fn normal_above(z: f64) -> f64 {
-    if z >= 0.0 { normal_tail(z) } else { 1.0 - normal_tail(-z) }
+    if z >= 0.0 {
+        normal_tail(z)
+    } else {
+        1.0 - normal_tail(-z)
+    }
 }
 
 /// The probability of a normal deviate above `z >= 0`, to 7.5e-8 (Abramowitz and Stegun, *Handbook of
 /// Mathematical Functions*, 26.2.17).
 fn normal_tail(z: f64) -> f64 {
-    const COEFFICIENTS: [f64; 5] =
-        [1.330_274_429, -1.821_255_978, 1.781_477_937, -0.356_563_782, 0.319_381_530];
+    const COEFFICIENTS: [f64; 5] = [
+        1.330_274_429,
+        -1.821_255_978,
+        1.781_477_937,
+        -0.356_563_782,
+        0.319_381_530,
+    ];
     let t = 1.0 / (1.0 + 0.231_641_9 * z);
-    let polynomial = COEFFICIENTS.iter().fold(0.0, |sum, coefficient| (sum + coefficient) * t);
+    let polynomial = COEFFICIENTS
+        .iter()
+        .fold(0.0, |sum, coefficient| (sum + coefficient) * t);
     (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt() * polynomial
 }
 
@@ -91,9 +113,16 @@ mod tests {
     /// The largest significant count at 5 %, two-sided.
     #[test]
     fn the_published_critical_values_come_out() {
-        for (n, m, critical) in
-            [(4, 4, 0), (5, 5, 2), (8, 6, 8), (10, 10, 23), (15, 12, 49), (20, 20, 127), (3, 5, 0), (2, 8, 0)]
-        {
+        for (n, m, critical) in [
+            (4, 4, 0),
+            (5, 5, 2),
+            (8, 6, 8),
+            (10, 10, 23),
+            (15, 12, 49),
+            (20, 20, 127),
+            (3, 5, 0),
+            (2, 8, 0),
+        ] {
             let (cut, reached) = cut(n, m, 0.95);
             assert_eq!(cut, critical + 1, "{n} and {m}");
             assert!(reached >= 0.95);
@@ -104,7 +133,10 @@ mod tests {
     fn too_few_values_get_the_whole_range() {
         assert_eq!(cut(1, 1, 0.95), (1, 0.0));
         let (all, reached) = cut(3, 3, 0.95);
-        assert!(all == 1 && (reached - 0.9).abs() < 1e-12, "2 of the 20 orders are as far out: {reached}");
+        assert!(
+            all == 1 && (reached - 0.9).abs() < 1e-12,
+            "2 of the 20 orders are as far out: {reached}"
+        );
     }
 
     #[test]
@@ -112,7 +144,10 @@ mod tests {
         // By hand: of the 6 orders of two and two values 1, 1, 2, 1, 1 have 0, 1, 2, 3, 4 reversed pairs.
         assert_eq!(orders(2, 2), [1, 1, 2]);
         assert_eq!(total(&orders(2, 2), 4), 6);
-        assert_eq!(total(&orders(65, 65), 65 * 65), 95_067_625_827_960_698_145_584_333_020_095_113_100);
+        assert_eq!(
+            total(&orders(65, 65), 65 * 65),
+            95_067_625_827_960_698_145_584_333_020_095_113_100
+        );
     }
 
     #[test]
@@ -120,12 +155,18 @@ mod tests {
         for (n, m) in [(60, 60), (40, 80), (20, 200)] {
             let (counted, reached) = cut(n, m, 0.95);
             let approximate = 1.0 - 2.0 * approximate_tail(n, m, counted - 1);
-            assert!((approximate - reached).abs() < 5e-4, "{n} and {m}: {approximate} {reached}");
+            assert!(
+                (approximate - reached).abs() < 5e-4,
+                "{n} and {m}: {approximate} {reached}"
+            );
         }
         assert!((normal_tail(1.959_964) - 0.025).abs() < 1e-7);
         let (large, reached) = cut(400, 400, 0.95);
         // nm/2 - 1.96 sd + 1/2
-        assert!(large == 73_595 && (0.95..0.9501).contains(&reached), "{large} {reached}");
+        assert!(
+            large == 73_595 && (0.95..0.9501).contains(&reached),
+            "{large} {reached}"
+        );
     }
 
     proptest! {

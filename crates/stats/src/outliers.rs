@@ -3,10 +3,15 @@ use crate::median;
 /// The number of values with a modified z-score above 3.5: `0.6745 |x - median| / MAD` (Iglewicz and
 /// Hoaglin, *How to Detect and Handle Outliers*, 1993). None if more than half are equal.
 pub fn count_outliers(values: &[f64]) -> usize {
-    let Some(middle) = median(values) else { return 0 };
+    let Some(middle) = median(values) else {
+        return 0;
+    };
     let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
     match median(&deviations) {
-        Some(mad) if mad > 0.0 => deviations.iter().filter(|&deviation| 0.6745 * deviation / mad > 3.5).count(),
+        Some(mad) if mad > 0.0 => deviations
+            .iter()
+            .filter(|&deviation| 0.6745 * deviation / mad > 3.5)
+            .count(),
         _ => 0,
     }
 }

@@ -29,15 +29,25 @@ impl Rounds {
     /// Each case has its rounds and positive times. The last of several times in one round counts.
     pub fn fit(cases: &[Vec<(u32, f64)>]) -> Self {
         let case = |times: &Vec<(u32, f64)>| {
-            let by_round: BTreeMap<u32, f64> =
-                times.iter().map(|&(round, time)| (round, time.max(f64::MIN_POSITIVE).ln())).collect();
+            let by_round: BTreeMap<u32, f64> = times
+                .iter()
+                .map(|&(round, time)| (round, time.max(f64::MIN_POSITIVE).ln()))
+                .collect();
             let logs: Vec<f64> = by_round.values().copied().collect();
-            Case { value: median(&logs), by_round }
+            Case {
+                value: median(&logs),
+                by_round,
+            }
         };
-        let mut model = Self { cases: cases.iter().map(case).collect(), effects: HashMap::new() };
+        let mut model = Self {
+            cases: cases.iter().map(case).collect(),
+            effects: HashMap::new(),
+        };
         let mut shared: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, case) in model.cases.iter().enumerate() {
-            case.by_round.keys().for_each(|&round| shared.entry(round).or_default().push(index));
+            case.by_round
+                .keys()
+                .for_each(|&round| shared.entry(round).or_default().push(index));
         }
         shared.retain(|_, cases| cases.len() > 1);
         model.effects = shared.keys().map(|&round| (round, 0.0)).collect();
@@ -48,7 +58,10 @@ impl Rounds {
         }
         let effects: Vec<f64> = model.effects.values().copied().collect();
         let typical = median(&effects).unwrap_or(0.0);
-        model.effects.values_mut().for_each(|effect| *effect -= typical);
+        model
+            .effects
+            .values_mut()
+            .for_each(|effect| *effect -= typical);
         for case in &mut model.cases {
             if case.by_round.keys().any(|round| shared.contains_key(round)) {
                 case.value = case.value.map(|value| value + typical);
@@ -65,11 +78,15 @@ impl Rounds {
                 Some(case.by_round.get(round)? - case.value?)
             };
             let residuals: Vec<f64> = cases.iter().filter_map(residual).collect();
-            self.effects.extend(median(&residuals).map(|effect| (*round, effect)));
+            self.effects
+                .extend(median(&residuals).map(|effect| (*round, effect)));
         }
         let mut largest: f64 = 0.0;
         for case in &mut self.cases {
-            let logs: Vec<f64> = case.without_effects(&self.effects).map(|(_, log)| log).collect();
+            let logs: Vec<f64> = case
+                .without_effects(&self.effects)
+                .map(|(_, log)| log)
+                .collect();
             if let Some(value) = median(&logs) {
                 largest = largest.max(case.value.map_or(0.0, |before| (value - before).abs()));
                 case.value = Some(value);
@@ -86,10 +103,21 @@ impl Rounds {
     /// The logarithms of a case's times without the effects of the rounds, each with the number of cases in
     /// its round. The effect of a round with one case is unknown, and taken as that of a typical round.
     pub(crate) fn logs_without_effects(&self, case: usize) -> Vec<(f64, usize)> {
-        let Some(case) = self.cases.get(case) else { return Vec::new() };
-        let in_round = |round| self.cases.iter().filter(|case| case.by_round.contains_key(&round)).count();
-        let log =
-            |(&round, log): (&u32, &f64)| (log - self.effects.get(&round).unwrap_or(&0.0), in_round(round));
+        let Some(case) = self.cases.get(case) else {
+            return Vec::new();
+        };
+        let in_round = |round| {
+            self.cases
+                .iter()
+                .filter(|case| case.by_round.contains_key(&round))
+                .count()
+        };
+        let log = |(&round, log): (&u32, &f64)| {
+            (
+                log - self.effects.get(&round).unwrap_or(&0.0),
+                in_round(round),
+            )
+        };
         case.by_round.iter().map(log).collect()
     }
 
@@ -101,34 +129,52 @@ impl Rounds {
     /// the values. It does not need equal spreads, so both kinds count. The interval is widened to hold the
     /// ratio of the values.
     pub fn ratio(&self, case: usize, other: (&Self, usize)) -> Option<Interval> {
-        let ratios: Vec<f64> = self.log_ratios(case, other)?.into_iter().map(f64::exp).collect();
+        let ratios: Vec<f64> = self
+            .log_ratios(case, other)?
+            .into_iter()
+            .map(f64::exp)
+            .collect();
         let value = self.cases.get(case)?.value? - other.0.cases.get(other.1)?.value?;
         Some(median_interval(&ratios, CONFIDENCE)?.around(value.exp()))
     }
 
     /// How many ratios of two cases [`Self::ratio`] knows.
     pub(crate) fn ratio_count(&self, case: usize, other: usize) -> usize {
-        self.log_ratios(case, (self, other)).map_or(0, |ratios| ratios.len())
+        self.log_ratios(case, (self, other))
+            .map_or(0, |ratios| ratios.len())
     }
 
     fn log_ratios(&self, case: usize, other: (&Self, usize)) -> Option<Vec<f64>> {
         let (effects, others_effects) = (&self.effects, &other.0.effects);
         let (case, other) = (self.cases.get(case)?, other.0.cases.get(other.1)?);
-        let common = case.by_round.iter().filter_map(|(round, log)| Some(log - other.by_round.get(round)?));
-        let alone = case.alone(other, effects).into_iter().zip(other.alone(case, others_effects));
+        let common = case
+            .by_round
+            .iter()
+            .filter_map(|(round, log)| Some(log - other.by_round.get(round)?));
+        let alone = case
+            .alone(other, effects)
+            .into_iter()
+            .zip(other.alone(case, others_effects));
         Some(common.chain(alone.map(|(a, b)| a - b)).collect())
     }
 }
 
 impl Case {
     /// The logarithms of the times in shared rounds, without the effects of the rounds.
-    fn without_effects<'r>(&'r self, effects: &'r HashMap<u32, f64>) -> impl Iterator<Item = (u32, f64)> + 'r {
-        self.by_round.iter().filter_map(|(round, log)| Some((*round, log - effects.get(round)?)))
+    fn without_effects<'r>(
+        &'r self,
+        effects: &'r HashMap<u32, f64>,
+    ) -> impl Iterator<Item = (u32, f64)> + 'r {
+        self.by_round
+            .iter()
+            .filter_map(|(round, log)| Some((*round, log - effects.get(round)?)))
     }
 
     /// The same for rounds that the other case lacks.
     fn alone(&self, other: &Self, effects: &HashMap<u32, f64>) -> Vec<f64> {
-        let alone = self.without_effects(effects).filter(|(round, _)| !other.by_round.contains_key(round));
+        let alone = self
+            .without_effects(effects)
+            .filter(|(round, _)| !other.by_round.contains_key(round));
         alone.map(|(_, log)| log).collect()
     }
 }

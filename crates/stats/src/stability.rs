@@ -55,7 +55,11 @@ pub fn stability(rates: &[f64]) -> Option<(Stability, Option<Burst>)> {
     }
     let (burst, explained) = largest_fall(rates, mean);
     let is_burst = burst.after <= (1.0 - LEAST_FALL) * burst.before && explained >= EXPLAINED;
-    Some(if is_burst { (Stability::Burst, Some(burst)) } else { (Stability::Unsteady, None) })
+    Some(if is_burst {
+        (Stability::Burst, Some(burst))
+    } else {
+        (Stability::Unsteady, None)
+    })
 }
 
 /// An interval across two windows is split between them.
@@ -76,8 +80,11 @@ fn is_steady(windows: &[f64; WINDOWS], mean: f64) -> bool {
     let smallest = windows.iter().copied().fold(f64::INFINITY, f64::min);
     let middle = (WINDOWS - 1) as f64 / 2.0;
     let from_middle = |index: usize| index as f64 - middle;
-    let products: f64 =
-        windows.iter().enumerate().map(|(index, value)| from_middle(index) * (value - mean)).sum();
+    let products: f64 = windows
+        .iter()
+        .enumerate()
+        .map(|(index, value)| from_middle(index) * (value - mean))
+        .sum();
     let squares: f64 = (0..WINDOWS).map(|index| from_middle(index).powi(2)).sum();
     let rise = products / squares * (WINDOWS - 1) as f64;
     largest - smallest <= RANGE * mean && rise.abs() <= SLOPE * mean
@@ -87,8 +94,19 @@ fn is_steady(windows: &[f64; WINDOWS], mean: f64) -> bool {
 fn largest_fall(rates: &[f64], mean: f64) -> (Burst, f64) {
     let count = rates.len() as f64;
     let total: f64 = rates.iter().sum();
-    let all = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>().max(f64::MIN_POSITIVE);
-    let mut best = (Burst { before: mean, until: 1.0, after: mean }, 0.0);
+    let all = rates
+        .iter()
+        .map(|rate| (rate - mean).powi(2))
+        .sum::<f64>()
+        .max(f64::MIN_POSITIVE);
+    let mut best = (
+        Burst {
+            before: mean,
+            until: 1.0,
+            after: mean,
+        },
+        0.0,
+    );
     let mut sum = 0.0;
     for (cut, rate) in (1..rates.len()).zip(rates) {
         sum += rate;
@@ -96,7 +114,14 @@ fn largest_fall(rates: &[f64], mean: f64) -> (Burst, f64) {
         let (before, after) = (sum / cut, (total - sum) / (count - cut));
         let between = cut * (before - mean).powi(2) + (count - cut) * (after - mean).powi(2);
         if between / all > best.1 {
-            best = (Burst { before, until: cut / count, after }, between / all);
+            best = (
+                Burst {
+                    before,
+                    until: cut / count,
+                    after,
+                },
+                between / all,
+            );
         }
     }
     best
@@ -111,7 +136,10 @@ mod tests {
 
     fn noisy(rates: impl IntoIterator<Item = f64>, noise: f64, seed: u64) -> Vec<f64> {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
-        rates.into_iter().map(|rate| rate * (1.0 + noise * (random.random::<f64>() * 2.0 - 1.0))).collect()
+        rates
+            .into_iter()
+            .map(|rate| rate * (1.0 + noise * (random.random::<f64>() * 2.0 - 1.0)))
+            .collect()
     }
 
     fn burst(rates: &[f64]) -> Burst {
@@ -128,18 +156,29 @@ mod tests {
     #[test]
     fn a_fast_cache_before_the_disk_is_a_burst_with_its_border() {
         for seed in 0..50 {
-            let rates = noisy((0..100).map(|tenth| if tenth < 31 { 4.6 } else { 0.5 }), 0.2, seed);
+            let rates = noisy(
+                (0..100).map(|tenth| if tenth < 31 { 4.6 } else { 0.5 }),
+                0.2,
+                seed,
+            );
             let burst = burst(&rates);
             assert!((burst.until - 0.31).abs() < 0.011, "{burst:?}");
-            assert!((burst.before - 4.6).abs() < 0.3 && (burst.after - 0.5).abs() < 0.03, "{burst:?}");
+            assert!(
+                (burst.before - 4.6).abs() < 0.3 && (burst.after - 0.5).abs() < 0.03,
+                "{burst:?}"
+            );
         }
     }
 
     #[test]
     fn a_cache_filled_at_the_very_beginning_or_end_is_a_burst() {
-        let early: Vec<f64> = (0..200).map(|tenth| if tenth < 5 { 5.0 } else { 0.5 }).collect();
+        let early: Vec<f64> = (0..200)
+            .map(|tenth| if tenth < 5 { 5.0 } else { 0.5 })
+            .collect();
         assert!((burst(&early).until - 0.025).abs() < 1e-9);
-        let late: Vec<f64> = (0..200).map(|tenth| if tenth < 170 { 2.0 } else { 0.5 }).collect();
+        let late: Vec<f64> = (0..200)
+            .map(|tenth| if tenth < 170 { 2.0 } else { 0.5 })
+            .collect();
         assert!((burst(&late).until - 0.85).abs() < 1e-9);
     }
 
@@ -154,23 +193,36 @@ mod tests {
             })
             .collect();
         let burst = burst(&rates);
-        assert!((burst.until - 0.2).abs() < 0.02 && (burst.after - 0.4).abs() < 0.05, "{burst:?}");
+        assert!(
+            (burst.until - 0.2).abs() < 0.02 && (burst.after - 0.4).abs() < 0.05,
+            "{burst:?}"
+        );
     }
 
     #[test]
     fn noise_around_a_constant_rate_is_steady() {
         for seed in 0..200 {
-            assert_eq!(name(&noisy((0..100).map(|_| 1.0), 0.15, seed)), Some("steady"), "seed {seed}");
+            assert_eq!(
+                name(&noisy((0..100).map(|_| 1.0), 0.15, seed)),
+                Some("steady"),
+                "seed {seed}"
+            );
         }
-        let pauses: Vec<f64> = (0..100).map(|tenth| if tenth % 5 == 0 { 0.0 } else { 1.0 }).collect();
+        let pauses: Vec<f64> = (0..100)
+            .map(|tenth| if tenth % 5 == 0 { 0.0 } else { 1.0 })
+            .collect();
         assert_eq!(name(&pauses), Some("steady"), "the same in each window");
     }
 
     #[test]
     fn a_swinging_or_rising_rate_is_neither_steady_nor_a_burst() {
-        let swings: Vec<f64> = (0..100).map(|tenth| if tenth / 15 % 2 == 0 { 2.0 } else { 1.0 }).collect();
+        let swings: Vec<f64> = (0..100)
+            .map(|tenth| if tenth / 15 % 2 == 0 { 2.0 } else { 1.0 })
+            .collect();
         assert_eq!(name(&swings), Some("unsteady"));
-        let rises: Vec<f64> = (0..100).map(|tenth| if tenth < 30 { 0.5 } else { 4.0 }).collect();
+        let rises: Vec<f64> = (0..100)
+            .map(|tenth| if tenth < 30 { 0.5 } else { 4.0 })
+            .collect();
         assert_eq!(name(&rises), Some("unsteady"));
     }
 
@@ -178,10 +230,17 @@ mod tests {
     /// because the windows' middles span four fifths of the time.
     #[test]
     fn the_line_and_the_range_are_the_specifications() {
-        let falling =
-            |part: f64| (0..100).map(|tenth| 1.0 - part * f64::from(tenth) / 100.0).collect::<Vec<_>>();
+        let falling = |part: f64| {
+            (0..100)
+                .map(|tenth| 1.0 - part * f64::from(tenth) / 100.0)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(name(&falling(0.08)), Some("steady"));
-        assert_eq!(name(&falling(0.14)), Some("unsteady"), "within the range, and no fall by a fifth");
+        assert_eq!(
+            name(&falling(0.14)),
+            Some("unsteady"),
+            "within the range, and no fall by a fifth"
+        );
         let range = |high: f64| [1.0, 1.0, high, 1.0, 1.0];
         assert_eq!(name(&range(1.19)), Some("steady"));
         assert_eq!(name(&range(1.3)), Some("unsteady"));

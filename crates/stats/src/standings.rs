@@ -48,7 +48,8 @@ const REACH: f64 = 6.0;
 ///
 /// A busy machine thus gets an answer with a wider bound, instead of none.
 pub fn counts_disturbed(ways: impl IntoIterator<Item = (usize, usize)>) -> bool {
-    ways.into_iter().any(|(good, calm)| good >= FEWEST_FOR_ANSWER && calm < FEWEST_FOR_ANSWER)
+    ways.into_iter()
+        .any(|(good, calm)| good >= FEWEST_FOR_ANSWER && calm < FEWEST_FOR_ANSWER)
 }
 
 /// Indices of ways are those of the tables given to [`Standings::of`].
@@ -70,13 +71,26 @@ impl Standings {
     /// Each way has its rounds and positive times, of usable samples only.
     pub fn of(times: &[Vec<(u32, f64)>]) -> Self {
         let model = Rounds::fit(times);
-        let logs: Vec<_> = (0..times.len()).map(|way| model.logs_without_effects(way)).collect();
-        let means: Vec<Option<f64>> = (0..times.len()).map(|way| Some(model.value(way)?.ln())).collect();
-        let deviations: Vec<Vec<f64>> =
-            logs.iter().zip(&means).map(|(logs, mean)| deviations(logs, mean.unwrap_or(0.0))).collect();
+        let logs: Vec<_> = (0..times.len())
+            .map(|way| model.logs_without_effects(way))
+            .collect();
+        let means: Vec<Option<f64>> = (0..times.len())
+            .map(|way| Some(model.value(way)?.ln()))
+            .collect();
+        let deviations: Vec<Vec<f64>> = logs
+            .iter()
+            .zip(&means)
+            .map(|(logs, mean)| deviations(logs, mean.unwrap_or(0.0)))
+            .collect();
         let shared = spread(&deviations.concat());
-        let ways = means.iter().zip(&deviations).map(|(mean, own)| Some(Way::new((*mean)?, own, shared)));
-        Self { ways: ways.collect(), model }
+        let ways = means
+            .iter()
+            .zip(&deviations)
+            .map(|(mean, own)| Some(Way::new((*mean)?, own, shared)));
+        Self {
+            ways: ways.collect(),
+            model,
+        }
     }
 
     /// The model of all samples, for values and ratios.
@@ -106,13 +120,19 @@ impl Standings {
 
     /// The fastest of these by the samples so far.
     pub fn leader(&self, among: impl IntoIterator<Item = usize>) -> Option<usize> {
-        let compared = among.into_iter().filter_map(|way| Some((way, self.compared(way)?.mean)));
-        compared.min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(way, _)| way)
+        let compared = among
+            .into_iter()
+            .filter_map(|way| Some((way, self.compared(way)?.mean)));
+        compared
+            .min_by(|(_, a), (_, b)| a.total_cmp(b))
+            .map(|(way, _)| way)
     }
 
     /// Whether another is so far ahead that more samples would hardly change it.
     pub fn is_beaten(&self, way: usize, by: usize) -> bool {
-        let (Some(way), Some(by)) = (self.compared(way), self.compared(by)) else { return false };
+        let (Some(way), Some(by)) = (self.compared(way), self.compared(by)) else {
+            return false;
+        };
         way.mean - by.mean > BEATEN_ERRORS * way.error.hypot(by.error)
     }
 
@@ -123,7 +143,9 @@ impl Standings {
 
     /// The expected logarithm of a way's time over the fastest one's.
     pub fn expected_loss(&self, way: usize) -> f64 {
-        self.way(way).map_or(f64::INFINITY, |own| (own.mean - self.expected_least()).max(0.0))
+        self.way(way).map_or(f64::INFINITY, |own| {
+            (own.mean - self.expected_least()).max(0.0)
+        })
     }
 
     /// With a probability of 95 %, no other way is faster by more than this ratio of times, which is at
@@ -153,20 +175,28 @@ impl Standings {
     /// None if no way has enough samples, or the baseline has too few: a way that is not compared with the
     /// baseline is no reason to replace it.
     pub fn answer<E: Ord>(&self, among: &[(usize, Option<E>)]) -> Option<usize> {
-        let (baselines, others): (Vec<_>, Vec<_>) = among.iter().partition(|(_, effort)| effort.is_none());
+        let (baselines, others): (Vec<_>, Vec<_>) =
+            among.iter().partition(|(_, effort)| effort.is_none());
         if !baselines.is_empty() && !baselines.iter().any(|(way, _)| self.can_answer(*way)) {
             return None;
         }
-        let able = baselines.into_iter().chain(others).filter(|(way, _)| self.can_answer(*way));
+        let able = baselines
+            .into_iter()
+            .chain(others)
+            .filter(|(way, _)| self.can_answer(*way));
         let able: Vec<&(usize, Option<E>)> = able.collect();
         let fastest = self.leader(able.iter().map(|(way, _)| *way))?;
         let most_risk = RISK.max(self.risk(fastest) + MORE_RISK);
         let most_loss = self.expected_loss(fastest) + MORE_LOSS;
-        let is_safe = |way: usize| self.risk(way) <= most_risk && self.expected_loss(way) <= most_loss;
+        let is_safe =
+            |way: usize| self.risk(way) <= most_risk && self.expected_loss(way) <= most_loss;
         let mean = |way: usize| self.way(way).map_or(f64::INFINITY, |way| way.mean);
-        let safe = able.into_iter().filter(|(way, _)| *way == fastest || is_safe(*way));
-        let least = safe
-            .min_by(|(a, a_effort), (b, b_effort)| a_effort.cmp(b_effort).then(mean(*a).total_cmp(&mean(*b))));
+        let safe = able
+            .into_iter()
+            .filter(|(way, _)| *way == fastest || is_safe(*way));
+        let least = safe.min_by(|(a, a_effort), (b, b_effort)| {
+            a_effort.cmp(b_effort).then(mean(*a).total_cmp(&mean(*b)))
+        });
         least.map(|(way, _)| *way)
     }
 
@@ -184,7 +214,9 @@ impl Standings {
     }
 
     fn rivals(&self, of: usize) -> impl Iterator<Item = &Way> {
-        (0..self.ways.len()).filter(move |&way| way != of).filter_map(|way| self.compared(way))
+        (0..self.ways.len())
+            .filter(move |&way| way != of)
+            .filter_map(|way| self.compared(way))
     }
 
     /// That the logarithm of a way's time is at most `loss` above that of the fastest.
@@ -194,7 +226,10 @@ impl Standings {
         let at = |number: u32| {
             let deviate = step * f64::from(number) - REACH;
             let least = own.mean + own.error * deviate - loss;
-            let all_above: f64 = self.rivals(way).map(|rival| rival.is_above(least)).product();
+            let all_above: f64 = self
+                .rivals(way)
+                .map(|rival| rival.is_above(least))
+                .product();
             density(deviate) * all_above
         };
         (0..=STEPS).map(at).sum::<f64>() * step
@@ -203,8 +238,12 @@ impl Standings {
     /// The expectation of the least time's logarithm.
     fn expected_least(&self) -> f64 {
         let rivals: Vec<&Way> = self.rivals(usize::MAX).collect();
-        let ends = rivals.iter().map(|way| (way.mean - REACH * way.error, way.mean + REACH * way.error));
-        let Some((low, high)) = ends.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1))) else { return f64::INFINITY };
+        let ends = rivals
+            .iter()
+            .map(|way| (way.mean - REACH * way.error, way.mean + REACH * way.error));
+        let Some((low, high)) = ends.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1))) else {
+            return f64::INFINITY;
+        };
         let step = (high - low) / f64::from(STEPS);
         let all_above = |number: u32| -> f64 {
             let least = low + step * f64::from(number);
@@ -221,7 +260,8 @@ impl Way {
         let count = deviations.len();
         let own = spread(deviations);
         let weight = count as f64;
-        let variance = (SHARED_SPREAD * shared.powi(2) + weight * own.powi(2)) / (SHARED_SPREAD + weight);
+        let variance =
+            (SHARED_SPREAD * shared.powi(2) + weight * own.powi(2)) / (SHARED_SPREAD + weight);
         let error = (HEAVY_TAILS * (variance / weight.max(1.0)).sqrt()).max(LEAST_ERROR);
         Self { mean, error, count }
     }
@@ -235,11 +275,17 @@ impl Way {
 /// samples than the truth does, and so does the effect of a round with few ways.
 fn deviations(logs: &[(f64, usize)], mean: f64) -> Vec<f64> {
     let of_samples = fitted(logs.len());
-    logs.iter().map(|(log, ways)| (log - mean) * of_samples * fitted(*ways)).collect()
+    logs.iter()
+        .map(|(log, ways)| (log - mean) * of_samples * fitted(*ways))
+        .collect()
 }
 
 fn fitted(count: usize) -> f64 {
-    if count < 2 { 1.0 } else { (count as f64 / (count as f64 - 1.0)).sqrt() }
+    if count < 2 {
+        1.0
+    } else {
+        (count as f64 / (count as f64 - 1.0)).sqrt()
+    }
 }
 
 /// A robust standard deviation: few outliers hardly change it. The median of few deviations may be 0, although

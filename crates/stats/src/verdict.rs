@@ -41,7 +41,9 @@ impl Verdict {
     /// for 95 %.
     pub fn smallest_difference(ratio: &Interval) -> Option<f64> {
         let half_width = (ratio.high / ratio.low).sqrt();
-        ratio.is_sure().then_some(half_width / (1.0 - Self::LEAST) - 1.0)
+        ratio
+            .is_sure()
+            .then_some(half_width / (1.0 - Self::LEAST) - 1.0)
     }
 
     /// For programs.
@@ -72,7 +74,16 @@ mod tests {
     use crate::{CONFIDENCE, median_interval};
 
     fn verdict(low: f64, high: f64) -> Verdict {
-        Verdict::from_ratio(&Interval { estimate: 1.0, low, high, confidence: 0.97, count: 6 }, Verdict::MARGIN)
+        Verdict::from_ratio(
+            &Interval {
+                estimate: 1.0,
+                low,
+                high,
+                confidence: 0.97,
+                count: 6,
+            },
+            Verdict::MARGIN,
+        )
     }
 
     #[test]
@@ -104,20 +115,32 @@ mod tests {
             count: 6,
         };
         let smallest = Verdict::smallest_difference(&interval(3.0)).unwrap();
-        assert_eq!(Verdict::from_ratio(&interval(1.0 + smallest + 1e-9), Verdict::MARGIN), Verdict::Slower);
+        assert_eq!(
+            Verdict::from_ratio(&interval(1.0 + smallest + 1e-9), Verdict::MARGIN),
+            Verdict::Slower
+        );
         assert_eq!(
             Verdict::from_ratio(&interval(1.0 + smallest - 1e-9), Verdict::MARGIN),
             Verdict::Inconclusive
         );
-        let unsure = Interval { confidence: 0.9, ..interval(1.0) };
+        let unsure = Interval {
+            confidence: 0.9,
+            ..interval(1.0)
+        };
         assert_eq!(Verdict::smallest_difference(&unsure), None);
     }
 
     #[test]
     fn five_rounds_are_too_few_and_six_are_enough() {
         let verdict_after = |rounds: usize| {
-            Verdict::from_ratio(&median_interval(&vec![2.0; rounds], CONFIDENCE).unwrap(), 0.05)
+            Verdict::from_ratio(
+                &median_interval(&vec![2.0; rounds], CONFIDENCE).unwrap(),
+                0.05,
+            )
         };
-        assert_eq!((verdict_after(5), verdict_after(6)), (Verdict::Inconclusive, Verdict::Slower));
+        assert_eq!(
+            (verdict_after(5), verdict_after(6)),
+            (Verdict::Inconclusive, Verdict::Slower)
+        );
     }
 }

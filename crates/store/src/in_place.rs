@@ -20,6 +20,8 @@ impl Store {
         if identity(&self.real) == self.identity {
             return Ok(());
         }
-        Err(StoreError::Gone { path: self.path.clone() })
+        Err(StoreError::Gone {
+            path: self.path.clone(),
+        })
     }
 }

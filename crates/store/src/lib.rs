@@ -41,10 +41,17 @@ const APPLICATION_ID: i32 = 0x7772_6274;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("database {path}: {doing}: {error}{}", remedy(error), path = path.display())]
-    Sqlite { path: PathBuf, doing: &'static str, error: rusqlite::Error },
+    Sqlite {
+        path: PathBuf,
+        doing: &'static str,
+        error: rusqlite::Error,
+    },
     /// The database, or a file of SQLite next to it, cannot be made or written.
     #[error("database {path}: cannot be written there ({error}). Name another with --db", path = path.display())]
-    NotWritable { path: PathBuf, error: rusqlite::Error },
+    NotWritable {
+        path: PathBuf,
+        error: rusqlite::Error,
+    },
     /// Another user could have written the database, or a file next to it that SQLite obeys. `what` is the
     /// reason and the remedy.
     #[error("database {path}: {what}", path = path.display())]
@@ -86,8 +93,13 @@ const SHORT_TIMEOUT: Duration = Duration::from_millis(50);
 impl StoreError {
     /// Whether another program has locked the database, and the same call can succeed later.
     pub fn is_busy(&self) -> bool {
-        let Self::Sqlite { error, .. } = self else { return false };
-        matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+        let Self::Sqlite { error, .. } = self else {
+            return false;
+        };
+        matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+        )
     }
 }
 
@@ -97,8 +109,14 @@ impl Store {
         let error = |error: rusqlite::Error| {
             let path = path.to_path_buf();
             match error.sqlite_error_code() {
-                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => StoreError::NotWritable { path, error },
-                _ => StoreError::Sqlite { path, doing: "open", error },
+                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
+                    StoreError::NotWritable { path, error }
+                }
+                _ => StoreError::Sqlite {
+                    path,
+                    doing: "open",
+                    error,
+                },
             }
         };
         let real = real_path(path);
@@ -117,25 +135,42 @@ impl Store {
 
     fn new(connection: Connection, path: &Path, real: PathBuf) -> Self {
         let (path, identity) = (path.to_path_buf(), identity(&real));
-        Self { connection, path, real, identity, locks: OnceCell::new() }
+        Self {
+            connection,
+            path,
+            real,
+            identity,
+            locks: OnceCell::new(),
+        }
     }
 
     /// Opens the database for reading, even if nothing can be written.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
         match Self::open(path) {
             // Without its log the database would be incomplete.
-            Err(StoreError::NotWritable { .. }) if !beside(path, "-wal").exists() => Self::open_immutable(path),
+            Err(StoreError::NotWritable { .. }) if !beside(path, "-wal").exists() => {
+                Self::open_immutable(path)
+            }
             opened => opened,
         }
     }
 
     /// Without the locks and shared memory of a database in use.
     fn open_immutable(path: &Path) -> Result<Self, StoreError> {
-        let error = |error| StoreError::Sqlite { path: path.to_path_buf(), doing: "open to read", error };
-        let name: String = path.as_os_str().as_bytes().iter().map(|byte| format!("%{byte:02x}")).collect();
+        let error = |error| StoreError::Sqlite {
+            path: path.to_path_buf(),
+            doing: "open to read",
+            error,
+        };
+        let name: String = path
+            .as_os_str()
+            .as_bytes()
+            .iter()
+            .map(|byte| format!("%{byte:02x}"))
+            .collect();
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-        let connection =
-            Connection::open_with_flags(format!("file:{name}?immutable=1"), flags).map_err(error)?;
+        let connection = Connection::open_with_flags(format!("file:{name}?immutable=1"), flags)
+            .map_err(error)?;
         let mut store = Self::new(connection, path, real_path(path));
         store.check_ours(error)?;
         store.migrate()?;
@@ -143,14 +178,21 @@ impl Store {
     }
 
     /// Accepts a new database or one of writebench, on a connection that runs no code of its schema.
-    fn check_ours(&self, error: impl FnOnce(rusqlite::Error) -> StoreError) -> Result<(), StoreError> {
+    fn check_ours(
+        &self,
+        error: impl FnOnce(rusqlite::Error) -> StoreError,
+    ) -> Result<(), StoreError> {
         let is_ours = || {
             self.connection.busy_timeout(TIMEOUT)?;
             // A database from elsewhere may have triggers.
-            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-            self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+            self.connection
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+            self.connection
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+            self.connection
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            self.connection
+                .set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             // A single statement: no other program can create the database in between.
             self.connection.query_row(
                 "SELECT application_id = ?1 OR NOT EXISTS (SELECT 1 FROM sqlite_schema) FROM pragma_application_id",
@@ -187,9 +229,15 @@ impl Store {
 
     /// Gives up soon if another program has locked the database. The error may be
     /// [busy](StoreError::is_busy).
-    pub fn without_waiting<T>(&self, write: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-        let set =
-            |timeout| self.connection.busy_timeout(timeout).map_err(self.failed("limit the time of a lock"));
+    pub fn without_waiting<T>(
+        &self,
+        write: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let set = |timeout| {
+            self.connection
+                .busy_timeout(timeout)
+                .map_err(self.failed("limit the time of a lock"))
+        };
         set(SHORT_TIMEOUT)?;
         let written = write();
         set(TIMEOUT)?;
@@ -205,7 +253,10 @@ impl Store {
         let until = Instant::now() + TIMEOUT;
         loop {
             match self.without_waiting(&mut write) {
-                Err(error) if error.is_busy() && !stop.load(Ordering::Relaxed) && Instant::now() < until => {}
+                Err(error)
+                    if error.is_busy()
+                        && !stop.load(Ordering::Relaxed)
+                        && Instant::now() < until => {}
                 written => return written,
             }
         }
@@ -213,7 +264,9 @@ impl Store {
 
     /// Fails if another program has the database locked, so that nothing could be recorded now.
     pub fn check_unlocked(&self) -> Result<(), StoreError> {
-        self.connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK").map_err(self.failed("record the run"))
+        self.connection
+            .execute_batch("BEGIN IMMEDIATE; ROLLBACK")
+            .map_err(self.failed("record the run"))
     }
 
     /// The first column of the only row.
@@ -223,7 +276,9 @@ impl Store {
         select: &str,
         parameters: impl Params,
     ) -> Result<T, StoreError> {
-        self.connection.query_row(select, parameters, |row| row.get(0)).map_err(self.failed(doing))
+        self.connection
+            .query_row(select, parameters, |row| row.get(0))
+            .map_err(self.failed(doing))
     }
 
     fn list<T>(
@@ -242,21 +297,39 @@ impl Store {
     }
 
     /// Writes only to a database still in place.
-    fn change(&self, doing: &'static str, statement: &str, parameters: impl Params) -> Result<(), StoreError> {
+    fn change(
+        &self,
+        doing: &'static str,
+        statement: &str,
+        parameters: impl Params,
+    ) -> Result<(), StoreError> {
         self.check_in_place()?;
-        self.connection.execute(statement, parameters).map(|_| ()).map_err(self.failed(doing))
+        self.connection
+            .execute(statement, parameters)
+            .map(|_| ())
+            .map_err(self.failed(doing))
     }
 
     fn failed(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
-        move |error| StoreError::Sqlite { path: self.path.clone(), doing, error }
+        move |error| StoreError::Sqlite {
+            path: self.path.clone(),
+            doing,
+            error,
+        }
     }
 
     pub fn no_run(&self, run: i64) -> StoreError {
-        StoreError::NoRun { path: self.path.clone(), run }
+        StoreError::NoRun {
+            path: self.path.clone(),
+            run,
+        }
     }
 
     fn content(&self, what: impl Into<String>) -> StoreError {
-        StoreError::Content { path: self.path.clone(), what: what.into() }
+        StoreError::Content {
+            path: self.path.clone(),
+            what: what.into(),
+        }
     }
 }
 
@@ -274,8 +347,13 @@ fn remedy(error: &rusqlite::Error) -> &'static str {
         (Some(ErrorCode::SystemIoFailure), _) => {
             ". See `ulimit -f` and the kernel's log (`dmesg`), or name a database elsewhere with --db"
         }
-        (Some(ErrorCode::DiskFull), _) => ". Make room on its disk, or name a database elsewhere with --db",
-        (_, rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..)) => {
+        (Some(ErrorCode::DiskFull), _) => {
+            ". Make room on its disk, or name a database elsewhere with --db"
+        }
+        (
+            _,
+            rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..),
+        ) => {
             ". It is damaged, or another program wrote it: move it away, or name another with --db"
         }
         _ => "",
@@ -284,7 +362,14 @@ fn remedy(error: &rusqlite::Error) -> &'static str {
 
 /// The path without links before its name, or the path itself if the directory is missing.
 fn real_path(path: &Path) -> PathBuf {
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let real = directory.canonicalize().ok().zip(path.file_name()).map(|(parent, name)| parent.join(name));
+    let directory = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let real = directory
+        .canonicalize()
+        .ok()
+        .zip(path.file_name())
+        .map(|(parent, name)| parent.join(name));
     real.unwrap_or_else(|| path.to_path_buf())
 }

@@ -15,24 +15,34 @@ const NEWEST: usize = FIRST + MIGRATIONS.len() - 1;
 
 impl Store {
     pub(crate) fn migrate(&mut self) -> Result<(), StoreError> {
-        let read = self.connection.pragma_query_value(None, "user_version", |row| row.get(0));
+        let read = self
+            .connection
+            .pragma_query_value(None, "user_version", |row| row.get(0));
         let found: usize = read.map_err(self.failed("read its schema version"))?;
         if found == NEWEST {
             return Ok(());
         }
         if found != 0 && !(FIRST..NEWEST).contains(&found) {
-            let other = if found > NEWEST { "a newer writebench" } else { "the older writebench" };
+            let other = if found > NEWEST {
+                "a newer writebench"
+            } else {
+                "the older writebench"
+            };
             return Err(self.content(format!(
                 "has schema {found}, this writebench knows {NEWEST}. Use {other} or another --db"
             )));
         }
-        self.apply().map_err(self.failed("bring its schema up to date"))
+        self.apply()
+            .map_err(self.failed("bring its schema up to date"))
     }
 
     fn apply(&mut self) -> rusqlite::Result<()> {
         // Two programs may open a new database at once, so the version is read again.
-        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let found: usize = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let found: usize =
+            transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
         for migration in MIGRATIONS.iter().skip((found + 1).saturating_sub(FIRST)) {
             transaction.execute_batch(migration)?;
         }

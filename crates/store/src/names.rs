@@ -66,7 +66,10 @@ impl Store {
         parameters: impl Params,
         mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<Option<T>>,
     ) -> Result<Option<T>, StoreError> {
-        let mut statement = self.connection.prepare(select).map_err(self.failed(doing))?;
+        let mut statement = self
+            .connection
+            .prepare(select)
+            .map_err(self.failed(doing))?;
         let mut rows = statement.query(parameters).map_err(self.failed(doing))?;
         while let Some(row) = rows.next().map_err(self.failed(doing))? {
             if let Some(found) = take(row).map_err(self.failed(doing))? {
@@ -84,7 +87,11 @@ fn finalists(connection: &Connection, run: i64) -> rusqlite::Result<Vec<Finalist
     let mut statement = connection.prepare(select)?;
     let rows = statement.query_map((run, Stage::Final.name()), |row| {
         let samples = row.get::<_, i64>(2)?.unsigned_abs();
-        Ok(Finalist { name: row.get(0)?, is_baseline: row.get::<_, Option<bool>>(1)? == Some(true), samples })
+        Ok(Finalist {
+            name: row.get(0)?,
+            is_baseline: row.get::<_, Option<bool>>(1)? == Some(true),
+            samples,
+        })
     })?;
     rows.collect()
 }

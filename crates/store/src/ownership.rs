@@ -30,7 +30,10 @@ pub fn files(path: &Path) -> impl Iterator<Item = PathBuf> {
 /// directory itself is checked, not its parents. `path` is the user's name for the database, `real` its
 /// actual path.
 pub(crate) fn check(path: &Path, real: &Path) -> Result<(), StoreError> {
-    let unsafe_as = |what: String| StoreError::Unsafe { path: path.to_path_buf(), what };
+    let unsafe_as = |what: String| StoreError::Unsafe {
+        path: path.to_path_buf(),
+        what,
+    };
     for suffix in SUFFIXES {
         let file = beside(real, suffix);
         let metadata = match file.symlink_metadata() {
@@ -39,13 +42,19 @@ pub(crate) fn check(path: &Path, real: &Path) -> Result<(), StoreError> {
             Err(error) => return Err(StoreError::Unreadable { path: file, error }),
         };
         if suffix.is_empty() && !metadata.is_file() && !metadata.is_symlink() {
-            return Err(StoreError::NoFile { path: path.to_path_buf() });
+            return Err(StoreError::NoFile {
+                path: path.to_path_buf(),
+            });
         }
         file_risk(&file, &metadata).map_or(Ok(()), |what| Err(unsafe_as(what)))?;
     }
-    let Some(directory) = real.parent() else { return Ok(()) };
+    let Some(directory) = real.parent() else {
+        return Ok(());
+    };
     // SQLite reports a missing directory.
-    let Ok(metadata) = directory.metadata() else { return Ok(()) };
+    let Ok(metadata) = directory.metadata() else {
+        return Ok(());
+    };
     directory_risk(directory, &metadata, real).map_or(Ok(()), |what| Err(unsafe_as(what)))
 }
 
@@ -59,7 +68,9 @@ fn file_risk(file: &Path, metadata: &Metadata) -> Option<String> {
         ));
     }
     if !metadata.is_file() {
-        return Some(format!("{name} is not a regular file: remove it, or name another database with --db"));
+        return Some(format!(
+            "{name} is not a regular file: remove it, or name another database with --db"
+        ));
     }
     if metadata.uid() != geteuid().as_raw() {
         let owner = metadata.uid();
@@ -68,8 +79,9 @@ fn file_risk(file: &Path, metadata: &Metadata) -> Option<String> {
              --db"
         ));
     }
-    may_be_written_by_others(file, metadata)
-        .then(|| format!("{name} can be written by other users: `chmod go-w` it if you trust its content"))
+    may_be_written_by_others(file, metadata).then(|| {
+        format!("{name} can be written by other users: `chmod go-w` it if you trust its content")
+    })
 }
 
 fn directory_risk(directory: &Path, metadata: &Metadata, real: &Path) -> Option<String> {
@@ -97,7 +109,8 @@ fn directory_risk(directory: &Path, metadata: &Metadata, real: &Path) -> Option<
 fn may_be_written_by_others(path: &Path, metadata: &Metadata) -> bool {
     let mode = metadata.mode();
     let user = geteuid();
-    let is_own_group = !user.is_root() && metadata.gid() == user.as_raw() && !has_access_control_list(path);
+    let is_own_group =
+        !user.is_root() && metadata.gid() == user.as_raw() && !has_access_control_list(path);
     mode & 0o002 != 0 || (mode & 0o020 != 0 && !is_own_group)
 }
 

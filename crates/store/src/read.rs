@@ -61,7 +61,9 @@ impl Store {
         for run in &mut runs {
             // A newer version's status is shown unchanged.
             if let Some(recorded) = RunStatus::from_name(&run.status) {
-                self.status_now(run.number, recorded)?.name().clone_into(&mut run.status);
+                self.status_now(run.number, recorded)?
+                    .name()
+                    .clone_into(&mut run.status);
             }
         }
         Ok(runs)
@@ -69,7 +71,11 @@ impl Store {
 
     /// By the id, which is unique across machines.
     pub fn has_run(&self, id: &str) -> Result<bool, StoreError> {
-        self.value("look for a run", "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)", [id])
+        self.value(
+            "look for a run",
+            "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)",
+            [id],
+        )
     }
 
     pub fn newest_run(&self) -> Result<Option<i64>, StoreError> {
@@ -87,7 +93,12 @@ impl Store {
              ORDER BY EXISTS (SELECT 1 FROM cases WHERE run = number) DESC, number DESC",
             is_search()
         );
-        self.list("look for an unfinished run", &select, [RunStatus::Complete.name()], |row| row.get(0))
+        self.list(
+            "look for an unfinished run",
+            &select,
+            [RunStatus::Complete.name()],
+            |row| row.get(0),
+        )
     }
 
     /// The newest last.
@@ -99,21 +110,27 @@ impl Store {
     pub fn run(&self, number: i64) -> Result<RunRecord, StoreError> {
         let mut run = self
             .connection
-            .query_row("SELECT run, status FROM runs WHERE number = ?1", [number], run_from_row)
+            .query_row(
+                "SELECT run, status FROM runs WHERE number = ?1",
+                [number],
+                run_from_row,
+            )
             .optional()
             .map_err(self.failed("read the run"))?
             .ok_or_else(|| self.no_run(number))?;
         run.status = self.status_now(number, run.status)?;
         self.check_counts(number)?;
-        (run.targets, run.missing) =
-            targets::read(&self.connection, number).map_err(self.failed("read the run's targets"))?;
+        (run.targets, run.missing) = targets::read(&self.connection, number)
+            .map_err(self.failed("read the run's targets"))?;
         if run.targets.is_empty() {
             return Err(self.content(format!("run {number} has no target")));
         }
         run.cases = self.read_cases(number, &run.targets)?;
-        run.check_size().map_err(|too_much| self.content(format!("run {number}: {too_much}")))?;
+        run.check_size()
+            .map_err(|too_much| self.content(format!("run {number}: {too_much}")))?;
         let mut run = FoldedRun::new(run);
-        self.read_samples(number, &mut run).map_err(self.failed("read the run's samples"))?;
+        self.read_samples(number, &mut run)
+            .map_err(self.failed("read the run's samples"))?;
         Ok(run.finish())
     }
 
@@ -121,17 +138,27 @@ impl Store {
     fn check_counts(&self, run: i64) -> Result<(), StoreError> {
         let count = |select| self.value("count what the run has", select, [run]);
         let targets = count("SELECT count(*) FROM targets WHERE run = ?1")?;
-        let checked = TooMuch::check_counts(targets, count("SELECT count(*) FROM cases WHERE run = ?1")?);
+        let checked =
+            TooMuch::check_counts(targets, count("SELECT count(*) FROM cases WHERE run = ?1")?);
         checked.map_err(|too_much| self.content(format!("run {run}: {too_much}")))
     }
 
-    fn read_cases(&self, run: i64, targets: &[TargetRecord]) -> Result<Vec<CaseRecord>, StoreError> {
+    fn read_cases(
+        &self,
+        run: i64,
+        targets: &[TargetRecord],
+    ) -> Result<Vec<CaseRecord>, StoreError> {
         let select = "SELECT record, target FROM cases WHERE run = ?1 ORDER BY position";
         self.list("read the run's cases", select, [run], |row| {
             let mut record: CaseRecord = json::from_column(row, 0)?;
             record.case.resolve();
             let position: usize = row.get(1)?;
-            record.target.clone_from(&targets.get(position).ok_or_else(|| no_target(position))?.name);
+            record.target.clone_from(
+                &targets
+                    .get(position)
+                    .ok_or_else(|| no_target(position))?
+                    .name,
+            );
             Ok(record)
         })
     }
@@ -142,7 +169,9 @@ impl Store {
         // The index of the samples covers this query.
         let select = "SELECT count(*), coalesce(min(id), 0), coalesce(max(id), 0) FROM samples WHERE run = ?1";
         let (count, first, last): (i64, i64, i64) =
-            transaction.query_row(select, [number], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            transaction.query_row(select, [number], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
         // Table order reads each page once. The index and a sort are faster for few samples among those of
         // other runs.
         let rows = if last.saturating_sub(first) / 4 > count {
@@ -150,12 +179,15 @@ impl Store {
         } else {
             "NOT INDEXED WHERE run = ?1 AND id BETWEEN ?2 AND ?3"
         };
-        let mut statement =
-            transaction.prepare(&format!("SELECT name, target, sample FROM samples {rows} ORDER BY id"))?;
+        let mut statement = transaction.prepare(&format!(
+            "SELECT name, target, sample FROM samples {rows} ORDER BY id"
+        ))?;
         let mut rows = statement.query([number, first, last])?;
         let RunRecord { cases, targets, .. } = run.so_far();
-        let cases: HashMap<String, RecordedCase> =
-            cases.iter().map(|row| (row.case.name().to_owned(), row.case.clone())).collect();
+        let cases: HashMap<String, RecordedCase> = cases
+            .iter()
+            .map(|row| (row.case.name().to_owned(), row.case.clone()))
+            .collect();
         let target_count = targets.len();
         while let Some(row) = rows.next()? {
             let (target, sample) = (row.get(1)?, json::from_column(row, 2)?);
@@ -176,7 +208,10 @@ fn no_target(position: usize) -> rusqlite::Error {
 
 fn run_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<RunRecord> {
     let status = row.get_ref(1)?.as_str()?;
-    let status =
-        RunStatus::from_name(status).ok_or_else(|| json::unknown(1, format!("unknown status '{status}'")))?;
-    Ok(RunRecord { status, ..json::from_column(row, 0)? })
+    let status = RunStatus::from_name(status)
+        .ok_or_else(|| json::unknown(1, format!("unknown status '{status}'")))?;
+    Ok(RunRecord {
+        status,
+        ..json::from_column(row, 0)?
+    })
 }

@@ -13,7 +13,13 @@ use crate::ownership::{RUN_LOCKS, beside};
 
 pub(crate) fn open(database: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW);
     options.open(beside(database, RUN_LOCKS))
 }
 
@@ -28,7 +34,11 @@ pub(crate) fn try_lock(file: &File, run: i64) -> io::Result<bool> {
 
 /// None if no run was ever in progress.
 pub(crate) fn open_to_test(database: &Path) -> io::Result<Option<File>> {
-    match OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(beside(database, RUN_LOCKS)) {
+    match OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(beside(database, RUN_LOCKS))
+    {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -46,7 +56,10 @@ pub(crate) fn is_locked(file: &File, run: i64) -> io::Result<bool> {
     Ok(i32::from(lock.l_type) != libc::F_UNLCK)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "constants of fcntl(2), each of them below 8")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "constants of fcntl(2), each of them below 8"
+)]
 fn lock_of(run: i64) -> libc::flock {
     libc::flock {
         l_type: libc::F_WRLCK as libc::c_short,

@@ -33,22 +33,36 @@ impl Store {
     }
 
     pub(crate) fn lock_failed(&self) -> impl Fn(io::Error) -> StoreError + '_ {
-        |error| StoreError::Lock { path: self.path.clone(), error }
+        |error| StoreError::Lock {
+            path: self.path.clone(),
+            error,
+        }
     }
 
     /// Information of an imported run about files and targets is not trusted.
     pub fn is_imported(&self, run: i64) -> Result<bool, StoreError> {
-        self.value("look at the run", "SELECT imported FROM runs WHERE number = ?1", [run])
+        self.value(
+            "look at the run",
+            "SELECT imported FROM runs WHERE number = ?1",
+            [run],
+        )
     }
 
     /// Without a lock and a recorded end, a run is interrupted.
-    pub(crate) fn status_now(&self, run: i64, recorded: RunStatus) -> Result<RunStatus, StoreError> {
+    pub(crate) fn status_now(
+        &self,
+        run: i64,
+        recorded: RunStatus,
+    ) -> Result<RunStatus, StoreError> {
         if recorded != RunStatus::Running || self.is_under_way(run)? {
             return Ok(recorded);
         }
         // A run releases its lock after recording its status, so it may have ended normally since.
-        let status: String =
-            self.value("look at the run", "SELECT status FROM runs WHERE number = ?1", [run])?;
+        let status: String = self.value(
+            "look at the run",
+            "SELECT status FROM runs WHERE number = ?1",
+            [run],
+        )?;
         let ended = RunStatus::from_name(&status).filter(|status| *status != RunStatus::Running);
         Ok(ended.unwrap_or(RunStatus::Interrupted))
     }

@@ -31,9 +31,17 @@ impl Store {
 
     /// The directories not yet removed.
     pub fn workspaces(&self) -> Result<Vec<WorkspaceRecord>, StoreError> {
-        self.list("list directories", "SELECT path, run FROM workspaces", [], |row| {
-            let path: Vec<u8> = row.get(0)?;
-            Ok(WorkspaceRecord { path: PathBuf::from(OsStr::from_bytes(&path)), run: row.get(1)? })
-        })
+        self.list(
+            "list directories",
+            "SELECT path, run FROM workspaces",
+            [],
+            |row| {
+                let path: Vec<u8> = row.get(0)?;
+                Ok(WorkspaceRecord {
+                    path: PathBuf::from(OsStr::from_bytes(&path)),
+                    run: row.get(1)?,
+                })
+            },
+        )
     }
 }

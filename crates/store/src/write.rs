@@ -7,7 +7,8 @@ impl Store {
     /// Records a run and its rows before the first sample, and returns its number. The run is in progress
     /// until this store is closed.
     pub fn begin_run(&mut self, run: &RunRecord) -> Result<i64, StoreError> {
-        run.check_size().map_err(|error| StoreError::TooLarge { error })?;
+        run.check_size()
+            .map_err(|error| StoreError::TooLarge { error })?;
         let failed = self.failed("record the run");
         let transaction = self.connection.unchecked_transaction().map_err(&failed)?;
         let number = insert_run(&transaction, run, false).map_err(&failed)?;
@@ -38,7 +39,11 @@ fn import(connection: &Connection, runs: &[RunRecord]) -> rusqlite::Result<Vec<i
     for run in runs {
         let number = insert_run(&transaction, run, true)?;
         for row in distinct_rows(&run.cases) {
-            let target = run.targets.iter().position(|target| target.name == row.target).unwrap_or(0);
+            let target = run
+                .targets
+                .iter()
+                .position(|target| target.name == row.target)
+                .unwrap_or(0);
             for sample in &row.samples {
                 insert_sample(&transaction, number, target, row.case.name(), sample)?;
             }
@@ -52,44 +57,63 @@ fn import(connection: &Connection, runs: &[RunRecord]) -> rusqlite::Result<Vec<i
 /// Without samples.
 fn insert_run(connection: &Connection, run: &RunRecord, imported: bool) -> rusqlite::Result<i64> {
     let insert = "INSERT INTO runs (status, imported, run) VALUES (?1, ?2, ?3)";
-    connection.execute(insert, params![run.status.name(), imported, json::to_text(run)?])?;
+    connection.execute(
+        insert,
+        params![run.status.name(), imported, json::to_text(run)?],
+    )?;
     let number = connection.last_insert_rowid();
     targets::insert(connection, number, run)?;
-    run.cases.iter().try_for_each(|row| insert_row(connection, number, row))?;
+    run.cases
+        .iter()
+        .try_for_each(|row| insert_row(connection, number, row))?;
     Ok(number)
 }
 
 fn write(connection: &Connection, run: i64, event: &RunEvent) -> rusqlite::Result<()> {
-    let execute = |update: &str, values: &[&dyn ToSql]| connection.execute(update, values).map(|_| ());
+    let execute =
+        |update: &str, values: &[&dyn ToSql]| connection.execute(update, values).map(|_| ());
     match event {
         RunEvent::Started { .. } => Ok(()),
         RunEvent::Case(row) => insert_row(connection, run, row),
-        RunEvent::Sample { target, case, sample } => {
-            insert_sample(connection, run, *target, case.name(), sample)
-        }
+        RunEvent::Sample {
+            target,
+            case,
+            sample,
+        } => insert_sample(connection, run, *target, case.name(), sample),
         RunEvent::Limits { target, limits } => {
             let update = "UPDATE targets SET target = json_set(target, '$.limits', json(?3))
                  WHERE run = ?1 AND position = ?2";
             execute(update, params![run, target, json::to_text(limits)?])
         }
         RunEvent::Cluster(cluster) => {
-            let update = "UPDATE runs SET run = json_set(run, '$.cluster', json(?2)) WHERE number = ?1";
+            let update =
+                "UPDATE runs SET run = json_set(run, '$.cluster', json(?2)) WHERE number = ?1";
             execute(update, params![run, json::to_text(cluster)?])
         }
-        RunEvent::Totals { written_bytes, cpu_wait_ppm } => {
+        RunEvent::Totals {
+            written_bytes,
+            cpu_wait_ppm,
+        } => {
             let update =
                 "UPDATE runs SET run = json_set(run, '$.written_bytes', json(?2), '$.cpu_wait_ppm', ?3)
                  WHERE number = ?1";
-            execute(update, params![run, written_bytes.to_string(), cpu_wait_ppm])
+            execute(
+                update,
+                params![run, written_bytes.to_string(), cpu_wait_ppm],
+            )
         }
-        RunEvent::Status(status) => {
-            execute("UPDATE runs SET status = ?2 WHERE number = ?1", params![run, status.name()])
-        }
+        RunEvent::Status(status) => execute(
+            "UPDATE runs SET status = ?2 WHERE number = ?1",
+            params![run, status.name()],
+        ),
     }
 }
 
 fn insert_row(connection: &Connection, run: i64, row: &CaseRecord) -> rusqlite::Result<()> {
-    let record = CaseRecord { samples: Vec::new(), ..row.clone() };
+    let record = CaseRecord {
+        samples: Vec::new(),
+        ..row.clone()
+    };
     connection
         .prepare_cached(
             "INSERT INTO cases (run, position, name, suite, record, target)

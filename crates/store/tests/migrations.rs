@@ -1,6 +1,8 @@
 use std::path::Path;
 
-use writebench_model::{CaseOrigin, CaseRecord, FilesystemSpec, Outcome, RunEvent, RunRecord, Sample, Stage};
+use writebench_model::{
+    CaseOrigin, CaseRecord, FilesystemSpec, Outcome, RunEvent, RunRecord, Sample, Stage,
+};
 use writebench_store::{Store, StoreError};
 use writebench_testkit::{example_case, example_run};
 
@@ -14,13 +16,23 @@ fn a_search_of_schema_7_has_its_baseline_in_the_schema_of_today() {
     let path = directory.path().join("db");
     let of_search = |name: &str, is_baseline| {
         let origin = CaseOrigin::of_search(Stage::Final, is_baseline);
-        CaseRecord { origin, ..example_case("", name, Vec::new()) }
+        CaseRecord {
+            origin,
+            ..example_case("", name, Vec::new())
+        }
     };
-    let run = RunRecord { cases: vec![of_search("write", true), of_search("mmap", false)], ..example_run() };
+    let run = RunRecord {
+        cases: vec![of_search("write", true), of_search("mmap", false)],
+        ..example_run()
+    };
     let number = open(&path).unwrap().begin_run(&run).unwrap();
     let old = rusqlite::Connection::open(&path).unwrap();
-    let renamed =
-        old.execute("UPDATE cases SET record = replace(record, 'is_baseline', 'is_naive')", []).unwrap();
+    let renamed = old
+        .execute(
+            "UPDATE cases SET record = replace(record, 'is_baseline', 'is_naive')",
+            [],
+        )
+        .unwrap();
     old.pragma_update(None, "user_version", 7).unwrap();
     drop(old);
     let read = open(&path).unwrap().run(number).unwrap();
@@ -31,11 +43,23 @@ fn a_search_of_schema_7_has_its_baseline_in_the_schema_of_today() {
 fn cases_of_schema_8_get_names_with_their_memory() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
-    let sample = || Sample { disturbed: Some("noise".to_owned()), ..Sample::without_figures(0, Outcome::Ok) };
+    let sample = || Sample {
+        disturbed: Some("noise".to_owned()),
+        ..Sample::without_figures(0, Outcome::Ok)
+    };
     let case = |name| example_case("one", name, Vec::new());
-    let cases =
-        ["write", "pwrite,cache=direct", "write,sync=fsync", "uring,memory=huge-pages", "fwrite", "read-write"];
-    let mut run = RunRecord { cases: cases.map(case).into(), ..example_run() };
+    let cases = [
+        "write",
+        "pwrite,cache=direct",
+        "write,sync=fsync",
+        "uring,memory=huge-pages",
+        "fwrite",
+        "read-write",
+    ];
+    let mut run = RunRecord {
+        cases: cases.map(case).into(),
+        ..example_run()
+    };
     run.settings.copy_from = Some("/source".to_owned());
     run.targets[0].made_filesystem = Some(FilesystemSpec {
         kind: "ext4".to_owned(),
@@ -45,12 +69,24 @@ fn cases_of_schema_8_get_names_with_their_memory() {
         mount_options: None,
     });
     let origin = CaseOrigin::of_search(Stage::Final, false);
-    run.cases[1] =
-        CaseRecord { origin, label: Some("pwrite,size=1GiB,cache=direct".to_owned()), ..run.cases[1].clone() };
+    run.cases[1] = CaseRecord {
+        origin,
+        label: Some("pwrite,size=1GiB,cache=direct".to_owned()),
+        ..run.cases[1].clone()
+    };
     let mut store = open(&path).unwrap();
     let number = store.begin_run(&run).unwrap();
     let case = run.cases[1].case.clone();
-    store.record(number, &RunEvent::Sample { target: 0, case, sample: sample().into() }).unwrap();
+    store
+        .record(
+            number,
+            &RunEvent::Sample {
+                target: 0,
+                case,
+                sample: sample().into(),
+            },
+        )
+        .unwrap();
     let old = rusqlite::Connection::open(&path).unwrap();
     old.execute_batch(
         "UPDATE cases SET record = json_remove(record, '$.contract.memory');
@@ -69,9 +105,17 @@ fn cases_of_schema_8_get_names_with_their_memory() {
     )
     .unwrap();
     drop(old);
-    let RunRecord { cases: read, targets, settings, .. } = open(&path).unwrap().run(number).unwrap();
+    let RunRecord {
+        cases: read,
+        targets,
+        settings,
+        ..
+    } = open(&path).unwrap().run(number).unwrap();
     assert_eq!(settings.copy_from.as_deref(), Some("/source"));
-    assert_eq!(targets, run.targets, "properties of filesystems are no longer read");
+    assert_eq!(
+        targets, run.targets,
+        "properties of filesystems are no longer read"
+    );
     let expected = [
         "write,memory=page-aligned",
         "pwrite,cache=direct,memory=page-aligned",
@@ -80,11 +124,22 @@ fn cases_of_schema_8_get_names_with_their_memory() {
         "fwrite,memory=page-aligned",
         "read-write",
     ];
-    assert_eq!(read.iter().map(|case| case.case.name()).collect::<Vec<_>>(), expected);
+    assert_eq!(
+        read.iter().map(|case| case.case.name()).collect::<Vec<_>>(),
+        expected
+    );
     for case in &read {
-        assert_eq!(case.case.known().unwrap().contract().memory, case.contract.memory, "{}", case.case);
+        assert_eq!(
+            case.case.known().unwrap().contract().memory,
+            case.contract.memory,
+            "{}",
+            case.case
+        );
     }
-    assert_eq!(read[1].label.as_deref(), Some("pwrite,size=1GiB,cache=direct,memory=page-aligned"));
+    assert_eq!(
+        read[1].label.as_deref(),
+        Some("pwrite,size=1GiB,cache=direct,memory=page-aligned")
+    );
     assert_eq!(read[1].samples, [sample()]);
 }
 
@@ -94,13 +149,17 @@ fn a_database_of_another_schema_is_refused_and_not_touched() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("db");
         let old = rusqlite::Connection::open(&path).unwrap();
-        old.pragma_update(None, "application_id", 0x7772_6274).unwrap();
+        old.pragma_update(None, "application_id", 0x7772_6274)
+            .unwrap();
         old.pragma_update(None, "user_version", schema).unwrap();
-        old.execute_batch("CREATE TABLE runs (number INTEGER PRIMARY KEY)").unwrap();
+        old.execute_batch("CREATE TABLE runs (number INTEGER PRIMARY KEY)")
+            .unwrap();
         drop(old);
         let error = open(&path).err().unwrap().to_string();
         assert!(
-            error.contains(&format!("has schema {schema}, this writebench knows 9. Use {told}")),
+            error.contains(&format!(
+                "has schema {schema}, this writebench knows 9. Use {told}"
+            )),
             "{error}"
         );
         let tables: i64 = rusqlite::Connection::open(&path)

@@ -1,9 +1,9 @@
 use std::path::{Path, PathBuf};
 
 use writebench_model::{
-    CaseOrigin, CaseRecord, Cluster, Extent, Failure, FilesystemSpec, FoldedRun, Latency, Limit, LimitKind,
-    MissingTarget, Node, Outcome, Phase, PhasesNs, ReadBack, ReadFrom, RunEvent, RunRecord, RunStatus, Sample,
-    Stage, SystemState, Timeline,
+    CaseOrigin, CaseRecord, Cluster, Extent, Failure, FilesystemSpec, FoldedRun, Latency, Limit,
+    LimitKind, MissingTarget, Node, Outcome, Phase, PhasesNs, ReadBack, ReadFrom, RunEvent,
+    RunRecord, RunStatus, Sample, Stage, SystemState, Timeline,
 };
 use writebench_store::{Finalist, Store, StoreError, WorkspaceRecord};
 use writebench_testkit::{example_case, example_run, example_target, recorded};
@@ -13,12 +13,19 @@ fn open(path: &Path) -> Result<Store, StoreError> {
 }
 
 fn taken(target: usize, sample: &Sample) -> RunEvent {
-    RunEvent::Sample { target, case: recorded("write"), sample: sample.clone().into() }
+    RunEvent::Sample {
+        target,
+        case: recorded("write"),
+        sample: sample.clone().into(),
+    }
 }
 
 fn run() -> RunRecord {
     let case = |section, name| example_case(section, name, Vec::new());
-    let labelled = CaseRecord { label: Some("its name".to_owned()), ..case("two", "write,chunk=4KiB") };
+    let labelled = CaseRecord {
+        label: Some("its name".to_owned()),
+        ..case("two", "write,chunk=4KiB")
+    };
     RunRecord {
         status: RunStatus::Running,
         label: Some("nightly".to_owned()),
@@ -47,14 +54,24 @@ fn samples() -> Vec<Sample> {
         round: 0,
         order: Some(30),
         outcome: Outcome::Ok,
-        phases_ns: PhasesNs { prepare: 1, open: 2, write: 3, sync: 4, close: 5 },
+        phases_ns: PhasesNs {
+            prepare: 1,
+            open: 2,
+            write: 3,
+            sync: 4,
+            close: 5,
+        },
         bytes: 6,
         user_cpu_ns: 7,
         system_cpu_ns: 8,
         page_faults: 9,
         context_switches: 10,
         device_bytes: Some(11),
-        read_back: Some(ReadBack { extent: Extent::Part, bytes: 5, from: Some(ReadFrom::Device) }),
+        read_back: Some(ReadBack {
+            extent: Extent::Part,
+            bytes: 5,
+            from: Some(ReadFrom::Device),
+        }),
         probe_ns: [12, 13],
         steal_ns: 14,
         settle_ns: 15,
@@ -80,7 +97,13 @@ fn samples() -> Vec<Sample> {
             thermal_throttles: None,
             returned_memory_bytes: Some(4096),
         },
-        timeline: Some(Timeline { interval_ns: 27, bytes: vec![28, 29] }.into()),
+        timeline: Some(
+            Timeline {
+                interval_ns: 27,
+                bytes: vec![28, 29],
+            }
+            .into(),
+        ),
         ranks: None,
     };
     let failure = Failure {
@@ -94,21 +117,35 @@ fn samples() -> Vec<Sample> {
     let outcomes = [
         Outcome::Failed(failure.clone().into()),
         Outcome::Unsupported(failure.into()),
-        Outcome::TimedOut { phase: Phase::Sync, limit_ns: 9 },
-        Outcome::WorkerDied { phase: Phase::Write, signal: Some(7), detail: String::new() },
+        Outcome::TimedOut {
+            phase: Phase::Sync,
+            limit_ns: 9,
+        },
+        Outcome::WorkerDied {
+            phase: Phase::Write,
+            signal: Some(7),
+            detail: String::new(),
+        },
     ];
-    std::iter::once(good).chain(outcomes.map(|outcome| Sample::without_figures(1, outcome))).collect()
+    std::iter::once(good)
+        .chain(outcomes.map(|outcome| Sample::without_figures(1, outcome)))
+        .collect()
 }
 
 #[test]
 fn a_run_is_read_as_its_events_made_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
-    let on =
-        |target: &str, name| CaseRecord { target: target.to_owned(), ..example_case("one", name, Vec::new()) };
+    let on = |target: &str, name| CaseRecord {
+        target: target.to_owned(),
+        ..example_case("one", name, Vec::new())
+    };
     let mut expected = RunRecord {
         targets: vec![example_target("ext4"), example_target("xfs")],
-        missing: vec![MissingTarget { name: "jfs".to_owned(), reason: "no mkfs.jfs".to_owned() }],
+        missing: vec![MissingTarget {
+            name: "jfs".to_owned(),
+            reason: "no mkfs.jfs".to_owned(),
+        }],
         // A case in two tables has its samples in both.
         cases: vec![on("ext4", "write"), on("xfs", "write"), on("ext4", "write")],
         ..run()
@@ -124,7 +161,10 @@ fn a_run_is_read_as_its_events_made_it() {
         description: "16 MiB".to_owned(),
     };
     let cluster = Cluster {
-        nodes: vec![Node { host: "a".to_owned(), ranks: 2 }],
+        nodes: vec![Node {
+            host: "a".to_owned(),
+            ranks: 2,
+        }],
         mpi: "Open MPI".to_owned(),
         job: None,
         interconnect: None,
@@ -140,38 +180,65 @@ fn a_run_is_read_as_its_events_made_it() {
     (expected.written_bytes, expected.cpu_wait_ppm) = (Some(u64::MAX), Some(7));
     expected.status = RunStatus::Complete;
 
-    let started =
-        RunEvent::Started { target: 0, case: recorded("write").known().unwrap().clone(), left: 7, written: 0 };
+    let started = RunEvent::Started {
+        target: 0,
+        case: recorded("write").known().unwrap().clone(),
+        left: 7,
+        written: 0,
+    };
     let before = [
-        RunEvent::Limits { target: 0, limits: Vec::new() },
-        RunEvent::Limits { target: 0, limits: vec![limit] },
+        RunEvent::Limits {
+            target: 0,
+            limits: Vec::new(),
+        },
+        RunEvent::Limits {
+            target: 0,
+            limits: vec![limit],
+        },
         RunEvent::Case(on("xfs", "pwrite").into()),
         started,
         taken(1, &samples()[0]),
     ];
     let after = [
         RunEvent::Cluster(cluster),
-        RunEvent::Totals { written_bytes: u64::MAX, cpu_wait_ppm: Some(7) },
+        RunEvent::Totals {
+            written_bytes: u64::MAX,
+            cpu_wait_ppm: Some(7),
+        },
         RunEvent::Status(RunStatus::Complete),
     ];
     let store = open(&path).unwrap();
-    for event in before.into_iter().chain(samples().iter().map(|sample| taken(0, sample))).chain(after) {
+    for event in before
+        .into_iter()
+        .chain(samples().iter().map(|sample| taken(0, sample)))
+        .chain(after)
+    {
         store.record(number, &event).unwrap();
         folded.apply(event);
     }
     assert_eq!(store.run(number).unwrap(), expected);
     assert_eq!(folded.finish(), expected);
     let summary = &store.runs().unwrap()[0];
-    assert_eq!((summary.target.as_str(), summary.cases, summary.samples), ("ext4, xfs, jfs", 3, 6));
+    assert_eq!(
+        (summary.target.as_str(), summary.cases, summary.samples),
+        ("ext4, xfs, jfs", 3, 6)
+    );
     assert_eq!(summary.status, "complete");
     let nowhere = store.record(number, &RunEvent::Case(on("btrfs", "write").into()));
-    assert!(nowhere.unwrap_err().to_string().contains("record the run"), "a target that the run does not have");
+    assert!(
+        nowhere.unwrap_err().to_string().contains("record the run"),
+        "a target that the run does not have"
+    );
 }
 
 #[test]
 fn a_sample_of_a_case_without_a_row_is_dropped() {
     let mut folded = FoldedRun::new(run());
-    folded.apply(RunEvent::Sample { target: 0, case: recorded("mmap"), sample: samples()[0].clone().into() });
+    folded.apply(RunEvent::Sample {
+        target: 0,
+        case: recorded("mmap"),
+        sample: samples()[0].clone().into(),
+    });
     folded.apply(taken(1, &samples()[0]));
     assert_eq!(folded.finish(), run());
 }
@@ -184,18 +251,41 @@ fn an_import_takes_all_runs_whole_or_none() {
     for sample in samples() {
         from.record(number, &taken(0, &sample)).unwrap();
     }
-    from.record(number, &RunEvent::Status(RunStatus::Limited)).unwrap();
+    from.record(number, &RunEvent::Status(RunStatus::Limited))
+        .unwrap();
     let there = from.run(number).unwrap();
-    let other = RunRecord { id: "other".to_owned(), ..there.clone() };
+    let other = RunRecord {
+        id: "other".to_owned(),
+        ..there.clone()
+    };
     let mut to = open(&directory.path().join("to")).unwrap();
-    assert_eq!(to.import_runs(&[other.clone(), there.clone()]).unwrap(), [1, 2]);
-    assert_eq!((to.run(1).unwrap(), to.run(2).unwrap()), (other.clone(), there.clone()));
-    assert!(to.is_imported(1).unwrap() && to.is_imported(2).unwrap(), "and is known by it");
+    assert_eq!(
+        to.import_runs(&[other.clone(), there.clone()]).unwrap(),
+        [1, 2]
+    );
+    assert_eq!(
+        (to.run(1).unwrap(), to.run(2).unwrap()),
+        (other.clone(), there.clone())
+    );
+    assert!(
+        to.is_imported(1).unwrap() && to.is_imported(2).unwrap(),
+        "and is known by it"
+    );
     assert!(!from.is_imported(number).unwrap());
     assert!(to.has_run("other").unwrap() && !to.has_run("third").unwrap());
-    let third = RunRecord { id: "third".to_owned(), ..there };
-    assert!(to.import_runs(&[third, other]).is_err(), "the second is there already");
-    assert_eq!(to.runs().unwrap().len(), 2, "and the first of the two did not come");
+    let third = RunRecord {
+        id: "third".to_owned(),
+        ..there
+    };
+    assert!(
+        to.import_runs(&[third, other]).is_err(),
+        "the second is there already"
+    );
+    assert_eq!(
+        to.runs().unwrap().len(),
+        2,
+        "and the first of the two did not come"
+    );
 }
 
 #[test]
@@ -218,19 +308,38 @@ fn a_run_is_running_only_while_a_store_holds_it() {
     let mut store = open(&path).unwrap();
     let other = open(&path).unwrap();
     let first = store.begin_run(&run()).unwrap();
-    let second = store.begin_run(&RunRecord { id: "other".to_owned(), ..run() }).unwrap();
+    let second = store
+        .begin_run(&RunRecord {
+            id: "other".to_owned(),
+            ..run()
+        })
+        .unwrap();
     let status = |store: &Store, number| {
-        let listed = store.runs().unwrap().into_iter().find(|run| run.number == number).unwrap().status;
+        let listed = store
+            .runs()
+            .unwrap()
+            .into_iter()
+            .find(|run| run.number == number)
+            .unwrap()
+            .status;
         let status = store.run(number).unwrap().status;
         assert_eq!(listed, status.name());
         status
     };
     for looks in [&store, &other] {
-        assert_eq!([status(looks, first), status(looks, second)], [RunStatus::Running; 2]);
+        assert_eq!(
+            [status(looks, first), status(looks, second)],
+            [RunStatus::Running; 2]
+        );
     }
-    assert!(other.is_under_way_elsewhere(first).unwrap() && !store.is_under_way_elsewhere(first).unwrap());
+    assert!(
+        other.is_under_way_elsewhere(first).unwrap()
+            && !store.is_under_way_elsewhere(first).unwrap()
+    );
     assert!(!other.hold_run(second).unwrap(), "it is under way");
-    store.record(second, &RunEvent::Status(RunStatus::Limited)).unwrap();
+    store
+        .record(second, &RunEvent::Status(RunStatus::Limited))
+        .unwrap();
     drop(store);
     assert_eq!(status(&other, first), RunStatus::Interrupted);
     assert_eq!(status(&other, second), RunStatus::Limited);
@@ -238,8 +347,15 @@ fn a_run_is_running_only_while_a_store_holds_it() {
     assert_eq!(status(&other, first), RunStatus::Running);
     // A database from elsewhere may have this.
     let connection = rusqlite::Connection::open(&path).unwrap();
-    connection.pragma_update(None, "foreign_keys", false).unwrap();
-    connection.execute("UPDATE runs SET number = -1, status = 'running' WHERE number = ?1", [second]).unwrap();
+    connection
+        .pragma_update(None, "foreign_keys", false)
+        .unwrap();
+    connection
+        .execute(
+            "UPDATE runs SET number = -1, status = 'running' WHERE number = ?1",
+            [second],
+        )
+        .unwrap();
     assert_eq!(other.runs().unwrap()[0].status, "interrupted");
 }
 
@@ -253,14 +369,27 @@ fn writing_to_a_moved_database_is_an_error() {
     store.check_in_place().unwrap();
     std::fs::rename(&path, directory.path().join("moved")).unwrap();
     let gone = |written: Result<(), StoreError>| {
-        assert!(matches!(written, Err(StoreError::Gone { .. })), "{written:?}");
+        assert!(
+            matches!(written, Err(StoreError::Gone { .. })),
+            "{written:?}"
+        );
     };
     gone(store.check_in_place());
     gone(store.record(number, &taken(0, &samples()[0])));
     gone(store.record(number, &RunEvent::Case(run().cases[0].clone().into())));
-    gone(store.record(number, &RunEvent::Limits { target: 0, limits: Vec::new() }));
+    gone(store.record(
+        number,
+        &RunEvent::Limits {
+            target: 0,
+            limits: Vec::new(),
+        },
+    ));
     gone(store.record(number, &RunEvent::Status(RunStatus::Complete)));
-    assert_eq!(store.run(number).unwrap().cases[0].samples.len(), 1, "what was written is read");
+    assert_eq!(
+        store.run(number).unwrap().cases[0].samples.len(),
+        1,
+        "what was written is read"
+    );
     std::fs::rename(directory.path().join("moved"), &path).unwrap();
     store.record(number, &taken(0, &samples()[0])).unwrap();
 }
@@ -275,7 +404,11 @@ fn a_lock_of_another_program_is_distinguished_from_other_errors() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let add = || store.record(number, &taken(0, &samples()[0]));
     assert!(store.without_waiting(add).unwrap_err().is_busy());
-    assert_eq!(store.run(number).unwrap().cases[0].samples, [], "it can be read");
+    assert_eq!(
+        store.run(number).unwrap().cases[0].samples,
+        [],
+        "it can be read"
+    );
     other.execute_batch("ROLLBACK").unwrap();
     store.without_waiting(add).unwrap();
     assert!(!store.run(99).unwrap_err().is_busy());
@@ -286,48 +419,100 @@ fn a_run_too_large_to_read_is_not_begun() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = open(&directory.path().join("db")).unwrap();
     let large = [
-        RunRecord { label: Some("x".repeat(4097)), ..run() },
-        RunRecord { targets: (0..1001).map(|number| example_target(&number.to_string())).collect(), ..run() },
-        RunRecord { cases: vec![run().cases[0].clone(); 100_001], ..run() },
+        RunRecord {
+            label: Some("x".repeat(4097)),
+            ..run()
+        },
+        RunRecord {
+            targets: (0..1001)
+                .map(|number| example_target(&number.to_string()))
+                .collect(),
+            ..run()
+        },
+        RunRecord {
+            cases: vec![run().cases[0].clone(); 100_001],
+            ..run()
+        },
     ];
     for run in large {
-        assert!(matches!(store.begin_run(&run), Err(StoreError::TooLarge { .. })));
-        assert!(matches!(store.import_runs(&[run]), Err(StoreError::TooLarge { .. })));
+        assert!(matches!(
+            store.begin_run(&run),
+            Err(StoreError::TooLarge { .. })
+        ));
+        assert!(matches!(
+            store.import_runs(&[run]),
+            Err(StoreError::TooLarge { .. })
+        ));
     }
     // No terminal could show any of these characters.
     let path = "\u{fffd}".repeat(4096);
-    store.begin_run(&RunRecord { label: Some(path), ..run() }).unwrap();
+    store
+        .begin_run(&RunRecord {
+            label: Some(path),
+            ..run()
+        })
+        .unwrap();
 }
 
 #[test]
 fn the_newest_run_and_the_newest_resumable_run_are_found() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = open(&directory.path().join("db")).unwrap();
-    assert_eq!((store.newest_run().unwrap(), store.unfinished_runs().unwrap()), (None, vec![]));
-    let with_id = |id: &str| RunRecord { id: id.to_owned(), ..run() };
+    assert_eq!(
+        (
+            store.newest_run().unwrap(),
+            store.unfinished_runs().unwrap()
+        ),
+        (None, vec![])
+    );
+    let with_id = |id: &str| RunRecord {
+        id: id.to_owned(),
+        ..run()
+    };
     let first = store.begin_run(&run()).unwrap();
     let complete = store.begin_run(&with_id("complete")).unwrap();
-    store.record(complete, &RunEvent::Status(RunStatus::Complete)).unwrap();
-    store.import_runs(&[RunRecord { status: RunStatus::Limited, ..with_id("imported") }]).unwrap();
+    store
+        .record(complete, &RunEvent::Status(RunStatus::Complete))
+        .unwrap();
+    store
+        .import_runs(&[RunRecord {
+            status: RunStatus::Limited,
+            ..with_id("imported")
+        }])
+        .unwrap();
     let mut search = with_id("search");
     search.settings.search_bytes = Some(4096);
     store.begin_run(&search).unwrap();
     let origin = CaseOrigin::of_search(Stage::Final, false);
-    let case = CaseRecord { origin, ..run().cases[0].clone() };
-    store.begin_run(&RunRecord { cases: vec![case], ..with_id("search of an older version") }).unwrap();
+    let case = CaseRecord {
+        origin,
+        ..run().cases[0].clone()
+    };
+    store
+        .begin_run(&RunRecord {
+            cases: vec![case],
+            ..with_id("search of an older version")
+        })
+        .unwrap();
     let mut made = with_id("made");
     made.targets[0].made_filesystem = Some(making());
     let newest = store.begin_run(&made).unwrap();
     assert_eq!(store.newest_run().unwrap(), Some(newest));
     assert_eq!(store.unfinished_runs().unwrap(), [first]);
-    assert!(matches!(store.run(99), Err(StoreError::NoRun { run: 99, .. })));
+    assert!(matches!(
+        store.run(99),
+        Err(StoreError::NoRun { run: 99, .. })
+    ));
 }
 
 #[test]
 fn a_run_that_is_deleted_leaves_no_row_and_other_runs_whole() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
-    let with_id = |id: &str| RunRecord { id: id.to_owned(), ..run() };
+    let with_id = |id: &str| RunRecord {
+        id: id.to_owned(),
+        ..run()
+    };
     let numbers = {
         let mut store = open(&path).unwrap();
         let numbers = ["a", "b", "c"].map(|id| store.begin_run(&with_id(id)).unwrap());
@@ -337,28 +522,45 @@ fn a_run_that_is_deleted_leaves_no_row_and_other_runs_whole() {
         numbers
     };
     let mut store = open(&path).unwrap();
-    let workspace = WorkspaceRecord { path: PathBuf::from("/t/left"), run: numbers[0] };
+    let workspace = WorkspaceRecord {
+        path: PathBuf::from("/t/left"),
+        run: numbers[0],
+    };
     store.add_workspace(&workspace).unwrap();
     let other = open(&path).unwrap();
     assert!(other.hold_run(numbers[1]).unwrap());
     let under_way = store.delete_runs(&numbers[..2]);
-    assert!(matches!(under_way, Err(StoreError::UnderWay { run, .. }) if run == numbers[1]), "{under_way:?}");
+    assert!(
+        matches!(under_way, Err(StoreError::UnderWay { run, .. }) if run == numbers[1]),
+        "{under_way:?}"
+    );
     let missing = store.delete_runs(&[numbers[0], 99]);
-    assert!(matches!(missing, Err(StoreError::NoRun { run: 99, .. })), "{missing:?}");
+    assert!(
+        matches!(missing, Err(StoreError::NoRun { run: 99, .. })),
+        "{missing:?}"
+    );
     assert_eq!(store.runs().unwrap().len(), 3, "all or none");
     drop(other);
     let kept = store.run(numbers[2]).unwrap();
     store.delete_runs(&numbers[..2]).unwrap();
     assert_eq!(store.runs().unwrap().len(), 1);
     assert_eq!(store.run(numbers[2]).unwrap(), kept);
-    assert_eq!(store.workspaces().unwrap(), [workspace], "it is still to be removed");
+    assert_eq!(
+        store.workspaces().unwrap(),
+        [workspace],
+        "it is still to be removed"
+    );
     let connection = rusqlite::Connection::open(&path).unwrap();
     for table in ["targets", "cases", "samples"] {
         let select = format!("SELECT count(*) FROM {table} WHERE run <> ?1");
-        let orphans: i64 = connection.query_row(&select, [numbers[2]], |row| row.get(0)).unwrap();
+        let orphans: i64 = connection
+            .query_row(&select, [numbers[2]], |row| row.get(0))
+            .unwrap();
         assert_eq!(orphans, 0, "{table}");
     }
-    let free: i64 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0)).unwrap();
+    let free: i64 = connection
+        .pragma_query_value(None, "freelist_count", |row| row.get(0))
+        .unwrap();
     assert_eq!(free, 0, "its space is given back");
 }
 
@@ -368,9 +570,15 @@ fn an_error_has_sqlites_message_once_and_a_remedy() {
     let path = directory.path().join("db");
     std::fs::write(&path, [b'x'; 4096]).unwrap();
     let error = open(&path).err().unwrap();
-    assert!(std::error::Error::source(&error).is_none(), "its text says it already");
+    assert!(
+        std::error::Error::source(&error).is_none(),
+        "its text says it already"
+    );
     let text = error.to_string();
-    assert!(text.contains("not a database") && text.contains("Name another with --db"), "{text}");
+    assert!(
+        text.contains("not a database") && text.contains("Name another with --db"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -380,12 +588,26 @@ fn runs_are_found_by_their_label_and_listed_with_it() {
     let labels = [Some("before"), None, Some("after"), Some("before")];
     for (number, label) in (1..).zip(labels) {
         let (id, label): (i32, _) = (number, label.map(str::to_owned));
-        store.begin_run(&RunRecord { id: id.to_string(), label, ..run() }).unwrap();
+        store
+            .begin_run(&RunRecord {
+                id: id.to_string(),
+                label,
+                ..run()
+            })
+            .unwrap();
     }
     assert_eq!(store.runs_labelled("before").unwrap(), [1, 4]);
     assert!(store.runs_labelled("").unwrap().is_empty());
-    let listed: Vec<Option<String>> = store.runs().unwrap().into_iter().map(|run| run.label).collect();
-    assert_eq!(listed.iter().map(Option::as_deref).collect::<Vec<_>>(), labels);
+    let listed: Vec<Option<String>> = store
+        .runs()
+        .unwrap()
+        .into_iter()
+        .map(|run| run.label)
+        .collect();
+    assert_eq!(
+        listed.iter().map(Option::as_deref).collect::<Vec<_>>(),
+        labels
+    );
 }
 
 #[test]
@@ -395,7 +617,10 @@ fn workspaces_are_remembered_until_they_are_forgotten() {
     let store = open(&directory.path().join("db")).unwrap();
     // Not UTF-8.
     let path = PathBuf::from(std::ffi::OsString::from_vec(b"/t/\xff".to_vec()));
-    let record = WorkspaceRecord { path: path.clone(), run: 3 };
+    let record = WorkspaceRecord {
+        path: path.clone(),
+        run: 3,
+    };
     store.add_workspace(&record).unwrap();
     assert_eq!(store.workspaces().unwrap(), [record]);
     store.forget_workspace(&path).unwrap();
@@ -406,7 +631,10 @@ fn workspaces_are_remembered_until_they_are_forgotten() {
 fn a_database_of_another_program_is_not_touched() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("theirs");
-    rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs (a)").unwrap();
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch("CREATE TABLE theirs (a)")
+        .unwrap();
     let before = std::fs::read(&path).unwrap();
     let error = open(&path).err().unwrap().to_string();
     assert!(error.contains("another program"), "{error}");
@@ -429,27 +657,46 @@ fn a_case_is_known_by_its_recorded_values_and_otherwise_still_readable() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let case = |name| example_case("one", name, Vec::new());
-    let run = RunRecord { cases: vec![case("write"), case("pwrite"), case("mmap"), case("writev")], ..run() };
+    let run = RunRecord {
+        cases: vec![case("write"), case("pwrite"), case("mmap"), case("writev")],
+        ..run()
+    };
     let number = open(&path).unwrap().begin_run(&run).unwrap();
     let later = rusqlite::Connection::open(&path).unwrap();
     let set = |position: i64, field: &str, value: &str| {
         let update = "UPDATE cases SET record = json_set(record, ?2, ?3) WHERE position = ?1";
-        assert_eq!(later.execute(update, rusqlite::params![position, field, value]).unwrap(), 1);
+        assert_eq!(
+            later
+                .execute(update, rusqlite::params![position, field, value])
+                .unwrap(),
+            1
+        );
     };
     set(0, "$.name", "teleport,distance=1m");
     set(0, "$.method", "teleport");
     set(0, "$.axes.distance", "1m");
     set(1, "$.axes.chunk", "2MiB");
-    let without = "UPDATE cases SET record = json_remove(record, '$.axes.memory') WHERE position = 3";
+    let without =
+        "UPDATE cases SET record = json_remove(record, '$.axes.memory') WHERE position = 3";
     assert_eq!(later.execute(without, []).unwrap(), 1);
     let cases = open(&path).unwrap().run(number).unwrap().cases;
     let (lost, other, ours) = (&cases[0].case, &cases[1].case, &cases[2].case);
-    assert_eq!((lost.name(), lost.method()), ("teleport,distance=1m", "teleport"));
+    assert_eq!(
+        (lost.name(), lost.method()),
+        ("teleport,distance=1m", "teleport")
+    );
     assert_eq!(lost.axes()["distance"], "1m");
-    assert_eq!((other.name(), other.known()), ("pwrite", None), "its default was another");
+    assert_eq!(
+        (other.name(), other.known()),
+        ("pwrite", None),
+        "its default was another"
+    );
     assert_eq!(ours, &run.cases[2].case);
     assert!(ours.known().is_some());
-    assert_eq!(cases[3].case, run.cases[3].case, "an axis that came later has its default");
+    assert_eq!(
+        cases[3].case, run.cases[3].case,
+        "an axis that came later has its default"
+    );
 }
 
 /// A search, with samples of its finalists.
@@ -459,13 +706,28 @@ fn searched(store: &mut Store, id: &str, target: &str, baseline: &str) -> i64 {
         origin: CaseOrigin::of_search(Stage::Final, is_baseline),
         ..example_case("", name, Vec::new())
     };
-    let cases = vec![case(baseline, true), case("pwrite,size=8MiB,threads=2", false)];
-    let run = RunRecord { id: id.to_owned(), targets: vec![example_target(target)], cases, ..example_run() };
+    let cases = vec![
+        case(baseline, true),
+        case("pwrite,size=8MiB,threads=2", false),
+    ];
+    let run = RunRecord {
+        id: id.to_owned(),
+        targets: vec![example_target(target)],
+        cases,
+        ..example_run()
+    };
     let number = store.begin_run(&run).expect("a run begins");
     for round in 0..6 {
         for name in [baseline, "pwrite,size=8MiB,threads=2"] {
-            let sample = Sample { round, ..samples()[0].clone() };
-            let event = RunEvent::Sample { target: 0, case: recorded(name), sample: sample.into() };
+            let sample = Sample {
+                round,
+                ..samples()[0].clone()
+            };
+            let event = RunEvent::Sample {
+                target: 0,
+                case: recorded(name),
+                sample: sample.into(),
+            };
             store.record(number, &event).expect("an event is recorded");
         }
     }
@@ -478,22 +740,60 @@ fn names_of_earlier_cases_are_found_without_reading_older_runs() {
     let path = directory.path().join("db");
     let mut store = open(&path).unwrap();
     for number in 0..30 {
-        searched(&mut store, &format!("older {number}"), "/data", "write,size=1MiB");
+        searched(
+            &mut store,
+            &format!("older {number}"),
+            "/data",
+            "write,size=1MiB",
+        );
     }
     let wanted = searched(&mut store, "wanted", "/data", "write,size=8MiB");
     let other = searched(&mut store, "other", "/other", "write,size=8MiB,sync=fsync");
     // What is looked for is in the newest runs, and the older ones can no longer be read.
     let connection = rusqlite::Connection::open(&path).unwrap();
-    connection.execute("UPDATE cases SET record = 'broken' WHERE run < ?1", [wanted]).unwrap();
-    connection.execute("UPDATE samples SET sample = '{}' WHERE run < ?1", [wanted]).unwrap();
+    connection
+        .execute(
+            "UPDATE cases SET record = 'broken' WHERE run < ?1",
+            [wanted],
+        )
+        .unwrap();
+    connection
+        .execute("UPDATE samples SET sample = '{}' WHERE run < ?1", [wanted])
+        .unwrap();
     assert!(store.run(1).is_err());
-    let find = |names: &[&str]| store.newest_run_with(names, |wanted: &&str, name| name == *wanted).unwrap();
-    assert_eq!(find(&["write,size=8MiB", "pwrite,size=8MiB,threads=2"]), Some(wanted));
+    let find = |names: &[&str]| {
+        store
+            .newest_run_with(names, |wanted: &&str, name| name == *wanted)
+            .unwrap()
+    };
+    assert_eq!(
+        find(&["write,size=8MiB", "pwrite,size=8MiB,threads=2"]),
+        Some(wanted)
+    );
     assert_eq!(find(&["write,size=8MiB,sync=fsync"]), Some(other));
-    assert_eq!(find(&["write,size=8MiB", "write,size=8MiB,sync=fsync"]), None, "never in one run");
-    let has_baseline = |all: &[_]| all.iter().any(|one: &Finalist| one.is_baseline && one.samples == 6);
-    let (number, finalists) = store.newest_search_on("/data", has_baseline).unwrap().unwrap();
+    assert_eq!(
+        find(&["write,size=8MiB", "write,size=8MiB,sync=fsync"]),
+        None,
+        "never in one run"
+    );
+    let has_baseline = |all: &[_]| {
+        all.iter()
+            .any(|one: &Finalist| one.is_baseline && one.samples == 6)
+    };
+    let (number, finalists) = store
+        .newest_search_on("/data", has_baseline)
+        .unwrap()
+        .unwrap();
     assert_eq!(number, wanted);
-    let names: Vec<_> = finalists.iter().map(|one| (one.name.as_str(), one.is_baseline)).collect();
-    assert_eq!(names, [("write,size=8MiB", true), ("pwrite,size=8MiB,threads=2", false)]);
+    let names: Vec<_> = finalists
+        .iter()
+        .map(|one| (one.name.as_str(), one.is_baseline))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            ("write,size=8MiB", true),
+            ("pwrite,size=8MiB,threads=2", false)
+        ]
+    );
 }

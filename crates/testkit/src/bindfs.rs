@@ -20,10 +20,19 @@ impl Bindfs {
     pub fn mount() -> Result<Self> {
         let (below, point) = (temporary("bindfs-below")?, temporary("bindfs-point")?);
         let mut command = Command::new("bindfs");
-        command.arg("-f").args([below.path(), point.path()]).stdin(Stdio::null()).stderr(Stdio::null());
+        command
+            .arg("-f")
+            .args([below.path(), point.path()])
+            .stdin(Stdio::null())
+            .stderr(Stdio::null());
         let server = command.spawn().context("start bindfs")?;
-        let bindfs = Self { server, point, below };
-        let is_mounted = || (device_at(bindfs.path()) != device_at(bindfs.below.path())).then_some(());
+        let bindfs = Self {
+            server,
+            point,
+            below,
+        };
+        let is_mounted =
+            || (device_at(bindfs.path()) != device_at(bindfs.below.path())).then_some(());
         wait_for("bindfs to mount", is_mounted)?;
         Ok(bindfs)
     }

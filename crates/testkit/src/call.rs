@@ -5,7 +5,10 @@ use anyhow::{Context, Result, bail};
 
 /// In the C locale.
 pub fn call(command: &mut Command) -> Result<()> {
-    let output = command.env("LC_ALL", "C").output().with_context(|| format!("{command:?}"))?;
+    let output = command
+        .env("LC_ALL", "C")
+        .output()
+        .with_context(|| format!("{command:?}"))?;
     if !output.status.success() {
         bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
@@ -25,5 +28,7 @@ pub fn strace() -> Command {
 pub fn has_program(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let for_root = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
-    std::env::split_paths(&path).chain(for_root).any(|directory| directory.join(name).is_file())
+    std::env::split_paths(&path)
+        .chain(for_root)
+        .any(|directory| directory.join(name).is_file())
 }

@@ -10,10 +10,18 @@ use crate::program::extended;
 type Place = (&'static str, &'static str);
 
 // Version 1, then version 2.
-const MEMORY: [Place; 2] =
-    [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
-const PROCESSES: [Place; 2] = [("/sys/fs/cgroup/pids", "pids.max"), ("/sys/fs/cgroup", "pids.max")];
-const CPU: [Place; 2] = [("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us"), ("/sys/fs/cgroup", "cpu.max")];
+const MEMORY: [Place; 2] = [
+    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+    ("/sys/fs/cgroup", "memory.max"),
+];
+const PROCESSES: [Place; 2] = [
+    ("/sys/fs/cgroup/pids", "pids.max"),
+    ("/sys/fs/cgroup", "pids.max"),
+];
+const CPU: [Place; 2] = [
+    ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us"),
+    ("/sys/fs/cgroup", "cpu.max"),
+];
 
 /// Version 2, alone or next to version 1, and version 1.
 const FREEZERS: [Place; 3] = [
@@ -44,14 +52,22 @@ impl ControlGroup {
         let (folder, file) = mounted(places);
         let outer = Group::below(Path::new(folder), file)?;
         outer.set(file, &most.to_string())?;
-        Ok(Self { inner: None, outer, file })
+        Ok(Self {
+            inner: None,
+            outer,
+            file,
+        })
     }
 
     /// Above the processes' own group.
     pub fn with_cpu_limit(percent: u32) -> Result<Self> {
         let group = Self::nested(mounted(CPU))?;
         let quota_us = percent * 1000;
-        let limit = if group.file == "cpu.max" { format!("{quota_us} 100000") } else { quota_us.to_string() };
+        let limit = if group.file == "cpu.max" {
+            format!("{quota_us} 100000")
+        } else {
+            quota_us.to_string()
+        };
         group.outer.set(group.file, &limit)?;
         Ok(group)
     }
@@ -59,18 +75,27 @@ impl ControlGroup {
     /// They freeze above the processes' own group.
     #[must_use]
     pub fn freezers() -> Vec<Self> {
-        FREEZERS.iter().filter_map(|place| Self::nested(*place).ok()).collect()
+        FREEZERS
+            .iter()
+            .filter_map(|place| Self::nested(*place).ok())
+            .collect()
     }
 
     fn nested((folder, file): Place) -> Result<Self> {
         let outer = Group::below(Path::new(folder), file)?;
-        Ok(Self { inner: Some(Group::below(&outer.path, "cgroup.procs")?), outer, file })
+        Ok(Self {
+            inner: Some(Group::below(&outer.path, "cgroup.procs")?),
+            outer,
+            file,
+        })
     }
 
     #[must_use]
     pub fn with(&self, command: &Command) -> Command {
         let mut inside = Command::new("sh");
-        inside.args(["-c", r#"echo $$ >"$0" && exec "$@""#]).arg(self.members().path.join("cgroup.procs"));
+        inside
+            .args(["-c", r#"echo $$ >"$0" && exec "$@""#])
+            .arg(self.members().path.join("cgroup.procs"));
         extended(inside, command)
     }
 
@@ -83,14 +108,23 @@ impl ControlGroup {
     }
 
     pub fn freeze(&self, frozen: bool) -> Result<()> {
-        let [thawed, stopped] = if self.file == "freezer.state" { ["THAWED", "FROZEN"] } else { ["0", "1"] };
-        self.outer.set(self.file, if frozen { stopped } else { thawed })
+        let [thawed, stopped] = if self.file == "freezer.state" {
+            ["THAWED", "FROZEN"]
+        } else {
+            ["0", "1"]
+        };
+        self.outer
+            .set(self.file, if frozen { stopped } else { thawed })
     }
 }
 
 /// A machine has one of the two hierarchies.
 fn mounted([first, second]: [Place; 2]) -> Place {
-    if Path::new(first.0).exists() { first } else { second }
+    if Path::new(first.0).exists() {
+        first
+    } else {
+        second
+    }
 }
 
 impl Drop for ControlGroup {

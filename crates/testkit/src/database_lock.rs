@@ -13,12 +13,19 @@ impl DatabaseLock {
             c = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)\n\
             c.execute('begin immediate')\nprint('locked', flush=True)\nsys.stdin.read()";
         let mut command = Command::new("python3");
-        command.args(["-c", script]).arg(database).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .args(["-c", script])
+            .arg(database)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::piped()).spawn()?;
         let mut said = String::new();
         BufReader::new(child.stdout.take().context("a pipe")?).read_line(&mut said)?;
         if said != "locked\n" {
-            bail!("not locked: {}", String::from_utf8_lossy(&child.wait_with_output()?.stderr));
+            bail!(
+                "not locked: {}",
+                String::from_utf8_lossy(&child.wait_with_output()?.stderr)
+            );
         }
         Ok(Self(child))
     }

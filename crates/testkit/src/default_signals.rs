@@ -7,7 +7,10 @@ use anyhow::{Context, Result};
 pub fn with_default_signals() -> Result<()> {
     const HUP_INT_QUIT_TERM: u64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14;
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).context("no SigIgn")?;
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .context("no SigIgn")?;
     if u64::from_str_radix(ignored.trim(), 16)? & HUP_INT_QUIT_TERM == 0 {
         return Ok(());
     }

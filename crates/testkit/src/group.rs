@@ -20,7 +20,8 @@ impl Group {
         fs::create_dir(&path).with_context(|| path.display().to_string())?;
         let group = Self { path };
         // A folder in a tmpfs would also be created, but lacks this file.
-        fs::metadata(group.path.join(file)).with_context(|| format!("no {file} in {}", root.display()))?;
+        fs::metadata(group.path.join(file))
+            .with_context(|| format!("no {file} in {}", root.display()))?;
         Ok(group)
     }
 

@@ -17,13 +17,19 @@ impl Image {
     }
 
     pub fn on(device: LoopDevice, kind: &str) -> Result<Self> {
-        Ok(Self { mounted: device.format_and_mount(device.path(), kind)?, device })
+        Ok(Self {
+            mounted: device.format_and_mount(device.path(), kind)?,
+            device,
+        })
     }
 
     /// With the filesystem that is in the file.
     pub fn over(file: &Path) -> Result<Self> {
         let device = LoopDevice::over(file, &[])?;
-        Ok(Self { mounted: device.mount()?, device })
+        Ok(Self {
+            mounted: device.mount()?,
+            device,
+        })
     }
 
     #[must_use]

@@ -34,9 +34,21 @@ impl Compiler {
         let mut command = Command::new("java");
         command.args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]);
         command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/src/Compiler.java"));
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("start java")?;
-        let (requests, answers) = process.stdin.take().zip(process.stdout.take()).context("no pipes")?;
-        Ok(Self { process, requests, answers: BufReader::new(answers) })
+        let mut process = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("start java")?;
+        let (requests, answers) = process
+            .stdin
+            .take()
+            .zip(process.stdout.take())
+            .context("no pipes")?;
+        Ok(Self {
+            process,
+            requests,
+            answers: BufReader::new(answers),
+        })
     }
 
     fn answer(&mut self, request: &str) -> Result<String> {

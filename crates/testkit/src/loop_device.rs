@@ -18,7 +18,10 @@ pub fn loop_devices() -> Vec<(PathBuf, String)> {
         let file = std::fs::read_to_string(device.join("loop/backing_file")).ok()?;
         Some((device, file.trim_end().to_owned()))
     };
-    entries(Path::new("/sys/block")).into_iter().filter_map(held).collect()
+    entries(Path::new("/sys/block"))
+        .into_iter()
+        .filter_map(held)
+        .collect()
 }
 
 /// Over its own sparse image or an existing file. Mounts and descriptors must be dropped first.
@@ -35,7 +38,9 @@ impl LoopDevice {
     }
 
     pub fn attach_with_sectors(size_bytes: u64, sector_bytes: u32) -> Result<Self> {
-        Self::with_image(&["--sector-size", &sector_bytes.to_string()], |image| image.set_len(size_bytes))
+        Self::with_image(&["--sector-size", &sector_bytes.to_string()], |image| {
+            image.set_len(size_bytes)
+        })
     }
 
     /// The image's blocks are written and cannot be discarded, and the device bypasses the page cache.
@@ -45,20 +50,33 @@ impl LoopDevice {
             image.sync_all()
         })?;
         let name = device.path.file_name().context("a device's name")?;
-        let discards = Path::new("/sys/block").join(name).join("queue/discard_max_bytes");
+        let discards = Path::new("/sys/block")
+            .join(name)
+            .join("queue/discard_max_bytes");
         std::fs::write(&discards, "0").with_context(|| discards.display().to_string())?;
         Ok(device)
     }
 
-    fn with_image(options: &[&str], fill: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<Self> {
+    fn with_image(
+        options: &[&str],
+        fill: impl FnOnce(&mut File) -> std::io::Result<()>,
+    ) -> Result<Self> {
         let directory = temporary("loop")?;
         let image = directory.path().join("image");
         fill(&mut File::create(&image)?)?;
-        Ok(Self { path: attached(&image, options)?, image, _directory: Some(directory) })
+        Ok(Self {
+            path: attached(&image, options)?,
+            image,
+            _directory: Some(directory),
+        })
     }
 
     pub fn over(file: &Path, options: &[&str]) -> Result<Self> {
-        Ok(Self { path: attached(file, options)?, image: file.to_path_buf(), _directory: None })
+        Ok(Self {
+            path: attached(file, options)?,
+            image: file.to_path_buf(),
+            _directory: None,
+        })
     }
 
     #[must_use]
@@ -106,14 +124,24 @@ impl LoopDevice {
 fn attached(file: &Path, options: &[&str]) -> Result<PathBuf> {
     let mut losetup = Command::new("losetup");
     // Without --partscan a loop device can have no partitions.
-    losetup.args(["--find", "--show", "--partscan"]).args(options).arg(file);
+    losetup
+        .args(["--find", "--show", "--partscan"])
+        .args(options)
+        .arg(file);
     let output = losetup.output().context("losetup")?;
-    ensure!(output.status.success(), "{losetup:?}: {}", String::from_utf8_lossy(&output.stderr));
+    ensure!(
+        output.status.success(),
+        "{losetup:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     Ok(PathBuf::from(String::from_utf8(output.stdout)?.trim_end()))
 }
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("--detach").arg(&self.path).output();
+        let _ = Command::new("losetup")
+            .arg("--detach")
+            .arg(&self.path)
+            .output();
     }
 }

@@ -25,12 +25,21 @@ impl Mounted {
 
     /// In whole pages, for this user alone: it is soon full.
     pub fn tmpfs(size_bytes: u64) -> Result<Self> {
-        Self::new(&["-t", "tmpfs", "-o", &format!("mode=0700,size={size_bytes}"), "tmpfs"])
+        Self::new(&[
+            "-t",
+            "tmpfs",
+            "-o",
+            &format!("mode=0700,size={size_bytes}"),
+            "tmpfs",
+        ])
     }
 
     /// Its directories are made in another filesystem, new for each overlay.
     pub fn overlay(below: &Path, options: &str) -> Result<Self> {
-        let own = tempfile::Builder::new().prefix("overlay-").tempdir_in(below)?.keep();
+        let own = tempfile::Builder::new()
+            .prefix("overlay-")
+            .tempdir_in(below)?
+            .keep();
         let [lower, upper, work] = ["lower", "upper", "work"].map(|name| own.join(name));
         for directory in [&lower, &upper, &work] {
             std::fs::create_dir(directory)?;
@@ -47,12 +56,18 @@ impl Mounted {
 
     /// For example `ro` or `size=1M`.
     pub fn remount(&self, options: &str) -> Result<()> {
-        call(Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(self.path()))
+        call(
+            Command::new("mount")
+                .args(["-o", &format!("remount,{options}")])
+                .arg(self.path()),
+        )
     }
 }
 
 pub(crate) fn temporary(what: &str) -> std::io::Result<TempDir> {
-    tempfile::Builder::new().prefix(&format!("writebench-{what}-")).tempdir()
+    tempfile::Builder::new()
+        .prefix(&format!("writebench-{what}-"))
+        .tempdir()
 }
 
 /// Repeated while it is busy: between `fork` and `exec`, a child of another test has this process's files open.
@@ -61,7 +76,9 @@ pub fn unmount(point: &Path) -> Result<()> {
     let start = Instant::now();
     loop {
         match rustix::mount::unmount(point, UnmountFlags::empty()) {
-            Err(Errno::BUSY) if start.elapsed() < LIMIT => std::thread::sleep(Duration::from_millis(5)),
+            Err(Errno::BUSY) if start.elapsed() < LIMIT => {
+                std::thread::sleep(Duration::from_millis(5))
+            }
             ended => return ended.with_context(|| format!("unmount {}", point.display())),
         }
     }

@@ -24,7 +24,10 @@ pub struct Ended {
 
 impl Program {
     pub fn new(binary: &str) -> Result<Self> {
-        Ok(Self { binary: PathBuf::from(binary), home: tempfile::tempdir()? })
+        Ok(Self {
+            binary: PathBuf::from(binary),
+            home: tempfile::tempdir()?,
+        })
     }
 
     #[must_use]
@@ -41,13 +44,19 @@ impl Program {
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
-        command.args(arguments).env("HOME", self.home()).env("XDG_DATA_HOME", self.home());
+        command
+            .args(arguments)
+            .env("HOME", self.home())
+            .env("XDG_DATA_HOME", self.home());
         command.env_remove("WRITEBENCH_DB").stdin(Stdio::null());
         command
     }
 
     pub fn call(&self, arguments: &[&str]) -> Result<Ended> {
-        let output = self.command(arguments).output().context("start writebench")?;
+        let output = self
+            .command(arguments)
+            .output()
+            .context("start writebench")?;
         Ok(Ended {
             code: output.status.code(),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -61,12 +70,19 @@ impl Program {
         let target = target.to_str().context("a target in UTF-8")?;
         let export_argument = format!("--export=json={}", export.display());
         let ended = self.call(&[&["run", target, &export_argument], arguments].concat())?;
-        ensure!(ended.code == Some(code), "expected exit code {code}: {ended:#?}");
+        ensure!(
+            ended.code == Some(code),
+            "expected exit code {code}: {ended:#?}"
+        );
         Ok(serde_json::from_str(&std::fs::read_to_string(export)?)?)
     }
 
     pub fn start(&self, arguments: &[&str]) -> Result<Child> {
-        Ok(self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
+        Ok(self
+            .command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?)
     }
 }
 
@@ -100,10 +116,14 @@ pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T
 pub fn children(process: u32) -> Vec<u32> {
     let mut threads = entries(Path::new(&format!("/proc/{process}/task")));
     threads.sort();
-    let lists =
-        threads.iter().map(|thread| std::fs::read_to_string(thread.join("children")).unwrap_or_default());
-    let numbers =
-        |list: String| list.split_whitespace().filter_map(|number| number.parse().ok()).collect::<Vec<_>>();
+    let lists = threads
+        .iter()
+        .map(|thread| std::fs::read_to_string(thread.join("children")).unwrap_or_default());
+    let numbers = |list: String| {
+        list.split_whitespace()
+            .filter_map(|number| number.parse().ok())
+            .collect::<Vec<_>>()
+    };
     lists.flat_map(numbers).collect()
 }
 
@@ -121,36 +141,51 @@ pub fn kill_run(mut run: Child) -> Result<()> {
     let all = children(run.id());
     run.kill()?;
     run.wait()?;
-    wait_for("its worker and its target helpers to end", || (!all.iter().copied().any(is_alive)).then_some(()))
+    wait_for("its worker and its target helpers to end", || {
+        (!all.iter().copied().any(is_alive)).then_some(())
+    })
 }
 
 /// Zombies have ended.
 #[must_use]
 pub fn is_alive(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
 
 pub fn send(process: u32, signal: Signal) -> rustix::io::Result<()> {
-    let pid = i32::try_from(process).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
+    let pid = i32::try_from(process)
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or(Errno::SRCH)?;
     rustix::process::kill_process(pid, signal)
 }
 
 /// `VmHWM` of proc_pid_status(5).
 pub fn most_memory_bytes(process: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .context("no VmHWM")?;
     let kib: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
     Ok(kib << 10)
 }
 
 #[must_use]
 pub fn descendants(process: u32) -> Vec<u32> {
-    children(process).into_iter().flat_map(|child| [vec![child], descendants(child)].concat()).collect()
+    children(process)
+        .into_iter()
+        .flat_map(|child| [vec![child], descendants(child)].concat())
+        .collect()
 }
 
 #[must_use]
 pub fn entries(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten();
-    entries.filter_map(Result::ok).map(|entry| entry.path()).collect()
+    entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .collect()
 }

@@ -17,7 +17,9 @@ pub struct SetClock {
 /// Debian's directory depends on the architecture.
 pub(crate) fn library() -> Option<PathBuf> {
     let libraries = entries("/usr/lib".as_ref());
-    let mut libraries = libraries.into_iter().map(|folder| folder.join("faketime/libfaketimeMT.so.1"));
+    let mut libraries = libraries
+        .into_iter()
+        .map(|folder| folder.join("faketime/libfaketimeMT.so.1"));
     libraries.find(|library| library.is_file())
 }
 
@@ -25,7 +27,11 @@ impl SetClock {
     /// The clock stops at that time, such as `2030-01-01 00:00:00`.
     pub fn at(time: &str) -> Result<Self> {
         let library = library().context("no libfaketime")?;
-        let clock = Self { directory: tempfile::tempdir()?, library, started: RefCell::default() };
+        let clock = Self {
+            directory: tempfile::tempdir()?,
+            library,
+            started: RefCell::default(),
+        };
         clock.set(time)?;
         Ok(clock)
     }
@@ -39,8 +45,13 @@ impl SetClock {
     }
 
     pub fn start(&self, command: &mut Command) -> Result<Child> {
-        command.env("LD_PRELOAD", &self.library).env("FAKETIME_TIMESTAMP_FILE", self.file());
-        let child = command.env("FAKETIME_NO_CACHE", "1").env("DONT_FAKE_MONOTONIC", "1").spawn()?;
+        command
+            .env("LD_PRELOAD", &self.library)
+            .env("FAKETIME_TIMESTAMP_FILE", self.file());
+        let child = command
+            .env("FAKETIME_NO_CACHE", "1")
+            .env("DONT_FAKE_MONOTONIC", "1")
+            .spawn()?;
         self.started.borrow_mut().push(child.id());
         Ok(child)
     }

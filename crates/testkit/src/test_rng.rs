@@ -15,7 +15,9 @@ impl TestRng {
 
     #[must_use]
     pub fn any_seed() -> u64 {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::from(since.subsec_nanos()))
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| u64::from(since.subsec_nanos()))
     }
 
     /// `bound` is not zero.
@@ -41,7 +43,9 @@ mod tests {
     fn the_same_seed_chooses_the_same() {
         let choices = |seed| {
             let mut rng = TestRng::new(seed);
-            (0..20).map(|_| (rng.below(1000), rng.moment(Duration::from_secs(1)))).collect::<Vec<_>>()
+            (0..20)
+                .map(|_| (rng.below(1000), rng.moment(Duration::from_secs(1))))
+                .collect::<Vec<_>>()
         };
         assert_eq!(choices(1), choices(1));
         assert_ne!(choices(1), choices(2));

@@ -17,8 +17,14 @@ pub(crate) fn is_possible() -> bool {
 
 impl Throttle {
     pub fn hold(node: &Path, bytes_per_s: u64) -> Result<Self> {
-        let name = node.file_name().context("a device's name")?.to_string_lossy().into_owned();
-        let number = fs::read_to_string(format!("/sys/class/block/{name}/dev"))?.trim().to_owned();
+        let name = node
+            .file_name()
+            .context("a device's name")?
+            .to_string_lossy()
+            .into_owned();
+        let number = fs::read_to_string(format!("/sys/class/block/{name}/dev"))?
+            .trim()
+            .to_owned();
         let throttle = Self { number };
         throttle.set(bytes_per_s)?;
         Ok(throttle)
@@ -31,8 +37,12 @@ impl Throttle {
     /// Sectors of 512 bytes since the device appeared: field 7 of the kernel's Documentation/block/stat.rst.
     #[must_use]
     pub fn written_bytes(&self) -> u64 {
-        let stat = fs::read_to_string(format!("/sys/dev/block/{}/stat", self.number)).unwrap_or_default();
-        let sectors = stat.split_whitespace().nth(6).and_then(|sectors| sectors.parse::<u64>().ok());
+        let stat =
+            fs::read_to_string(format!("/sys/dev/block/{}/stat", self.number)).unwrap_or_default();
+        let sectors = stat
+            .split_whitespace()
+            .nth(6)
+            .and_then(|sectors| sectors.parse::<u64>().ok());
         sectors.unwrap_or(0) * 512
     }
 }

@@ -52,44 +52,58 @@ impl Need {
     pub fn missing(self) -> Option<String> {
         let unless = |there: bool, why: &str| (!there).then(|| why.to_owned());
         match self {
-            Self::Filesystem(kind) => {
-                unless(kind.parent().is_some(), &format!("no writable {} here", kind.name()))
-            }
+            Self::Filesystem(kind) => unless(
+                kind.parent().is_some(),
+                &format!("no writable {} here", kind.name()),
+            ),
             Self::Root => unless(rustix::process::geteuid().is_root(), "needs root"),
             Self::Image(kind) => {
                 program_missing(&format!("mkfs.{kind}")).or_else(|| Self::LoopDevice.missing())
             }
-            Self::LoopDevice => {
-                Self::Root.missing().or_else(|| unless(succeeds("losetup", &["--find"]), "no loop devices"))
-            }
-            Self::Fuse => {
-                unless(Path::new("/dev/fuse").exists(), "no /dev/fuse").or_else(|| Self::Root.missing())
-            }
+            Self::LoopDevice => Self::Root
+                .missing()
+                .or_else(|| unless(succeeds("losetup", &["--find"]), "no loop devices")),
+            Self::Fuse => unless(Path::new("/dev/fuse").exists(), "no /dev/fuse")
+                .or_else(|| Self::Root.missing()),
             Self::Bindfs => Self::Fuse.missing().or_else(|| program_missing("bindfs")),
             Self::Throttle => unless(throttle::is_possible(), "no root group of blkio, version 1"),
             Self::MemoryGroup => failed("limit on memory", ControlGroup::with_memory(1 << 30)),
             Self::ProcessGroup => failed("limit on processes", ControlGroup::with_processes(100)),
             Self::CpuLimit => failed("limit on CPU time", ControlGroup::with_cpu_limit(50)),
-            Self::Freezer => {
-                unless(!ControlGroup::freezers().is_empty(), "no control group that can be frozen")
-            }
-            Self::SetClock => unless(set_clock::library().is_some(), "no libfaketime: run `cargo xtask setup`"),
-            Self::DeviceMapper => unless(succeeds("dmsetup", &["version"]), "no dmsetup or device mapper"),
-            Self::Strace => {
-                unless(succeeds("strace", &["-o", "/dev/null", "true"]), "no strace that may trace")
-            }
+            Self::Freezer => unless(
+                !ControlGroup::freezers().is_empty(),
+                "no control group that can be frozen",
+            ),
+            Self::SetClock => unless(
+                set_clock::library().is_some(),
+                "no libfaketime: run `cargo xtask setup`",
+            ),
+            Self::DeviceMapper => unless(
+                succeeds("dmsetup", &["version"]),
+                "no dmsetup or device mapper",
+            ),
+            Self::Strace => unless(
+                succeeds("strace", &["-o", "/dev/null", "true"]),
+                "no strace that may trace",
+            ),
             Self::Python(module) => unless(
                 python_with(module).is_some(),
                 &format!("no python3 with {module}: run `cargo xtask setup`"),
             ),
             Self::DirectIoAlignment => {
                 let runner = std::env::var("DIRECT_IO_UNDER");
-                unless(runner.as_deref() != Ok("qemu"), "qemu leaves the alignment out of statx")
+                unless(
+                    runner.as_deref() != Ok("qemu"),
+                    "qemu leaves the alignment out of statx",
+                )
             }
             Self::Program(name) => program_missing(name),
             Self::NodePackage => {
                 let is_built = node_package().join("direct-io.node").is_file();
-                unless(is_built, "bindings/node is not built: `cargo xtask test node-package` does it")
+                unless(
+                    is_built,
+                    "bindings/node is not built: `cargo xtask test node-package` does it",
+                )
             }
         }
     }
@@ -100,11 +114,15 @@ fn program_missing(name: &str) -> Option<String> {
 }
 
 fn failed<T>(what: &str, made: Result<T>) -> Option<String> {
-    made.err().map(|error| format!("no control group with a {what}: {error:#}"))
+    made.err()
+        .map(|error| format!("no control group with a {what}: {error:#}"))
 }
 
 fn succeeds(program: &str, words: &[&str]) -> bool {
-    Command::new(program).args(words).output().is_ok_and(|output| output.status.success())
+    Command::new(program)
+        .args(words)
+        .output()
+        .is_ok_and(|output| output.status.success())
 }
 
 /// Printed code of Node.js requires it for direct I/O.
@@ -127,10 +145,17 @@ impl Trials {
         needs: &[Need],
         test: impl FnOnce() -> Result<()> + Send + 'static,
     ) {
-        let mut missing = |need: &Need| self.looked_up.entry(*need).or_insert_with(|| need.missing()).clone();
+        let mut missing = |need: &Need| {
+            self.looked_up
+                .entry(*need)
+                .or_insert_with(|| need.missing())
+                .clone()
+        };
         let missing = needs.iter().find_map(&mut missing);
         let ignored = missing.is_some();
-        let mut trial = Trial::test(name, move || test().map_err(|error| format!("{error:#}").into()));
+        let mut trial = Trial::test(name, move || {
+            test().map_err(|error| format!("{error:#}").into())
+        });
         if let Some(missing) = missing {
             trial = trial.with_kind(format!("skipped: {missing}"));
         }

@@ -10,10 +10,18 @@ use crate::command::{announced, output, printed, root};
 const TEXTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
 /// File names by which shells find completions.
-const COMPLETIONS: &[(&str, &str)] =
-    &[("bash", "writebench.bash"), ("zsh", "_writebench"), ("fish", "writebench.fish")];
+const COMPLETIONS: &[(&str, &str)] = &[
+    ("bash", "writebench.bash"),
+    ("zsh", "_writebench"),
+    ("fish", "writebench.fish"),
+];
 
-pub(super) fn tree(target: &Target, program: &Path, notices: &Path, release: &Release) -> Result<PathBuf> {
+pub(super) fn tree(
+    target: &Target,
+    program: &Path,
+    notices: &Path,
+    release: &Release,
+) -> Result<PathBuf> {
     let tree = program.with_file_name(release.stem(target));
     let _ = fs::remove_dir_all(&tree);
     for folder in ["man", "completions"] {
@@ -24,13 +32,20 @@ pub(super) fn tree(target: &Target, program: &Path, notices: &Path, release: &Re
         fs::copy(root().join(text), tree.join(text)).with_context(|| (*text).to_owned())?;
     }
     fs::copy(notices, tree.join("THIRD-PARTY.md"))?;
-    let shown = |words: &[&str]| Ok(output(target.command(program).args(words))?.stdout) as Result<Vec<u8>>;
+    let shown =
+        |words: &[&str]| Ok(output(target.command(program).args(words))?.stdout) as Result<Vec<u8>>;
     fs::write(tree.join("man/writebench.1"), shown(&["man"])?)?;
     for name in commands(&shown(&["--help"])?) {
-        fs::write(tree.join(format!("man/writebench-{name}.1")), shown(&["man", &name])?)?;
+        fs::write(
+            tree.join(format!("man/writebench-{name}.1")),
+            shown(&["man", &name])?,
+        )?;
     }
     for (shell, file) in COMPLETIONS {
-        fs::write(tree.join("completions").join(file), shown(&["completions", shell])?)?;
+        fs::write(
+            tree.join("completions").join(file),
+            shown(&["completions", shell])?,
+        )?;
     }
     Ok(tree)
 }
@@ -40,7 +55,10 @@ fn commands(help: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(help).into_owned();
     let below = text.lines().skip_while(|line| *line != "Commands:").skip(1);
     let listed = below.map_while(|line| line.strip_prefix("  ")?.split(' ').next());
-    listed.filter(|name| !["", "help"].contains(name)).map(str::to_owned).collect()
+    listed
+        .filter(|name| !["", "help"].contains(name))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The same content gives the same bytes.
@@ -48,17 +66,30 @@ pub(super) fn tarball(tree: &Path, release: &Release) -> Result<PathBuf> {
     let name = tree.file_name().context("a named folder")?;
     let file = release.folder.join(format!("{}.tar.gz", name.display()));
     let mut tar = Command::new("tar");
-    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);
-    tar.arg(format!("--mtime=@{}", release.epoch_s)).arg("--use-compress-program=gzip -9n");
+    tar.args([
+        "--sort=name",
+        "--owner=0",
+        "--group=0",
+        "--numeric-owner",
+        "--mode=u=rwX,go=rX",
+    ]);
+    tar.arg(format!("--mtime=@{}", release.epoch_s))
+        .arg("--use-compress-program=gzip -9n");
     tar.arg("--create").arg("--file").arg(&file);
-    tar.arg("--directory").arg(tree.parent().context("a folder above")?).arg(name);
+    tar.arg("--directory")
+        .arg(tree.parent().context("a folder above")?)
+        .arg(name);
     announced(&mut tar)?;
     Ok(file)
 }
 
 pub(super) fn sums(files: &[PathBuf], release: &Release) -> Result<String> {
     let mut command = Command::new("sha256sum");
-    printed(command.current_dir(&release.folder).args(files.iter().filter_map(|file| file.file_name())))
+    printed(
+        command
+            .current_dir(&release.folder)
+            .args(files.iter().filter_map(|file| file.file_name())),
+    )
 }
 
 #[cfg(test)]

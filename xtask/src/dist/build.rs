@@ -13,11 +13,22 @@ use crate::command::{announced, printed, quoted, root, target_directory};
 pub(super) fn program(target: &Target, release: &Release) -> Result<PathBuf> {
     let folder = builds()?;
     let mut cargo = tools::cargo("zigbuild")?;
-    cargo.args(["--release", "--locked", "--package", "writebench", "--target", target.name]);
+    cargo.args([
+        "--release",
+        "--locked",
+        "--package",
+        "writebench",
+        "--target",
+        target.name,
+    ]);
     cargo.env("SOURCE_DATE_EPOCH", &release.epoch_s);
     announced(without_local_paths(&mut cargo)?)?;
     let program = folder.join(target.name).join("release/writebench");
-    ensure!(program.is_file(), "cargo did not build {}", program.display());
+    ensure!(
+        program.is_file(),
+        "cargo did not build {}",
+        program.display()
+    );
     Ok(program)
 }
 
@@ -25,13 +36,24 @@ pub(super) fn program(target: &Target, release: &Release) -> Result<PathBuf> {
 pub(super) fn without_local_paths(build: &mut Command) -> Result<&mut Command> {
     let folder = builds()?;
     let maps = prefix_maps(&folder)?;
-    let flags = |flag: &str| maps.iter().map(|(from, to)| format!("{flag}={from}={to}")).collect::<Vec<_>>();
+    let flags = |flag: &str| {
+        maps.iter()
+            .map(|(from, to)| format!("{flag}={from}={to}"))
+            .collect::<Vec<_>>()
+    };
     // `CARGO_ENCODED_RUSTFLAGS` permits spaces in paths.
     let of_rust = flags("--remap-path-prefix").join("\x1f");
-    let of_c: Vec<_> = flags("-ffile-prefix-map").iter().map(|flag| quoted(OsStr::new(flag))).collect();
+    let of_c: Vec<_> = flags("-ffile-prefix-map")
+        .iter()
+        .map(|flag| quoted(OsStr::new(flag)))
+        .collect();
     build.env("CARGO_TARGET_DIR", &folder);
-    build.env("CARGO_ENCODED_RUSTFLAGS", of_rust).env_remove("RUSTFLAGS");
-    Ok(build.env("CFLAGS", of_c.join(" ")).env("CC_SHELL_ESCAPED_FLAGS", "1"))
+    build
+        .env("CARGO_ENCODED_RUSTFLAGS", of_rust)
+        .env_remove("RUSTFLAGS");
+    Ok(build
+        .env("CFLAGS", of_c.join(" "))
+        .env("CC_SHELL_ESCAPED_FLAGS", "1"))
 }
 
 fn builds() -> Result<PathBuf> {

@@ -34,7 +34,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         reproducible::is_possible()?;
     }
     let folder = folder_for("dist")?;
-    fs::remove_dir_all(&folder).and_then(|()| fs::create_dir(&folder)).context("emptying target/dist")?;
+    fs::remove_dir_all(&folder)
+        .and_then(|()| fs::create_dir(&folder))
+        .context("emptying target/dist")?;
     let release = Release::of_this_tree(folder)?;
     let notices = notices::third_party(&release)?;
     let mut files = Vec::<PathBuf>::new();
@@ -48,17 +50,29 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     files.extend(templates::of_all(&release)?);
     files.extend(node::tarballs(&release)?);
     files.push(notices::bill_of_materials(&release)?);
-    let site = release.folder.with_file_name(format!("writebench-{}-docs", release.version));
+    let site = release
+        .folder
+        .with_file_name(format!("writebench-{}-docs", release.version));
     docs::build(&site)?;
     files.push(archive::tarball(&site, &release)?);
-    fs::write(release.folder.join("SHA256SUMS"), archive::sums(&files, &release)?)?;
+    fs::write(
+        release.folder.join("SHA256SUMS"),
+        archive::sums(&files, &release)?,
+    )?;
     println!("\n{}", release.folder.display());
     for file in &files {
         let size_kib = fs::metadata(file)?.len() / 1024;
-        println!("  {size_kib:6} KiB  {}", file.file_name().unwrap_or_default().display());
+        println!(
+            "  {size_kib:6} KiB  {}",
+            file.file_name().unwrap_or_default().display()
+        );
     }
     if options.twice {
         reproducible::check(&release)?;
     }
-    if options.is_tried { tried::all(&release) } else { Ok(true) }
+    if options.is_tried {
+        tried::all(&release)
+    } else {
+        Ok(true)
+    }
 }

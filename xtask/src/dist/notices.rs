@@ -13,7 +13,14 @@ const WRITTEN: &str = "bill-of-materials";
 
 pub(super) fn third_party(release: &Release) -> Result<PathBuf> {
     let mut about = tools::cargo("about")?;
-    about.args(["generate", "--locked", "--fail", "--manifest-path", CLI, "xtask/about.hbs"]);
+    about.args([
+        "generate",
+        "--locked",
+        "--fail",
+        "--manifest-path",
+        CLI,
+        "xtask/about.hbs",
+    ]);
     about.args(["--config", "xtask/about.toml"]);
     println!("{}", shown(&about));
     let mut text = output(&mut about)?.stdout;
@@ -28,16 +35,40 @@ pub(super) fn third_party(release: &Release) -> Result<PathBuf> {
 /// CycloneDX: all crates with versions, sums and licences.
 pub(super) fn bill_of_materials(release: &Release) -> Result<PathBuf> {
     let mut cyclonedx = tools::cargo("cyclonedx")?;
-    cyclonedx.args(["--manifest-path", CLI, "--format", "json", "--target", TARGETS[0].name]);
-    cyclonedx.args(["--override-filename", WRITTEN]).env("SOURCE_DATE_EPOCH", &release.epoch_s);
+    cyclonedx.args([
+        "--manifest-path",
+        CLI,
+        "--format",
+        "json",
+        "--target",
+        TARGETS[0].name,
+    ]);
+    cyclonedx
+        .args(["--override-filename", WRITTEN])
+        .env("SOURCE_DATE_EPOCH", &release.epoch_s);
     println!("{}", shown(&cyclonedx));
     output(&mut cyclonedx)?;
-    let file = release.folder.join(format!("writebench-{}.cdx.json", release.version));
-    let text = fs::read_to_string(root().join(CLI).with_file_name(WRITTEN).with_extension("json"))?;
-    fs::write(&file, text.replace(&*root().to_string_lossy(), "/writebench"))?;
+    let file = release
+        .folder
+        .join(format!("writebench-{}.cdx.json", release.version));
+    let text = fs::read_to_string(
+        root()
+            .join(CLI)
+            .with_file_name(WRITTEN)
+            .with_extension("json"),
+    )?;
+    fs::write(
+        &file,
+        text.replace(&*root().to_string_lossy(), "/writebench"),
+    )?;
     // cargo-cyclonedx writes a file next to each manifest.
     for package in metadata()?.packages {
-        let _ = fs::remove_file(package.manifest_path.with_file_name(WRITTEN).with_extension("json"));
+        let _ = fs::remove_file(
+            package
+                .manifest_path
+                .with_file_name(WRITTEN)
+                .with_extension("json"),
+        );
     }
     Ok(file)
 }

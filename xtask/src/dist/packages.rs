@@ -18,14 +18,32 @@ pub(super) fn both(target: &Target, tree: &Path, release: &Release) -> Result<[P
     let builds = folder.ancestors().nth(2).context("the folder of builds")?;
     let files = [release.deb(target), release.rpm(target)];
     let mut deb = tools::cargo("deb")?;
-    deb.args(["--package", "writebench", "--no-build", "--no-strip", "--quiet"]);
-    deb.args(["--deb-revision", "", "--target", target.name, "--output"]).arg(&files[0]);
-    deb.env("CARGO_TARGET_DIR", builds).env("SOURCE_DATE_EPOCH", &release.epoch_s);
+    deb.args([
+        "--package",
+        "writebench",
+        "--no-build",
+        "--no-strip",
+        "--quiet",
+    ]);
+    deb.args(["--deb-revision", "", "--target", target.name, "--output"])
+        .arg(&files[0]);
+    deb.env("CARGO_TARGET_DIR", builds)
+        .env("SOURCE_DATE_EPOCH", &release.epoch_s);
     announced(&mut deb)?;
     let mut rpm = tools::cargo("generate-rpm")?;
-    rpm.args(["--package", "crates/cli", "--auto-req", "disabled", "--arch", target.processor]);
+    rpm.args([
+        "--package",
+        "crates/cli",
+        "--auto-req",
+        "disabled",
+        "--arch",
+        target.processor,
+    ]);
     rpm.args(["--target", target.name, "--source-date", &release.epoch_s]);
-    rpm.arg("--target-dir").arg(builds).arg("--output").arg(&files[1]);
+    rpm.arg("--target-dir")
+        .arg(builds)
+        .arg("--output")
+        .arg(&files[1]);
     announced(&mut rpm)?;
     Ok(files)
 }

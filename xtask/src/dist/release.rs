@@ -15,8 +15,18 @@ pub(super) struct Target {
 }
 
 pub(super) const TARGETS: &[Target] = &[
-    Target { name: "x86_64-unknown-linux-musl", debian: "amd64", npm: "x64", processor: "x86_64" },
-    Target { name: "aarch64-unknown-linux-musl", debian: "arm64", npm: "arm64", processor: "aarch64" },
+    Target {
+        name: "x86_64-unknown-linux-musl",
+        debian: "amd64",
+        npm: "x64",
+        processor: "x86_64",
+    },
+    Target {
+        name: "aarch64-unknown-linux-musl",
+        debian: "arm64",
+        npm: "arm64",
+        processor: "aarch64",
+    },
 ];
 
 impl Target {
@@ -25,7 +35,9 @@ impl Target {
     }
 
     pub(super) fn command(&self, program: &Path) -> Command {
-        let Some(emulator) = self.emulator() else { return Command::new(program) };
+        let Some(emulator) = self.emulator() else {
+            return Command::new(program);
+        };
         let mut command = Command::new(emulator);
         command.arg(program);
         command
@@ -47,7 +59,10 @@ pub(super) struct Release {
 impl Release {
     pub(super) fn of_this_tree(folder: PathBuf) -> Result<Self> {
         let metadata = metadata()?;
-        let program = metadata.packages.into_iter().find(|package| package.name.as_str() == "writebench");
+        let program = metadata
+            .packages
+            .into_iter()
+            .find(|package| package.name.as_str() == "writebench");
         let program = program.context("the workspace has no package writebench")?;
         let version = program.version.to_string();
         let words = [
@@ -56,10 +71,18 @@ impl Release {
             ("license", program.license),
             ("repository", program.repository),
         ];
-        let words = words.into_iter().filter_map(|(name, word)| Some((name.to_owned(), word?))).collect();
+        let words = words
+            .into_iter()
+            .filter_map(|(name, word)| Some((name.to_owned(), word?)))
+            .collect();
         let mut git = Command::new("git");
         let time = printed(git.current_dir(root()).args(["log", "-1", "--format=%ct"]))?;
-        Ok(Self { version, epoch_s: time.trim().to_owned(), folder, words })
+        Ok(Self {
+            version,
+            epoch_s: time.trim().to_owned(),
+            folder,
+            words,
+        })
     }
 
     pub(super) fn stem(&self, target: &Target) -> String {
@@ -71,17 +94,24 @@ impl Release {
     }
 
     pub(super) fn deb(&self, target: &Target) -> PathBuf {
-        self.folder.join(format!("writebench_{}_{}.deb", self.version, target.debian))
+        self.folder
+            .join(format!("writebench_{}_{}.deb", self.version, target.debian))
     }
 
     /// The tags of `templates/wheel/WHEEL`, in the order of `wheel pack`.
     pub(super) fn wheel(&self, target: &Target) -> PathBuf {
         let tags = ["manylinux2014", "manylinux_2_17", "musllinux_1_1"];
-        let tags = tags.map(|tag| format!("{tag}_{}", target.processor)).join(".");
-        self.folder.join(format!("writebench-{}-py3-none-{tags}.whl", self.version))
+        let tags = tags
+            .map(|tag| format!("{tag}_{}", target.processor))
+            .join(".");
+        self.folder
+            .join(format!("writebench-{}-py3-none-{tags}.whl", self.version))
     }
 
     pub(super) fn rpm(&self, target: &Target) -> PathBuf {
-        self.folder.join(format!("writebench-{}-1.{}.rpm", self.version, target.processor))
+        self.folder.join(format!(
+            "writebench-{}-1.{}.rpm",
+            self.version, target.processor
+        ))
     }
 }

@@ -9,7 +9,11 @@ use crate::command::{announced, cargo, printed, root, succeed, target_directory}
 
 /// A clone has only committed files.
 pub(super) fn is_possible() -> Result<()> {
-    let changed = printed(Command::new("git").current_dir(root()).args(["status", "--porcelain"]))?;
+    let changed = printed(
+        Command::new("git")
+            .current_dir(root())
+            .args(["status", "--porcelain"]),
+    )?;
     ensure!(
         changed.is_empty(),
         "a second release is made from a clone, which has only committed files: commit first"
@@ -19,21 +23,43 @@ pub(super) fn is_possible() -> Result<()> {
 
 /// Makes all files of the commit again, in a clone.
 pub(super) fn check(release: &Release) -> Result<()> {
-    let mut elsewhere =
-        tempfile::Builder::new().prefix("another-place-").tempdir().context("a folder to build in")?;
-    let (clone, target) = (elsewhere.path().join("clone"), elsewhere.path().join("built"));
-    succeed(Command::new("git").args(["clone", "--quiet"]).arg(root()).arg(&clone))?;
+    let mut elsewhere = tempfile::Builder::new()
+        .prefix("another-place-")
+        .tempdir()
+        .context("a folder to build in")?;
+    let (clone, target) = (
+        elsewhere.path().join("clone"),
+        elsewhere.path().join("built"),
+    );
+    succeed(
+        Command::new("git")
+            .args(["clone", "--quiet"])
+            .arg(root())
+            .arg(&clone),
+    )?;
     fs::create_dir(&target)?;
     // mdBook need not be compiled again.
     symlink(target_directory()?.join("tools"), target.join("tools"))?;
-    announced(cargo().current_dir(&clone).args(["xtask", "dist"]).env("CARGO_TARGET_DIR", &target))?;
-    let [first, second] =
-        [&release.folder, &target.join("dist")].map(|folder| fs::read_to_string(folder.join("SHA256SUMS")));
+    announced(
+        cargo()
+            .current_dir(&clone)
+            .args(["xtask", "dist"])
+            .env("CARGO_TARGET_DIR", &target),
+    )?;
+    let [first, second] = [&release.folder, &target.join("dist")]
+        .map(|folder| fs::read_to_string(folder.join("SHA256SUMS")));
     let (first, second) = (first?, second?);
-    let differing: Vec<_> = first.lines().filter(|line| !second.lines().any(|other| other == *line)).collect();
+    let differing: Vec<_> = first
+        .lines()
+        .filter(|line| !second.lines().any(|other| other == *line))
+        .collect();
     if !differing.is_empty() || first.len() != second.len() {
         elsewhere.disable_cleanup(true);
-        bail!("two releases differ, see {}:\n{}", target.join("dist").display(), differing.join("\n"));
+        bail!(
+            "two releases differ, see {}:\n{}",
+            target.join("dist").display(),
+            differing.join("\n")
+        );
     }
     println!("a second release, made in another place, has the same bytes");
     Ok(())

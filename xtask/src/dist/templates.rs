@@ -17,11 +17,26 @@ type Files<'f> = &'f [(&'f str, &'f str)];
 
 const WHEEL: Files<'_> = &[
     ("writebench", "writebench-@version@.data/scripts/writebench"),
-    ("templates/wheel/METADATA", "writebench-@version@.dist-info/METADATA"),
-    ("templates/wheel/WHEEL", "writebench-@version@.dist-info/WHEEL"),
-    ("LICENSE-APACHE", "writebench-@version@.dist-info/licenses/LICENSE-APACHE"),
-    ("LICENSE-MIT", "writebench-@version@.dist-info/licenses/LICENSE-MIT"),
-    ("THIRD-PARTY.md", "writebench-@version@.dist-info/licenses/THIRD-PARTY.md"),
+    (
+        "templates/wheel/METADATA",
+        "writebench-@version@.dist-info/METADATA",
+    ),
+    (
+        "templates/wheel/WHEEL",
+        "writebench-@version@.dist-info/WHEEL",
+    ),
+    (
+        "LICENSE-APACHE",
+        "writebench-@version@.dist-info/licenses/LICENSE-APACHE",
+    ),
+    (
+        "LICENSE-MIT",
+        "writebench-@version@.dist-info/licenses/LICENSE-MIT",
+    ),
+    (
+        "THIRD-PARTY.md",
+        "writebench-@version@.dist-info/licenses/THIRD-PARTY.md",
+    ),
 ];
 
 const NPM_OF_TARGET: Files<'_> = &[
@@ -40,7 +55,10 @@ const NPM: Files<'_> = &[
     ("LICENSE-MIT", "LICENSE-MIT"),
 ];
 
-const RECIPES: Files<'_> = &[("templates/writebench.rb", "writebench.rb"), ("templates/PKGBUILD", "PKGBUILD")];
+const RECIPES: Files<'_> = &[
+    ("templates/writebench.rb", "writebench.rb"),
+    ("templates/PKGBUILD", "PKGBUILD"),
+];
 
 pub(super) fn of_target(target: &Target, tree: &Path, release: &Release) -> Result<[PathBuf; 2]> {
     let words = [("processor", target.processor), ("cpu", target.npm)]
@@ -52,7 +70,11 @@ pub(super) fn of_target(target: &Target, tree: &Path, release: &Release) -> Resu
         lay_out(folder, files, tree, &words)?;
     }
     let mut wheel = tools::installed("wheel")?;
-    wheel.arg("pack").arg(&folders[0]).arg("--dest-dir").arg(&release.folder);
+    wheel
+        .arg("pack")
+        .arg(&folders[0])
+        .arg("--dest-dir")
+        .arg(&release.folder);
     announced(wheel.env("SOURCE_DATE_EPOCH", &release.epoch_s))?;
     Ok([release.wheel(target), pack(&folders[1], release)?])
 }
@@ -65,12 +87,17 @@ pub(super) fn of_all(release: &Release) -> Result<Vec<PathBuf>> {
     let mut words = release.words.clone();
     for target in TARGETS {
         let sums = sums(&[release.tarball(target)], release)?;
-        words
-            .push((format!("sum_{}", target.processor), sums.split(' ').next().unwrap_or_default().to_owned()));
+        words.push((
+            format!("sum_{}", target.processor),
+            sums.split(' ').next().unwrap_or_default().to_owned(),
+        ));
     }
     lay_out(&release.folder, RECIPES, root(), &words)?;
     let recipes = RECIPES.iter().map(|(_, name)| release.folder.join(name));
-    Ok([pack(&folder, release)?].into_iter().chain(recipes).collect())
+    Ok([pack(&folder, release)?]
+        .into_iter()
+        .chain(recipes)
+        .collect())
 }
 
 fn lay_out(folder: &Path, files: Files<'_>, tree: &Path, words: &Words) -> Result<()> {
@@ -79,16 +106,26 @@ fn lay_out(folder: &Path, files: Files<'_>, tree: &Path, words: &Words) -> Resul
         fs::create_dir_all(to.parent().context("a file in a folder")?)?;
         let template = root().join("xtask/src/dist").join(from);
         let is_template = from.starts_with("templates/");
-        let from = if is_template { template } else { tree.join(from) };
+        let from = if is_template {
+            template
+        } else {
+            tree.join(from)
+        };
         fs::copy(&from, &to).with_context(|| from.display().to_string())?;
         if is_template {
             fs::write(&to, filled(&fs::read_to_string(from)?, words))?;
         }
     }
     // Packages keep the modes, which depend on the umask.
-    announced(Command::new("chmod").args(["-R", "u=rwX,go=rX"]).arg(folder))
+    announced(
+        Command::new("chmod")
+            .args(["-R", "u=rwX,go=rX"])
+            .arg(folder),
+    )
 }
 
 fn filled(text: &str, words: &Words) -> String {
-    words.iter().fold(text.to_owned(), |text, (name, word)| text.replace(&format!("@{name}@"), word))
+    words.iter().fold(text.to_owned(), |text, (name, word)| {
+        text.replace(&format!("@{name}@"), word)
+    })
 }

@@ -8,8 +8,13 @@ use super::release::{Release, TARGETS};
 use crate::test::run_declared;
 
 pub(super) fn all(release: &Release) -> Result<bool> {
-    let (own, other): (Vec<_>, Vec<_>) = TARGETS.iter().partition(|target| target.emulator().is_none());
-    let (own, other) = own.first().zip(other.first()).context("no target of this machine")?;
+    let (own, other): (Vec<_>, Vec<_>) = TARGETS
+        .iter()
+        .partition(|target| target.emulator().is_none());
+    let (own, other) = own
+        .first()
+        .zip(other.first())
+        .context("no target of this machine")?;
     let shown = |path: &Path| path.display().to_string();
     let words = [
         ("folder", shown(&release.folder)),

@@ -72,17 +72,28 @@ struct Group {
 impl Beside {
     pub(super) fn cases(&self, usual: Bytes, only: &[String]) -> Result<Vec<Case>> {
         let mut cases = Vec::new();
-        let Document { columns, groups, .. } = self.document()?;
-        for Group { cases: names, at_most_bytes } in groups {
+        let Document {
+            columns, groups, ..
+        } = self.document()?;
+        for Group {
+            cases: names,
+            at_most_bytes,
+        } in groups
+        {
             let size = Bytes(usual.0.min(at_most_bytes.unwrap_or(u64::MAX)));
-            let is_wanted = |name: &String| only.is_empty() || only.iter().any(|text| name.contains(text));
+            let is_wanted =
+                |name: &String| only.is_empty() || only.iter().any(|text| name.contains(text));
             for name in names.into_iter().filter(is_wanted) {
                 let case = Case::parse(&name)?.with(Axis::Size, &size.to_string())?;
                 // Printed programs have page-aligned data.
                 let is_aligned = columns[0].language.is_some()
                     && case.method().has_axis(Axis::Memory)
                     && !matches!(self, Self::Streams);
-                cases.push(if is_aligned { case.with(Axis::Memory, "page-aligned")? } else { case });
+                cases.push(if is_aligned {
+                    case.with(Axis::Memory, "page-aligned")?
+                } else {
+                    case
+                });
             }
         }
         Ok(cases)
@@ -97,11 +108,18 @@ impl Beside {
         directory: &Path,
     ) -> Result<Vec<Option<String>>> {
         let self_timed = match self {
-            Self::Fio => Some(SelfTimed::Fio { job: exported_job(bench, case, directory)? }),
+            Self::Fio => Some(SelfTimed::Fio {
+                job: exported_job(bench, case, directory)?,
+            }),
             Self::Ior(ior) => Some(SelfTimed::Ior(Ior::for_case(ior, case))),
             Self::C | Self::Languages | Self::Streams | Self::Tools | Self::Sets(_) => None,
         };
-        let program = |Column { language, line, set, .. }: &Column| match (language, line, &self_timed) {
+        let program = |Column {
+                           language,
+                           line,
+                           set,
+                           ..
+                       }: &Column| match (language, line, &self_timed) {
             (Some(language), ..) => self.printed(case, language, directory),
             _ if let (Some(clock), Self::Sets(mdtest)) = (set, self) => {
                 let set = SetProgram::for_case(*clock, mdtest, case);
@@ -137,12 +155,19 @@ impl Beside {
 
     fn frame(&self) -> EmitOptions {
         let is_stream = matches!(self, Self::Streams);
-        EmitOptions { is_program: true, is_stream, ..EmitOptions::default() }
+        EmitOptions {
+            is_program: true,
+            is_stream,
+            ..EmitOptions::default()
+        }
     }
 
     fn printed(&self, case: &Case, language: &str, directory: &Path) -> Result<Option<String>> {
         let named = |known: &&Language| known.name() == language;
-        let language = *Language::ALL.iter().find(named).with_context(|| language.to_owned())?;
+        let language = *Language::ALL
+            .iter()
+            .find(named)
+            .with_context(|| language.to_owned())?;
         let folder = directory.join(language.name());
         let line = match (case.method(), case.axes().file_size) {
             (Method::UringFiles, FileSize::Each(bytes)) => {
@@ -150,7 +175,9 @@ impl Beside {
                 format!("{line} {bytes} {}", case.axes().depth)
             }
             _ => {
-                let Ok(mut text) = code(case, language, self.frame()) else { return Ok(None) };
+                let Ok(mut text) = code(case, language, self.frame()) else {
+                    return Ok(None);
+                };
                 if matches!(self, Self::Streams) {
                     text = with_free_producer(&text, language)?;
                 }
@@ -159,7 +186,9 @@ impl Beside {
         };
         let writes_set = case.method().writes_set() && case.axes().file_size != FileSize::Whole;
         if writes_set {
-            SelfTimed::Set(SetProgram::printed(&line)).line(case).map(Some)
+            SelfTimed::Set(SetProgram::printed(&line))
+                .line(case)
+                .map(Some)
         } else {
             Ok(Some(line))
         }
@@ -170,10 +199,18 @@ impl Beside {
 fn exported_job(bench: Bench<'_>, case: &Case, directory: &Path) -> Result<PathBuf> {
     let jobs = directory.join("jobs");
     let mut command = bench.run(slice::from_ref(case), 1);
-    command.args(["--no-limits", "--quiet", "--verify", "never"]).arg("--db").arg(directory.join("db"));
-    output(command.arg("--export").arg(format!("fio={}", jobs.display())))?;
-    let job =
-        entries(&jobs).into_iter().find(|file| file.extension().is_some_and(|extension| extension == "fio"));
+    command
+        .args(["--no-limits", "--quiet", "--verify", "never"])
+        .arg("--db")
+        .arg(directory.join("db"));
+    output(
+        command
+            .arg("--export")
+            .arg(format!("fio={}", jobs.display())),
+    )?;
+    let job = entries(&jobs)
+        .into_iter()
+        .find(|file| file.extension().is_some_and(|extension| extension == "fio"));
     job.context("writebench exported no job for fio")
 }
 
@@ -200,9 +237,13 @@ mod tests {
             for (at, case) in cases.iter().enumerate() {
                 let name = case.to_string();
                 let has_code = code(case, Language::C, beside.frame()).is_ok();
-                let has_own_program = matches!(beside, Beside::Fio) || case.method() == Method::UringFiles;
+                let has_own_program =
+                    matches!(beside, Beside::Fio) || case.method() == Method::UringFiles;
                 assert!(has_code || has_own_program, "{name}");
-                assert!(cases[..at].iter().all(|other| other.to_string() != name), "{name} is listed twice");
+                assert!(
+                    cases[..at].iter().all(|other| other.to_string() != name),
+                    "{name} is listed twice"
+                );
             }
         }
     }
@@ -217,9 +258,13 @@ mod tests {
                 let at = options.iter().position(|word| word == flag)?;
                 options[at + 1].parse::<u64>().ok()
             };
-            let bytes = number("-b").unwrap() * number("-s").unwrap_or(1) * u64::from(case.axes().ranks);
+            let bytes =
+                number("-b").unwrap() * number("-s").unwrap_or(1) * u64::from(case.axes().ranks);
             assert_eq!(bytes, case.axes().size_bytes, "{case}");
-            assert_eq!(options.iter().any(|word| word == "-e"), case.to_string().contains("sync=fsync"));
+            assert_eq!(
+                options.iter().any(|word| word == "-e"),
+                case.to_string().contains("sync=fsync")
+            );
         }
     }
 
@@ -227,9 +272,17 @@ mod tests {
     fn every_language_has_a_column_and_code_with_a_runtime_is_not_judged() {
         let columns = Beside::Languages.document().unwrap().columns;
         let shown = |column: &Column| (column.language.clone(), column.title.clone());
-        let known = Language::ALL.iter().map(|known| (Some(known.name().to_owned()), known.title().to_owned()));
-        assert_eq!(columns.iter().map(shown).collect::<Vec<_>>(), known.collect::<Vec<_>>());
-        let judged = columns.iter().filter(|column| column.is_judged).map(|column| column.title.as_str());
+        let known = Language::ALL
+            .iter()
+            .map(|known| (Some(known.name().to_owned()), known.title().to_owned()));
+        assert_eq!(
+            columns.iter().map(shown).collect::<Vec<_>>(),
+            known.collect::<Vec<_>>()
+        );
+        let judged = columns
+            .iter()
+            .filter(|column| column.is_judged)
+            .map(|column| column.title.as_str());
         assert_eq!(judged.collect::<Vec<_>>(), ["C", "C++", "Rust"]);
     }
 }

@@ -50,11 +50,21 @@ pub(super) fn with_free_producer(text: &str, language: Language) -> Result<Strin
             "\n// The next bytes of a file, or 0 at its end.",
             SKIP,
         ),
-        Language::Rust => ("Ok(opened) => opened,", "Ok(opened) => Skip(opened),", "\nfn main()", RUST_SKIP),
+        Language::Rust => (
+            "Ok(opened) => opened,",
+            "Ok(opened) => Skip(opened),",
+            "\nfn main()",
+            RUST_SKIP,
+        ),
         _ => bail!("{} has no free producer", language.name()),
     };
-    ensure!(text.matches(old).count() == 1, "the printed program has no call that reads its source: {text}");
+    ensure!(
+        text.matches(old).count() == 1,
+        "the printed program has no call that reads its source: {text}"
+    );
     let text = text.replacen(old, new, 1);
-    let place = text.find(before).context("the printed program has no such function")?;
+    let place = text
+        .find(before)
+        .context("the printed program has no such function")?;
     Ok(format!("{}{skip}{}", &text[..place], &text[place..]))
 }

@@ -42,27 +42,55 @@ pub(crate) struct Ior {
 }
 
 /// Reports to the run that started this process.
-pub(crate) fn run(Options { bytes, file, program }: &Options) -> Result<bool> {
-    let phases_fd = std::env::var("WRITEBENCH_PHASES_FD").context("this is for `writebench run --command`")?;
+pub(crate) fn run(
+    Options {
+        bytes,
+        file,
+        program,
+    }: &Options,
+) -> Result<bool> {
+    let phases_fd =
+        std::env::var("WRITEBENCH_PHASES_FD").context("this is for `writebench run --command`")?;
     let times = match program {
         SelfTimed::Fio { job } => fio(job, file)?,
         SelfTimed::Ior(ior) => ior.measure(file)?,
         SelfTimed::Set(set) => set.measure(file)?,
     };
-    ensure!(times.bytes == *bytes, "{} bytes instead of {bytes}", times.bytes);
+    ensure!(
+        times.bytes == *bytes,
+        "{} bytes instead of {bytes}",
+        times.bytes
+    );
     // The program may have removed its file, or written several.
-    File::options().create(true).truncate(false).write(true).open(file)?.set_len(*bytes)?;
-    let Times { write_ns, sync_ns, close_ns, .. } = times;
+    File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(file)?
+        .set_len(*bytes)?;
+    let Times {
+        write_ns,
+        sync_ns,
+        close_ns,
+        ..
+    } = times;
     let report = format!("write {write_ns} sync {sync_ns} close {close_ns}\n");
-    File::options().append(true).open(format!("/dev/fd/{phases_fd}"))?.write_all(report.as_bytes())?;
+    File::options()
+        .append(true)
+        .open(format!("/dev/fd/{phases_fd}"))?
+        .write_all(report.as_bytes())?;
     Ok(true)
 }
 
 impl SelfTimed {
     pub(super) fn line(&self, case: &Case) -> Result<String> {
         let this = std::env::current_exe()?.display().to_string();
-        let mut words =
-            vec![this, "self-timed".to_owned(), case.axes().size_bytes.to_string(), "{file}".to_owned()];
+        let mut words = vec![
+            this,
+            "self-timed".to_owned(),
+            case.axes().size_bytes.to_string(),
+            "{file}".to_owned(),
+        ];
         match self {
             Self::Fio { job } => words.extend(["fio".to_owned(), job.display().to_string()]),
             Self::Ior(ior) => {
@@ -79,23 +107,43 @@ fn fio(job: &Path, file: &Path) -> Result<Times> {
     let name = file.file_name().context("a file")?.to_string_lossy();
     let text = fs::read_to_string(job)?;
     let edited = job.with_extension("edited");
-    fs::write(&edited, text.replace("filename=writebench-sample", &format!("filename={name}")))?;
+    fs::write(
+        &edited,
+        text.replace("filename=writebench-sample", &format!("filename={name}")),
+    )?;
     let mut command = Command::new("fio");
-    command.args(["--output-format=json", "--directory"]).arg(file.parent().context("a directory")?);
+    command
+        .args(["--output-format=json", "--directory"])
+        .arg(file.parent().context("a directory")?);
     // fio keeps state in its working directory.
-    command.arg(&edited).current_dir(job.parent().context("a directory")?);
+    command
+        .arg(&edited)
+        .current_dir(job.parent().context("a directory")?);
     let output = output(command.stdin(Stdio::null()))?;
     // fio prints notes before the JSON.
-    let start = output.stdout.iter().position(|byte| *byte == b'{').unwrap_or(0);
-    let json = serde_json::from_slice(&output.stdout[start..]).context("fio's output is not JSON")?;
+    let start = output
+        .stdout
+        .iter()
+        .position(|byte| *byte == b'{')
+        .unwrap_or(0);
+    let json =
+        serde_json::from_slice(&output.stdout[start..]).context("fio's output is not JSON")?;
     times_of_fio(&json, is_in_turn(&text))
 }
 
 /// The sum of latencies is a time if calls do not overlap and fio times the syncs.
 fn is_in_turn(job: &str) -> bool {
-    let count = |beginning: &str| job.lines().filter(|line| line.starts_with(beginning)).count();
-    let work = job.split_once("\n[writes-0]\n").map_or("", |(_, work)| work);
-    let syncs = work.lines().any(|line| line.starts_with("fsync=") || line.starts_with("fdatasync="));
+    let count = |beginning: &str| {
+        job.lines()
+            .filter(|line| line.starts_with(beginning))
+            .count()
+    };
+    let work = job
+        .split_once("\n[writes-0]\n")
+        .map_or("", |(_, work)| work);
+    let syncs = work
+        .lines()
+        .any(|line| line.starts_with("fsync=") || line.starts_with("fdatasync="));
     let syncs_at_end = work.lines().any(|line| line == "end_fsync=1");
     count("[writes-") == 1 && count("iodepth=") == 0 && (syncs || !syncs_at_end)
 }
@@ -104,28 +152,56 @@ fn is_in_turn(job: &str) -> bool {
 fn times_of_fio(json: &Value, is_in_turn: bool) -> Result<Times> {
     let jobs = json["jobs"].as_array().context("fio names no job")?;
     if let Some(failed) = jobs.iter().find(|job| job["error"] != 0) {
-        bail!("fio's job {} ended with error {}", failed["jobname"], failed["error"]);
+        bail!(
+            "fio's job {} ended with error {}",
+            failed["jobname"],
+            failed["error"]
+        );
     }
-    let does_work = |job: &&Value| job["jobname"].as_str().is_some_and(|name| name.starts_with("writes-"));
+    let does_work = |job: &&Value| {
+        job["jobname"]
+            .as_str()
+            .is_some_and(|name| name.starts_with("writes-"))
+    };
     let jobs: Vec<&Value> = jobs.iter().filter(does_work).collect();
     let numbers = |name: &str| {
-        let number = |job: &&Value| job["write"][name].as_u64().with_context(|| format!("no write.{name}"));
+        let number = |job: &&Value| {
+            job["write"][name]
+                .as_u64()
+                .with_context(|| format!("no write.{name}"))
+        };
         jobs.iter().map(number).collect::<Result<Vec<_>>>()
     };
     let bytes = numbers("io_bytes")?.iter().sum();
-    let runtime_ms = numbers("runtime")?.into_iter().max().context("fio has done no work")?;
+    let runtime_ms = numbers("runtime")?
+        .into_iter()
+        .max()
+        .context("fio has done no work")?;
     let (write_ns, sync_ns) = if is_in_turn {
-        (inside(&jobs[0]["write"]["lat_ns"])?, inside(&jobs[0]["sync"]["lat_ns"])?)
+        (
+            inside(&jobs[0]["write"]["lat_ns"])?,
+            inside(&jobs[0]["sync"]["lat_ns"])?,
+        )
     } else {
-        ensure!(runtime_ms > 0, "fio's clock of milliseconds is too coarse for so short a job");
+        ensure!(
+            runtime_ms > 0,
+            "fio's clock of milliseconds is too coarse for so short a job"
+        );
         (runtime_ms * 1_000_000, 0)
     };
-    Ok(Times { write_ns, sync_ns, close_ns: 0, bytes })
+    Ok(Times {
+        write_ns,
+        sync_ns,
+        close_ns: 0,
+        bytes,
+    })
 }
 
 fn inside(latencies: &Value) -> Result<u64> {
     let mean = latencies["mean"].as_f64().context("no mean latency")?;
-    Ok(rounded(mean * latencies["N"].as_f64().context("no number of latencies")?))
+    Ok(rounded(
+        mean * latencies["N"].as_f64().context("no number of latencies")?,
+    ))
 }
 
 impl Ior {
@@ -133,12 +209,25 @@ impl Ior {
         let axes = case.axes();
         let (ranks, chunk) = (axes.ranks, axes.chunk_size_bytes);
         let share = axes.size_bytes / u64::from(ranks);
-        let mut words = vec![program.display().to_string(), "-t".to_owned(), chunk.to_string()];
+        let mut words = vec![
+            program.display().to_string(),
+            "-t".to_owned(),
+            chunk.to_string(),
+        ];
         let mut add = |more: &[&str]| words.extend(more.iter().map(|&word| word.to_owned()));
-        add(&["-a", if case.method() == Method::Mpiio { "MPIIO" } else { "POSIX" }]);
+        add(&[
+            "-a",
+            if case.method() == Method::Mpiio {
+                "MPIIO"
+            } else {
+                "POSIX"
+            },
+        ]);
         match axes.layout {
             FileLayout::Segmented => add(&["-b", &share.to_string()]),
-            FileLayout::Strided => add(&["-b", &chunk.to_string(), "-s", &(share / chunk).to_string()]),
+            FileLayout::Strided => {
+                add(&["-b", &chunk.to_string(), "-s", &(share / chunk).to_string()])
+            }
         }
         if axes.files == Files::PerRank {
             add(&["-F"]);
@@ -158,7 +247,12 @@ impl Ior {
         let mut command = mpirun(self.ranks, Path::new(program));
         // This process is a rank's child, and IOR has other ranks.
         let kept = std::env::vars().filter(|(name, _)| ["PATH", "HOME"].contains(&name.as_str()));
-        command.env_clear().envs(kept).args(["-w", "-o"]).arg(file).args(options);
+        command
+            .env_clear()
+            .envs(kept)
+            .args(["-w", "-o"])
+            .arg(file)
+            .args(options);
         command.args(["-O", "summaryFormat=JSON", "-O"]);
         command.arg(format!("summaryFile={}", summary.path().display()));
         output(command.stdin(Stdio::null()))?;
@@ -172,15 +266,26 @@ fn times_of_ior(json: &Value) -> Result<Times> {
     const MIB: f64 = 1_048_576.0;
     let test = &json["tests"][0];
     let result = &test["Results"][0];
-    let number = |name: &str| result[name].as_f64().with_context(|| format!("no {name} in {test}"));
+    let number = |name: &str| {
+        result[name]
+            .as_f64()
+            .with_context(|| format!("no {name} in {test}"))
+    };
     let parameter = |name: &str| test["Parameters"][name].as_u64();
-    let bytes = parameter("blockSize").zip(parameter("segmentCount")).zip(test["Options"]["tasks"].as_u64());
+    let bytes = parameter("blockSize")
+        .zip(parameter("segmentCount"))
+        .zip(test["Options"]["tasks"].as_u64());
     let bytes = bytes.map(|((block, segments), tasks)| block * segments * tasks);
     let bytes = bytes.with_context(|| format!("no size in {test}"))?;
     // The time itself has only four decimals.
     let total_ns = rounded(as_f64(bytes) / MIB / number("bwMiB")? * 1e9);
     let write_ns = rounded(number("wrRdTime")? * 1e9);
-    Ok(Times { write_ns, sync_ns: 0, close_ns: total_ns.saturating_sub(write_ns), bytes })
+    Ok(Times {
+        write_ns,
+        sync_ns: 0,
+        close_ns: total_ns.saturating_sub(write_ns),
+        bytes,
+    })
 }
 
 #[cfg(test)]
@@ -189,7 +294,9 @@ mod tests {
     use serde_json::json;
 
     fn job(work: &str) -> String {
-        format!("# a comment\n\n[global]\nrw=write\n\n[before-0]\nend_fsync=1\n\n[writes-0]\n{work}\n")
+        format!(
+            "# a comment\n\n[global]\nrw=write\n\n[before-0]\nend_fsync=1\n\n[writes-0]\n{work}\n"
+        )
     }
 
     /// From fio 3.33.
@@ -208,16 +315,28 @@ mod tests {
     fn the_sum_of_latencies_is_the_time_of_calls_in_turn() {
         assert!(is_in_turn(&job("ioengine=sync\nfsync=1\nend_fsync=1")));
         let times = times_of_fio(&example(), true).unwrap();
-        let wanted = Times { write_ns: 2_832_000, sync_ns: 282_997_295, close_ns: 0, bytes: 5_242_880 };
+        let wanted = Times {
+            write_ns: 2_832_000,
+            sync_ns: 282_997_295,
+            close_ns: 0,
+            bytes: 5_242_880,
+        };
         assert_eq!(times, wanted);
     }
 
     #[test]
     fn latencies_of_overlapping_calls_or_untimed_syncs_are_not_a_time() {
-        for work in ["iodepth=32", "bs=1\n\n[writes-1]\nbs=1", "ioengine=sync\nend_fsync=1"] {
+        for work in [
+            "iodepth=32",
+            "bs=1\n\n[writes-1]\nbs=1",
+            "ioengine=sync\nend_fsync=1",
+        ] {
             assert!(!is_in_turn(&job(work)), "{work}");
         }
-        assert!(is_in_turn(&job("ioengine=psync")), "what comes before does not matter");
+        assert!(
+            is_in_turn(&job("ioengine=psync")),
+            "what comes before does not matter"
+        );
     }
 
     #[test]
@@ -250,8 +369,18 @@ mod tests {
             "Options": {"tasks": 2, "aggregate filesize": "8 MiB"},
             "Results": [{"access": "write", "bwMiB": 1000.0, "wrRdTime": 0.0075, "totalTime": 0.0081}],
         }]});
-        let wanted = Times { write_ns: 7_500_000, sync_ns: 0, close_ns: 500_000, bytes: 8 << 20 };
+        let wanted = Times {
+            write_ns: 7_500_000,
+            sync_ns: 0,
+            close_ns: 500_000,
+            bytes: 8 << 20,
+        };
         assert_eq!(times_of_ior(&summary).unwrap(), wanted);
-        assert!(times_of_ior(&json!({})).unwrap_err().to_string().contains("no size"));
+        assert!(
+            times_of_ior(&json!({}))
+                .unwrap_err()
+                .to_string()
+                .contains("no size")
+        );
     }
 }

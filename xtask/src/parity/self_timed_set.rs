@@ -39,7 +39,10 @@ impl SetProgram {
     /// Replaces `{file}` by the directory.
     pub(super) fn printed(line: &str) -> Self {
         let words = shlex::split(&line.replace("{file}", DIRECTORY)).unwrap_or_default();
-        Self { clock: SetClock::Printed, words }
+        Self {
+            clock: SetClock::Printed,
+            words,
+        }
     }
 
     /// None if the program does not make the case's calls.
@@ -51,7 +54,9 @@ impl SetProgram {
             && axes.prepare == Prepare::Create
             && axes.source == Source::Chunk
             && axes.threads == 1;
-        let FileSize::Each(size) = axes.file_size else { return None };
+        let FileSize::Each(size) = axes.file_size else {
+            return None;
+        };
         if !is_plain {
             return None;
         }
@@ -63,8 +68,10 @@ impl SetProgram {
                 SyncFiles::Batch | SyncFiles::Writeback | SyncFiles::Syncfs => return None,
             };
             let program = mdtest.to_str()?;
-            let options =
-                [program, "-F", "-C", "-z", "0", "-b", "1", "-n", &count, "-w", &size, "-d", DIRECTORY];
+            let options = [
+                program, "-F", "-C", "-z", "0", "-b", "1", "-n", &count, "-w", &size, "-d",
+                DIRECTORY,
+            ];
             options.into_iter().chain(sync).map(str::to_owned).collect()
         } else {
             let method = match axes.sync_files {
@@ -96,8 +103,15 @@ impl SetProgram {
     }
 
     pub(super) fn words(&self) -> Vec<String> {
-        let clock = self.clock.to_possible_value().map(|value| value.get_name().to_owned());
-        ["set".to_owned()].into_iter().chain(clock).chain(self.words.iter().cloned()).collect()
+        let clock = self
+            .clock
+            .to_possible_value()
+            .map(|value| value.get_name().to_owned());
+        ["set".to_owned()]
+            .into_iter()
+            .chain(clock)
+            .chain(self.words.iter().cloned())
+            .collect()
     }
 
     pub(super) fn measure(&self, file: &Path) -> Result<Times> {
@@ -108,7 +122,10 @@ impl SetProgram {
             SetClock::Mdtest => mpirun(1, Path::new(program)),
             SetClock::Printed | SetClock::FsMark => Command::new(program),
         };
-        command.args(options).current_dir(directory.path()).stdin(Stdio::null());
+        command
+            .args(options)
+            .current_dir(directory.path())
+            .stdin(Stdio::null());
         let text = String::from_utf8_lossy(&output(&mut command)?.stdout).into_owned();
         let files = files_in(directory.path());
         let lengths = files.iter().map(|file| Ok(file.metadata()?.len()));
@@ -116,17 +133,24 @@ impl SetProgram {
         if self.clock == SetClock::Printed {
             // The run verifies the content.
             let mut all = File::create(file)?;
-            files.iter().try_for_each(|one| io::copy(&mut File::open(one)?, &mut all).map(drop))?;
+            files
+                .iter()
+                .try_for_each(|one| io::copy(&mut File::open(one)?, &mut all).map(drop))?;
         }
         directory.close()?;
         let write_ns = if self.clock == SetClock::Printed {
             0
         } else {
-            let rate = rate(&text, self.clock).with_context(|| format!("no rate from {}", shown(&command)))?;
+            let rate = rate(&text, self.clock)
+                .with_context(|| format!("no rate from {}", shown(&command)))?;
             ensure!(rate > 0.0, "{} created no files", shown(&command));
             rounded(as_f64(files.len() as u64) / rate * 1e9)
         };
-        Ok(Times { write_ns, bytes, ..Times::default() })
+        Ok(Times {
+            write_ns,
+            bytes,
+            ..Times::default()
+        })
     }
 }
 
@@ -135,7 +159,9 @@ fn rate(text: &str, clock: SetClock) -> Option<f64> {
     match clock {
         SetClock::Printed => None,
         SetClock::Mdtest => {
-            let line = text.lines().find_map(|line| line.trim().strip_prefix("File creation"))?;
+            let line = text
+                .lines()
+                .find_map(|line| line.trim().strip_prefix("File creation"))?;
             line.split_whitespace().next()?.parse().ok()
         }
         SetClock::FsMark => text.lines().last()?.split_whitespace().nth(3)?.parse().ok(),
@@ -146,7 +172,13 @@ fn rate(text: &str, clock: SetClock) -> Option<f64> {
 fn files_in(directory: &Path) -> Vec<PathBuf> {
     let mut paths = entries(directory);
     paths.sort();
-    let inside = |path: PathBuf| if path.is_dir() { files_in(&path) } else { vec![path] };
+    let inside = |path: PathBuf| {
+        if path.is_dir() {
+            files_in(&path)
+        } else {
+            vec![path]
+        }
+    };
     paths.into_iter().flat_map(inside).collect()
 }
 
@@ -176,7 +208,11 @@ mod tests {
             words(each, SetClock::FsMark).unwrap(),
             "set fs-mark fs_mark -k -l /dev/null -n 64 -s 16384 -w 16384 -S 1 -d ."
         );
-        assert!(words(each, SetClock::Mdtest).unwrap().ends_with("-n 64 -w 16384 -d . -y"));
+        assert!(
+            words(each, SetClock::Mdtest)
+                .unwrap()
+                .ends_with("-n 64 -w 16384 -d . -y")
+        );
         let batch = each.replace("=each", "=batch");
         assert!(words(&batch, SetClock::Mdtest).is_none());
         let renamed = each.replace("sync-files", "naming=rename,sync-files");

@@ -9,7 +9,11 @@ pub(super) struct Times {
     pub(super) bytes: u64,
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times are positive")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "times are positive"
+)]
 pub(super) fn rounded(time_ns: f64) -> u64 {
     time_ns as u64
 }

@@ -20,7 +20,11 @@ impl Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+        write!(
+            f,
+            "{} passed, {} failed, {} skipped",
+            self.passed, self.failed, self.skipped
+        )
     }
 }
 
@@ -55,14 +59,23 @@ pub(super) fn pass_on(
 /// `test result: ok. 3 passed; 0 failed; 1 ignored; …`
 fn libtest(line: &str) -> Option<Counts> {
     let (_, rest) = line.strip_prefix("test result: ")?.split_once(". ")?;
-    let mut numbers = rest.split("; ").map_while(|part| part.split(' ').next()?.parse().ok());
-    Some(Counts { passed: numbers.next()?, failed: numbers.next()?, skipped: numbers.next()? })
+    let mut numbers = rest
+        .split("; ")
+        .map_while(|part| part.split(' ').next()?.parse().ok());
+    Some(Counts {
+        passed: numbers.next()?,
+        failed: numbers.next()?,
+        skipped: numbers.next()?,
+    })
 }
 
 /// `ℹ pass 12`, or `# pass 12` in TAP.
 fn node(line: &str) -> Option<Counts> {
     let rest = line.trim_end();
-    let (kind, count) = rest.strip_prefix("ℹ ").or_else(|| rest.strip_prefix("# "))?.split_once(' ')?;
+    let (kind, count) = rest
+        .strip_prefix("ℹ ")
+        .or_else(|| rest.strip_prefix("# "))?
+        .split_once(' ')?;
     let mut counts = Counts::default();
     let counter = match kind {
         "pass" => &mut counts.passed,
@@ -102,25 +115,42 @@ mod tests {
             test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n\
             test b ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
         let mut counts = Counts::default();
-        let failures =
-            |output: &str, counts: &mut Counts| pass_on(output.as_bytes(), &mut Vec::new(), true, counts);
-        assert_eq!(failures(output, &mut counts).unwrap(), "\n---- a ----\nwhy\n\n    a\n\n");
+        let failures = |output: &str, counts: &mut Counts| {
+            pass_on(output.as_bytes(), &mut Vec::new(), true, counts)
+        };
+        assert_eq!(
+            failures(output, &mut counts).unwrap(),
+            "\n---- a ----\nwhy\n\n    a\n\n"
+        );
         assert_eq!(counts.to_string(), "1 passed, 1 failed, 0 skipped");
         let output = "ℹ fail 1\nℹ duration_ms 5\n\n✖ failing tests:\n\n✖ a (1ms)\n  why\n";
-        assert_eq!(failures(output, &mut counts).unwrap(), "\n✖ a (1ms)\n  why\n");
+        assert_eq!(
+            failures(output, &mut counts).unwrap(),
+            "\n✖ a (1ms)\n  why\n"
+        );
     }
 
     #[test]
     fn lines_may_end_as_on_windows() {
-        let line = b"test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\r\n";
+        let line =
+            b"test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\r\n";
         assert_eq!(counted(line), "2 passed, 0 failed, 1 skipped");
-        assert_eq!(counted("ℹ pass 2\r\n".as_bytes()), "2 passed, 0 failed, 0 skipped");
+        assert_eq!(
+            counted("ℹ pass 2\r\n".as_bytes()),
+            "2 passed, 0 failed, 0 skipped"
+        );
     }
 
     #[test]
     fn without_a_result_nothing_is_counted() {
-        assert_eq!(counted(b"error: could not compile\n"), "0 passed, 0 failed, 0 skipped");
-        assert_eq!(libtest("  test result: ok. 2 passed; 0 failed; 1 ignored"), None);
+        assert_eq!(
+            counted(b"error: could not compile\n"),
+            "0 passed, 0 failed, 0 skipped"
+        );
+        assert_eq!(
+            libtest("  test result: ok. 2 passed; 0 failed; 1 ignored"),
+            None
+        );
     }
 
     #[test]
@@ -128,12 +158,21 @@ mod tests {
         let output = "✔ a (1ms)\nℹ tests 9\nℹ suites 0\nℹ pass 4\nℹ fail 2\nℹ cancelled 1\nℹ skipped 1\n\
             ℹ todo 1\nℹ duration_ms 54.5\n";
         assert_eq!(counted(output.as_bytes()), "4 passed, 3 failed, 2 skipped");
-        assert_eq!(counted(output.replace('ℹ', "#").as_bytes()), "4 passed, 3 failed, 2 skipped");
+        assert_eq!(
+            counted(output.replace('ℹ', "#").as_bytes()),
+            "4 passed, 3 failed, 2 skipped"
+        );
     }
 
     #[test]
     fn the_output_of_a_node_test_is_not_a_result() {
-        for line in ["pass 4", "ℹ pass the salt", "ℹ pass 4 times", "    # pass 4", "# Subtest: pass 4"] {
+        for line in [
+            "pass 4",
+            "ℹ pass the salt",
+            "ℹ pass 4 times",
+            "    # pass 4",
+            "# Subtest: pass 4",
+        ] {
             assert_eq!(node(line), None, "{line}");
         }
     }

@@ -35,9 +35,10 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         return Ok(true);
     }
     let records = run_all(&steps);
-    if let (true, Some(lacking)) =
-        (records.iter().any(|record| record.step == "setup"), setup::lacking(is_met)?)
-    {
+    if let (true, Some(lacking)) = (
+        records.iter().any(|record| record.step == "setup"),
+        setup::lacking(is_met)?,
+    ) {
         println!("== setup: {lacking}");
     }
     let mut counts = Counts::default();
@@ -47,25 +48,39 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 }
 
 fn steps() -> Result<Vec<Step>> {
-    declared(include_str!("steps.toml"), [("target", target_directory()?.display().to_string())])
+    declared(
+        include_str!("steps.toml"),
+        [("target", target_directory()?.display().to_string())],
+    )
 }
 
 /// Runs steps of another task. Returns whether all have passed.
 pub(crate) fn run_declared<const N: usize>(text: &str, words: [(&str, String); N]) -> Result<bool> {
-    Ok(run_all(&declared(text, words)?).iter().all(|record| record.ending == Ending::Passed))
+    Ok(run_all(&declared(text, words)?)
+        .iter()
+        .all(|record| record.ending == Ending::Passed))
 }
 
 fn chosen(mut steps: Vec<Step>, names: &[String]) -> Result<Vec<Step>> {
-    if let Some(unknown) = names.iter().find(|name| steps.iter().all(|step| step.name != **name)) {
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| steps.iter().all(|step| step.name != **name))
+    {
         let known: Vec<_> = steps.iter().map(|step| step.name.as_str()).collect();
-        bail!("unknown step '{unknown}'. The steps are {}", known.join(", "));
+        bail!(
+            "unknown step '{unknown}'. The steps are {}",
+            known.join(", ")
+        );
     }
     steps.retain(|step| names.is_empty() || names.contains(&step.name));
     Ok(steps)
 }
 
 fn end_of(text: &str, lines: usize) -> &str {
-    let start = text.rmatch_indices('\n').nth(lines).map_or(0, |(at, _)| at + 1);
+    let start = text
+        .rmatch_indices('\n')
+        .nth(lines)
+        .map_or(0, |(at, _)| at + 1);
     &text[start..]
 }
 
@@ -87,9 +102,14 @@ fn run_all(steps: &[Step]) -> Vec<Record> {
     std::thread::scope(|scope| {
         // While one waits for a disk or for cargo's lock, the other uses the processor.
         (0..2).for_each(|_| drop(scope.spawn(run_beside)));
-        rest.iter().filter(|step| !step.beside).for_each(|step| log.run(step, steps));
+        rest.iter()
+            .filter(|step| !step.beside)
+            .for_each(|step| log.run(step, steps));
     });
-    let records = log.ended.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let records = log
+        .ended
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     println!();
     for record in &records {
         println!("== {record}");
@@ -106,11 +126,16 @@ impl Log {
     /// Waits for the steps in `after`, if they are part of this run.
     fn run(&self, step: &Step, all: &[Step]) {
         let has_ended = |ended: &[Record], name: &String| {
-            ended.iter().any(|record| record.step == *name) || all.iter().all(|other| other.name != *name)
+            ended.iter().any(|record| record.step == *name)
+                || all.iter().all(|other| other.name != *name)
         };
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_early = |ended: &mut Vec<Record>| !step.after.iter().all(|name| has_ended(ended, name));
-        let ended = self.changed.wait_while(ended, is_early).unwrap_or_else(PoisonError::into_inner);
+        let is_early =
+            |ended: &mut Vec<Record>| !step.after.iter().all(|name| has_ended(ended, name));
+        let ended = self
+            .changed
+            .wait_while(ended, is_early)
+            .unwrap_or_else(PoisonError::into_inner);
         let failed = |record: &&Record| step.after.contains(&record.step) && record.has_failed();
         let failed = ended.iter().find(failed).map(|record| record.step.clone());
         drop(ended);
@@ -120,14 +145,21 @@ impl Log {
             let mut output = Vec::new();
             let record = step.carry_out(failed.as_deref(), &mut output);
             // Standard output may be closed.
-            let _ = writeln!(stdout.lock(), "{title} (beside)\n{}", String::from_utf8_lossy(&output));
+            let _ = writeln!(
+                stdout.lock(),
+                "{title} (beside)\n{}",
+                String::from_utf8_lossy(&output)
+            );
             record
         } else {
             println!("{title}");
             step.carry_out(failed.as_deref(), &mut stdout)
         };
         println!("== {record}");
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(record);
+        self.ended
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(record);
         self.changed.notify_all();
     }
 }
@@ -139,7 +171,10 @@ mod tests {
     use crate::command::output;
 
     fn after(step: Step, names: &[&str]) -> Step {
-        Step { after: names.iter().map(|&name| name.to_owned()).collect(), ..step }
+        Step {
+            after: names.iter().map(|&name| name.to_owned()).collect(),
+            ..step
+        }
     }
 
     #[test]
@@ -154,7 +189,8 @@ mod tests {
         let names = |wanted: &[&str]| {
             let wanted: Vec<_> = wanted.iter().map(|&name| name.to_owned()).collect();
             let steps = ["a", "b", "c"].map(|name| step(name, "true")).to_vec();
-            chosen(steps, &wanted).map(|steps| steps.into_iter().map(|step| step.name).collect::<Vec<_>>())
+            chosen(steps, &wanted)
+                .map(|steps| steps.into_iter().map(|step| step.name).collect::<Vec<_>>())
         };
         assert_eq!(names(&[]).unwrap(), ["a", "b", "c"]);
         assert_eq!(names(&["c", "a"]).unwrap(), ["a", "c"]);
@@ -171,7 +207,11 @@ mod tests {
             after(step("d", "true"), &["b", "elsewhere"]),
         ];
         let lines: Vec<_> = run_all(&steps).iter().map(Record::to_string).collect();
-        for (line, start) in lines.iter().zip(["FAILED   a ", "passed   b ", "skipped  c ", "passed   d "]) {
+        for (line, start) in
+            lines
+                .iter()
+                .zip(["FAILED   a ", "passed   b ", "skipped  c ", "passed   d "])
+        {
             assert!(line.starts_with(start), "{lines:?}");
         }
         assert!(lines[2].ends_with(" s  a failed"), "{lines:?}");
@@ -184,31 +224,57 @@ mod tests {
         let steps = [
             step("setup", "true"),
             after(step("uses", &format!("test -f {file}")), &["makes"]),
-            Step { beside: true, ..step("makes", &format!("sleep 0.3; touch {file}")) },
+            Step {
+                beside: true,
+                ..step("makes", &format!("sleep 0.3; touch {file}"))
+            },
         ];
         let records = run_all(&steps);
         assert!(records.iter().all(|record| record.ending == Ending::Passed));
         assert_eq!(
-            records.iter().map(|record| record.step.as_str()).collect::<Vec<_>>(),
+            records
+                .iter()
+                .map(|record| record.step.as_str())
+                .collect::<Vec<_>>(),
             ["setup", "makes", "uses"]
         );
     }
 
     #[test]
     fn every_step_can_be_repeated_by_hand() {
-        let words = ["folder", "version", "deb", "rpm", "wheel", "npm", "stem", "foreign-stem", "foreign"];
+        let words = [
+            "folder",
+            "version",
+            "deb",
+            "rpm",
+            "wheel",
+            "npm",
+            "stem",
+            "foreign-stem",
+            "foreign",
+        ];
         let words = words.map(|name| (name, "x".to_owned()));
         let tries = declared(include_str!("../dist/tried.toml"), words).unwrap();
         let words = ["soak", "fuzz"].map(|name| (name, "x".to_owned()));
         let checks = declared(include_str!("../validate/all.toml"), words).unwrap();
         for steps in [steps().unwrap(), tries, checks] {
             for (at, step) in steps.iter().enumerate() {
-                let Step { name, run, after, .. } = step;
+                let Step {
+                    name, run, after, ..
+                } = step;
                 output(std::process::Command::new("sh").args(["-n", "-c", run])).unwrap();
                 let is_word = |rest: &str| rest.starts_with(|c: char| c.is_ascii_lowercase());
                 assert!(!run.split('{').skip(1).any(is_word), "{name}: {run}");
-                assert!(steps[..at].iter().all(|other| other.name != *name), "{name} comes twice");
-                assert!(after.iter().all(|name| steps.iter().any(|other| other.name == *name)), "{name}");
+                assert!(
+                    steps[..at].iter().all(|other| other.name != *name),
+                    "{name} comes twice"
+                );
+                assert!(
+                    after
+                        .iter()
+                        .all(|name| steps.iter().any(|other| other.name == *name)),
+                    "{name}"
+                );
             }
         }
     }
@@ -216,16 +282,28 @@ mod tests {
     #[test]
     fn every_fuzz_target_is_in_the_long_checks() {
         for target in std::fs::read_dir(crate::command::root().join("fuzz/targets")).unwrap() {
-            let name = target.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
-            assert!(include_str!("../validate/all.toml").contains(&format!("fuzz run {name} ")), "{name}");
+            let name = target
+                .unwrap()
+                .path()
+                .file_stem()
+                .unwrap()
+                .to_string_lossy()
+                .into_owned();
+            assert!(
+                include_str!("../validate/all.toml").contains(&format!("fuzz run {name} ")),
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn every_installed_target_is_linted() {
         let needs = setup::missing(|_| false).unwrap();
-        let targets: Vec<_> =
-            needs.parts.iter().filter_map(|[.., need, _]| need.strip_prefix("rust:")).collect();
+        let targets: Vec<_> = needs
+            .parts
+            .iter()
+            .filter_map(|[.., need, _]| need.strip_prefix("rust:"))
+            .collect();
         assert_eq!(targets.len(), 4);
         for target in targets {
             let is_linted = |step: &Step| step.run.contains("clippy") && step.run.contains(target);

@@ -35,12 +35,22 @@ pub(super) struct Step {
     pub(super) beside: bool,
 }
 
-pub(super) fn declared<const N: usize>(text: &str, more_words: [(&str, String); N]) -> Result<Vec<Step>> {
-    let Steps { mut step, mut words } = toml::from_str(text).context("the declaration of steps")?;
+pub(super) fn declared<const N: usize>(
+    text: &str,
+    more_words: [(&str, String); N],
+) -> Result<Vec<Step>> {
+    let Steps {
+        mut step,
+        mut words,
+    } = toml::from_str(text).context("the declaration of steps")?;
     words.extend(more_words.map(|(name, word)| (name.to_owned(), word)));
-    for text in step.iter_mut().flat_map(|step| std::iter::once(&mut step.run).chain(&mut step.needs)) {
-        *text =
-            words.iter().fold(text.clone(), |text, (name, word)| text.replace(&format!("{{{name}}}"), word));
+    for text in step
+        .iter_mut()
+        .flat_map(|step| std::iter::once(&mut step.run).chain(&mut step.needs))
+    {
+        *text = words.iter().fold(text.clone(), |text, (name, word)| {
+            text.replace(&format!("{{{name}}}"), word)
+        });
     }
     Ok(step)
 }
@@ -73,7 +83,11 @@ impl fmt::Display for Record {
             Ending::Failed(_) => ("FAILED", ""),
             Ending::Skipped(why) => ("skipped", why.as_str()),
         };
-        let line = format!("{word:7}  {:20} {:7.1} s  {reason}", self.step, self.took.as_secs_f64());
+        let line = format!(
+            "{word:7}  {:20} {:7.1} s  {reason}",
+            self.step,
+            self.took.as_secs_f64()
+        );
         f.write_str(line.trim_end())
     }
 }
@@ -95,27 +109,52 @@ impl Step {
                     // A test program that died prints no counts.
                     counts.failed = counts.failed.max(1);
                     let why = format!("{error:#}");
-                    let _ = writeln!(output, "\n== {} FAILED: {why}\n== to repeat it: {}", self.name, self.run);
+                    let _ = writeln!(
+                        output,
+                        "\n== {} FAILED: {why}\n== to repeat it: {}",
+                        self.name, self.run
+                    );
                     Ending::Failed(why)
                 }
             },
         };
-        Record { step: self.name.clone(), ending, counts, took: start.elapsed() }
+        Record {
+            step: self.name.clone(),
+            ending,
+            counts,
+            took: start.elapsed(),
+        }
     }
 
     fn succeed(&self, counts: &mut Counts, output: &mut impl Write) -> Result<()> {
         let mut command = Command::new("nice");
         // The output is printed in one piece.
-        let (niceness, start) = if self.beside { ("19", "exec 2>&1\n") } else { ("0", "") };
-        command.args(["-n", niceness, "sh", "-c", &format!("{start}{}", self.run)]).current_dir(root());
-        let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start a shell")?;
+        let (niceness, start) = if self.beside {
+            ("19", "exec 2>&1\n")
+        } else {
+            ("0", "")
+        };
+        command
+            .args(["-n", niceness, "sh", "-c", &format!("{start}{}", self.run)])
+            .current_dir(root());
+        let mut child = command
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot start a shell")?;
         let stdout = child.stdout.take().context("a step without output")?;
         let failures = pass_on(BufReader::new(stdout), output, self.tests, counts)?;
         let status = child.wait()?;
-        ensure!(status.success(), "{}", format!("it ended with {status}\n{failures}").trim_end());
+        ensure!(
+            status.success(),
+            "{}",
+            format!("it ended with {status}\n{failures}").trim_end()
+        );
         ensure!(counts.failed == 0, "it ended as if no test had failed");
         // This detects a filter for a renamed module.
-        ensure!(!self.tests || *counts != Counts::default(), "no test was run");
+        ensure!(
+            !self.tests || *counts != Counts::default(),
+            "no test was run"
+        );
         Ok(())
     }
 }
@@ -135,11 +174,18 @@ pub(super) mod tests {
     use super::*;
 
     pub(in crate::test) fn step(name: &str, run: &str) -> Step {
-        Step { name: name.to_owned(), run: run.to_owned(), ..Step::default() }
+        Step {
+            name: name.to_owned(),
+            run: run.to_owned(),
+            ..Step::default()
+        }
     }
 
     fn tests(run: &str) -> Step {
-        Step { tests: true, ..step("a", run) }
+        Step {
+            tests: true,
+            ..step("a", run)
+        }
     }
 
     fn ended(step: &Step) -> (String, String) {
@@ -157,17 +203,29 @@ pub(super) mod tests {
         let (why, counts) = ended(&tests(&format!("{script} 101")));
         assert_eq!(
             (why.as_str(), counts.as_str()),
-            ("it ended with exit status: 101", "3 passed, 1 failed, 0 skipped")
+            (
+                "it ended with exit status: 101",
+                "3 passed, 1 failed, 0 skipped"
+            )
         );
-        assert_eq!(ended(&tests(&format!("{script} 0"))).0, "it ended as if no test had failed");
+        assert_eq!(
+            ended(&tests(&format!("{script} 0"))).0,
+            "it ended as if no test had failed"
+        );
     }
 
     #[test]
     fn a_command_that_runs_no_tests_has_not_passed() {
-        for script in ["true", "echo 'test result: ok. 0 passed; 0 failed; 0 ignored; 7 filtered out'"] {
+        for script in [
+            "true",
+            "echo 'test result: ok. 0 passed; 0 failed; 0 ignored; 7 filtered out'",
+        ] {
             assert_eq!(
                 ended(&tests(script)),
-                ("no test was run".to_owned(), "0 passed, 1 failed, 0 skipped".to_owned())
+                (
+                    "no test was run".to_owned(),
+                    "0 passed, 1 failed, 0 skipped".to_owned()
+                )
             );
         }
     }
@@ -175,29 +233,57 @@ pub(super) mod tests {
     #[test]
     fn a_failed_step_without_tests_counts_as_a_failure() {
         for program in ["false", "no-such-program-here 2>/dev/null"] {
-            assert_eq!(ended(&step("a", program)).1, "0 passed, 1 failed, 0 skipped");
+            assert_eq!(
+                ended(&step("a", program)).1,
+                "0 passed, 1 failed, 0 skipped"
+            );
         }
     }
 
     #[test]
     fn a_step_without_its_requirements_is_skipped_with_the_remedy() {
-        let needing = |need: &str| Step { needs: vec!["sh".to_owned(), need.to_owned()], ..step("a", "false") };
+        let needing = |need: &str| Step {
+            needs: vec!["sh".to_owned(), need.to_owned()],
+            ..step("a", "false")
+        };
         for (need, remedy) in [
-            ("no-such-program-here", "no-such-program-here is missing: `cargo xtask setup` installs it"),
+            (
+                "no-such-program-here",
+                "no-such-program-here is missing: `cargo xtask setup` installs it",
+            ),
             (
                 "rust:sparc64-unknown-openbsd",
                 "rust:sparc64-unknown-openbsd is missing: `cargo xtask setup` installs it",
             ),
-            ("no/such/file", "no/such/file is missing: the steps before this one make it"),
+            (
+                "no/such/file",
+                "no/such/file is missing: the steps before this one make it",
+            ),
         ] {
-            assert_eq!(ended(&needing(need)), (remedy.to_owned(), "0 passed, 0 failed, 1 skipped".to_owned()));
+            assert_eq!(
+                ended(&needing(need)),
+                (
+                    remedy.to_owned(),
+                    "0 passed, 0 failed, 1 skipped".to_owned()
+                )
+            );
         }
-        assert_eq!(ended(&Step { run: "true".to_owned(), ..needing("/proc/self/status") }).0, "");
+        assert_eq!(
+            ended(&Step {
+                run: "true".to_owned(),
+                ..needing("/proc/self/status")
+            })
+            .0,
+            ""
+        );
     }
 
     #[test]
     fn a_step_beside_others_prints_its_output_at_once() {
-        let step = Step { beside: true, ..step("a", "echo one; echo two >&2") };
+        let step = Step {
+            beside: true,
+            ..step("a", "echo one; echo two >&2")
+        };
         let mut output = Vec::new();
         assert_eq!(step.carry_out(None, &mut output).ending, Ending::Passed);
         assert_eq!(output, b"one\ntwo\n");

@@ -3,7 +3,11 @@ use super::{Finding, finding};
 const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "misc", "common"];
 
 /// Split: this file must pass the check.
-const UNFINISHED: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
+const UNFINISHED: &[&str] = &[
+    concat!("TO", "DO"),
+    concat!("FIX", "ME"),
+    concat!("XX", "X"),
+];
 
 const IGNORED_TEST: &str = concat!("#[", "ignore");
 
@@ -35,7 +39,9 @@ pub(super) fn findings(path: &str, text: &str) -> Vec<Finding> {
         add(1, &described(name));
     }
     for (line, number) in text.lines().zip(1..) {
-        let mark = UNFINISHED.iter().find(|mark| words(line).any(|word| word == **mark));
+        let mark = UNFINISHED
+            .iter()
+            .find(|mark| words(line).any(|word| word == **mark));
         if let Some(mark) = mark.filter(|_| CODE_EXTENSIONS.contains(&extension)) {
             add(number, &format!("{mark}: finish it or drop it"));
         }
@@ -43,10 +49,17 @@ pub(super) fn findings(path: &str, text: &str) -> Vec<Finding> {
             add(number, "an ignored test never runs");
         }
         if is_rust && !is_home && line.contains(PERMISSION) {
-            add(number, &format!("unsafe outside {}", UNSAFE_HOMES.join(", ")));
+            add(
+                number,
+                &format!("unsafe outside {}", UNSAFE_HOMES.join(", ")),
+            );
         }
         let code = line.split("//").next().unwrap_or_default();
-        if let Some(name) = words(code).skip_while(|word| *word != "mod").nth(1).filter(is_empty) {
+        if let Some(name) = words(code)
+            .skip_while(|word| *word != "mod")
+            .nth(1)
+            .filter(is_empty)
+        {
             add(number, &described(name));
         }
     }
@@ -54,7 +67,8 @@ pub(super) fn findings(path: &str, text: &str) -> Vec<Finding> {
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -63,16 +77,36 @@ mod tests {
 
     #[test]
     fn an_empty_name_is_found() {
-        for path in ["crates/a/src/utils.rs", "crates/a/tests/common/mod.rs", "xtask/src/misc.rs"] {
+        for path in [
+            "crates/a/src/utils.rs",
+            "crates/a/tests/common/mod.rs",
+            "xtask/src/misc.rs",
+        ] {
             assert_eq!(findings(path, "").len(), 1, "{path}");
         }
-        let found = findings("crates/a/src/lib.rs", "//! Docs.\npub(crate) mod helpers {\n}");
-        assert_eq!(found, [finding("crates/a/src/lib.rs", 2, "'helpers' does not describe the content")]);
+        let found = findings(
+            "crates/a/src/lib.rs",
+            "//! Docs.\npub(crate) mod helpers {\n}",
+        );
+        assert_eq!(
+            found,
+            [finding(
+                "crates/a/src/lib.rs",
+                2,
+                "'helpers' does not describe the content"
+            )]
+        );
     }
 
     #[test]
     fn a_name_may_contain_an_empty_word() {
-        assert_eq!(findings("crates/a/src/common_prefix.rs", "mod common_prefix; // mod utils"), [""; 0]);
+        assert_eq!(
+            findings(
+                "crates/a/src/common_prefix.rs",
+                "mod common_prefix; // mod utils"
+            ),
+            [""; 0]
+        );
         assert_eq!(findings("docs/common/words.md", ""), [""; 0]);
     }
 
@@ -85,15 +119,24 @@ mod tests {
         }
         let found = findings("a.rs", &format!("#[test]\n{IGNORED_TEST}]\nfn a() {{}}"));
         assert_eq!(found, ["a.rs:2: an ignored test never runs"]);
-        assert_eq!(findings("a.rs", &format!("let text = \"{IGNORED_TEST}]\";")), [""; 0]);
+        assert_eq!(
+            findings("a.rs", &format!("let text = \"{IGNORED_TEST}]\";")),
+            [""; 0]
+        );
     }
 
     #[test]
     fn unsafe_code_is_permitted_at_home_only() {
         let text = format!("\n#![allow{PERMISSION}, reason = \"memory\")]");
         let found = findings("crates/runner/src/lib.rs", &text);
-        assert!(found.len() == 1 && found[0].starts_with("crates/runner/src/lib.rs:2: "), "{found:?}");
-        assert_eq!(findings("crates/engine/src/methods/mmap.rs", &text), [""; 0]);
+        assert!(
+            found.len() == 1 && found[0].starts_with("crates/runner/src/lib.rs:2: "),
+            "{found:?}"
+        );
+        assert_eq!(
+            findings("crates/engine/src/methods/mmap.rs", &text),
+            [""; 0]
+        );
         assert_eq!(findings("crates/runner/src/lib.rs", "unsafe {}"), [""; 0]);
     }
 }

@@ -6,8 +6,18 @@ use cargo_metadata::{Dependency, DependencyKind, Package};
 
 use super::{Finding, finding};
 
-const LIBRARIES: &[&str] =
-    &["direct-io", "engine", "filesystems", "model", "probe", "report", "runner", "snippets", "stats", "store"];
+const LIBRARIES: &[&str] = &[
+    "direct-io",
+    "engine",
+    "filesystems",
+    "model",
+    "probe",
+    "report",
+    "runner",
+    "snippets",
+    "stats",
+    "store",
+];
 
 /// Each crate's folder, and its permitted imports.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
@@ -29,20 +39,37 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 
 /// Forbidden imports of a crate, and missing lints.
 pub(super) fn broken(package: &Package, path: &str) -> Result<Vec<Finding>> {
-    let name = package.manifest_path.parent().and_then(Utf8Path::file_name).unwrap_or_default();
+    let name = package
+        .manifest_path
+        .parent()
+        .and_then(Utf8Path::file_name)
+        .unwrap_or_default();
     let imports: Vec<_> = package.dependencies.iter().filter_map(import).collect();
     let manifest = fs::read_to_string(&package.manifest_path).with_context(|| path.to_owned())?;
-    let missing = (!takes_lints(&manifest)).then(|| "no `[lints]` with `workspace = true`".to_owned());
-    Ok(forbidden(name, &imports).into_iter().chain(missing).map(|what| finding(path, 1, what)).collect())
+    let missing =
+        (!takes_lints(&manifest)).then(|| "no `[lints]` with `workspace = true`".to_owned());
+    Ok(forbidden(name, &imports)
+        .into_iter()
+        .chain(missing)
+        .map(|what| finding(path, 1, what))
+        .collect())
 }
 
 fn forbidden(name: &str, imports: &[&str]) -> Vec<String> {
     let Some((_, allowed)) = MAY_IMPORT.iter().find(|(row, _)| *row == name) else {
-        return vec![format!("{name} has no row in the import table of xtask and docs")];
+        return vec![format!(
+            "{name} has no row in the import table of xtask and docs"
+        )];
     };
-    let may = if allowed.is_empty() { "no crate of the workspace".to_owned() } else { allowed.join(", ") };
+    let may = if allowed.is_empty() {
+        "no crate of the workspace".to_owned()
+    } else {
+        allowed.join(", ")
+    };
     let forbidden = imports.iter().filter(|import| !allowed.contains(import));
-    forbidden.map(|import| format!("{name} imports {import}, but may import only {may}")).collect()
+    forbidden
+        .map(|import| format!("{name} imports {import}, but may import only {may}"))
+        .collect()
 }
 
 fn takes_lints(manifest: &str) -> bool {
@@ -51,7 +78,11 @@ fn takes_lints(manifest: &str) -> bool {
 
 /// None for a dependency of tests.
 fn import(dependency: &Dependency) -> Option<&str> {
-    dependency.path.as_ref().filter(|_| dependency.kind != DependencyKind::Development)?.file_name()
+    dependency
+        .path
+        .as_ref()
+        .filter(|_| dependency.kind != DependencyKind::Development)?
+        .file_name()
 }
 
 #[cfg(test)]
@@ -74,7 +105,11 @@ mod tests {
     #[test]
     fn only_tools_may_import_the_testkit() {
         for (name, _) in MAY_IMPORT {
-            assert_eq!(forbidden(name, &["testkit"]).len(), usize::from(*name != "xtask"), "{name}");
+            assert_eq!(
+                forbidden(name, &["testkit"]).len(),
+                usize::from(*name != "xtask"),
+                "{name}"
+            );
         }
     }
 

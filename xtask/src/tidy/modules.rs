@@ -8,8 +8,15 @@ use super::{Finding, finding};
 /// A crate's folder of sources, and its layers from the lowest.
 type Layers = (&'static str, &'static [&'static [&'static str]]);
 
-const LAYERS: &[Layers] =
-    &[("crates/report/src", &[&["numbers"], &["sentences"], &["tables", "charts"], &["formats"]])];
+const LAYERS: &[Layers] = &[(
+    "crates/report/src",
+    &[
+        &["numbers"],
+        &["sentences"],
+        &["tables", "charts"],
+        &["formats"],
+    ],
+)];
 
 /// `[]` is the crate's root, `["a", "b"]` is `crate::a::b`.
 type ModulePath = [String];
@@ -35,13 +42,23 @@ impl Crate {
     fn read(folder: &str, files: &[(String, String)]) -> Result<Self> {
         let (mut modules, mut tests) = (BTreeMap::new(), Vec::<Vec<String>>::new());
         for (path, text) in files {
-            let Some(inside) = path.strip_prefix(folder).and_then(|rest| rest.strip_suffix(".rs")) else {
+            let Some(inside) = path
+                .strip_prefix(folder)
+                .and_then(|rest| rest.strip_suffix(".rs"))
+            else {
                 continue;
             };
-            let name = inside.split('/').filter(|word| !["", "lib", "main", "mod"].contains(word));
+            let name = inside
+                .split('/')
+                .filter(|word| !["", "lib", "main", "mod"].contains(word));
             let name: Vec<String> = name.map(str::to_owned).collect();
             let source = Source::read(path, text).with_context(|| path.clone())?;
-            tests.extend(source.tests.iter().map(|test| [&name[..], std::slice::from_ref(test)].concat()));
+            tests.extend(
+                source
+                    .tests
+                    .iter()
+                    .map(|test| [&name[..], std::slice::from_ref(test)].concat()),
+            );
             modules.insert(name, source);
         }
         modules.retain(|name, _| !tests.iter().any(|test| name.starts_with(test)));
@@ -52,7 +69,9 @@ impl Crate {
         let mut uses = Uses::new();
         for (name, module) in &self.modules {
             for (words, line) in &module.mentions {
-                let definition = self.absolute(name, words).and_then(|path| self.definition(&path, 0));
+                let definition = self
+                    .absolute(name, words)
+                    .and_then(|path| self.definition(&path, 0));
                 if let Some((other, _)) = definition.filter(|(whole, _)| !name.starts_with(whole)) {
                     uses.entry((name, other)).or_insert(*line);
                 }
@@ -66,21 +85,33 @@ impl Crate {
     /// This also finds cycles of files. Two of them are in different children of their innermost common module,
     /// because a use of that module does not count.
     fn cycles(&self, uses: &Uses<'_>) -> Vec<Finding> {
-        let edges: BTreeSet<_> = uses.keys().filter_map(|(from, to)| neighbours(from, to)).collect();
+        let edges: BTreeSet<_> = uses
+            .keys()
+            .filter_map(|(from, to)| neighbours(from, to))
+            .collect();
         let needs = |module, goal| {
             let mut open = vec![module];
             let mut found = BTreeSet::new();
             while let Some(module) = open.pop() {
-                let next = edges.iter().filter(|(from, _)| *from == module).map(|(_, to)| *to);
+                let next = edges
+                    .iter()
+                    .filter(|(from, _)| *from == module)
+                    .map(|(_, to)| *to);
                 open.extend(next.filter(|to| found.insert(*to)));
             }
             found.contains(goal)
         };
         let mut found = Vec::new();
         for ((from, to), line) in uses {
-            if let Some((this, other)) = neighbours(from, to).filter(|(this, other)| needs(*other, *this)) {
-                let what =
-                    format!("uses {}, but {} needs {}", self.path(to), other.join("::"), this.join("::"));
+            if let Some((this, other)) =
+                neighbours(from, to).filter(|(this, other)| needs(*other, *this))
+            {
+                let what = format!(
+                    "uses {}, but {} needs {}",
+                    self.path(to),
+                    other.join("::"),
+                    this.join("::")
+                );
                 found.push(finding(self.path(from), *line, format!("{what}: a cycle")));
             }
         }
@@ -95,18 +126,27 @@ impl Crate {
     fn misplaced(&self, (folder, layers): &Layers, uses: &Uses<'_>) -> Vec<Finding> {
         let height = |module: &ModulePath| {
             let top = module.first()?;
-            layers.iter().position(|layer| layer.contains(&top.as_str()))
+            layers
+                .iter()
+                .position(|layer| layer.contains(&top.as_str()))
         };
         let mut found = Vec::new();
         for (&(from, to), line) in uses {
-            if height(from).zip(height(to)).is_some_and(|(from, to)| from < to) {
+            if height(from)
+                .zip(height(to))
+                .is_some_and(|(from, to)| from < to)
+            {
                 let what = format!("uses {}, of an upper layer", self.path(to));
                 found.push(finding(self.path(from), *line, what));
             }
         }
         for layer in layers.concat() {
             if !self.modules.contains_key(&[layer.to_owned()][..]) {
-                found.push(finding(folder, 1, format!("has no module '{layer}', a layer of tidy/modules.rs")));
+                found.push(finding(
+                    folder,
+                    1,
+                    format!("has no module '{layer}', a layer of tidy/modules.rs"),
+                ));
             }
         }
         found
@@ -120,7 +160,13 @@ impl Crate {
             "self" => Some([module, rest].concat()),
             "super" => {
                 let levels = words.iter().take_while(|word| *word == "super").count();
-                Some([&module[..module.len().checked_sub(levels)?], &words[levels..]].concat())
+                Some(
+                    [
+                        &module[..module.len().checked_sub(levels)?],
+                        &words[levels..],
+                    ]
+                    .concat(),
+                )
             }
             _ => match self.modules.get(module)?.bindings.get(first) {
                 Some(bound) if bound[0] != *first => self.absolute(module, &[bound, rest].concat()),
@@ -133,7 +179,9 @@ impl Crate {
     /// Follows aliases. None for a module itself.
     fn definition(&self, path: &[String], depth: usize) -> Option<(&Vec<String>, &Source)> {
         const MOST_NAMES: usize = 8;
-        let length = (0..path.len()).rev().find(|&length| self.modules.contains_key(&path[..length]))?;
+        let length = (0..path.len())
+            .rev()
+            .find(|&length| self.modules.contains_key(&path[..length]))?;
         if self.modules.contains_key(path) {
             return None;
         }
@@ -150,7 +198,10 @@ impl Crate {
 }
 
 /// The children of the innermost common module on the paths to both. None if one is that module.
-fn neighbours<'m>(from: &'m ModulePath, to: &'m ModulePath) -> Option<(&'m ModulePath, &'m ModulePath)> {
+fn neighbours<'m>(
+    from: &'m ModulePath,
+    to: &'m ModulePath,
+) -> Option<(&'m ModulePath, &'m ModulePath)> {
     let common = from.iter().zip(to).take_while(|(a, b)| a == b).count();
     Some((from.get(..=common)?, to.get(..=common)?))
 }
@@ -160,8 +211,10 @@ mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
-        let files: Vec<_> =
-            files.iter().map(|(name, text)| (format!("x/src/{name}"), (*text).to_owned())).collect();
+        let files: Vec<_> = files
+            .iter()
+            .map(|(name, text)| (format!("x/src/{name}"), (*text).to_owned()))
+            .collect();
         tangled("x/src", &files).unwrap()
     }
 
@@ -180,7 +233,10 @@ mod tests {
     #[test]
     fn a_cycle_is_found_through_folders_macros_and_groups() {
         let files = [
-            ("a/mod.rs", "use crate::{b::{self, Other}, c};\nfn f() { b::g(); }"),
+            (
+                "a/mod.rs",
+                "use crate::{b::{self, Other}, c};\nfn f() { b::g(); }",
+            ),
             ("b.rs", "pub fn g() { println!(\"{}\", crate::c::h()); }"),
             ("c.rs", "use super::a::f as other;\npub fn h() {}"),
         ];
@@ -189,10 +245,21 @@ mod tests {
 
     #[test]
     fn a_part_may_use_the_whole_and_the_whole_its_parts() {
-        let whole = ("a/mod.rs", "mod b; mod c; pub struct A; use b::B; pub use c::C; fn f(_: B) {}");
-        let parts = [whole, ("a/b.rs", "pub struct B(super::A, crate::a::C);"), ("a/c.rs", "pub struct C;")];
+        let whole = (
+            "a/mod.rs",
+            "mod b; mod c; pub struct A; use b::B; pub use c::C; fn f(_: B) {}",
+        );
+        let parts = [
+            whole,
+            ("a/b.rs", "pub struct B(super::A, crate::a::C);"),
+            ("a/c.rs", "pub struct C;"),
+        ];
         assert_eq!(found(&parts), [""; 0]);
-        let among_each_other = [whole, parts[1], ("a/c.rs", "use super::B;\npub struct C(B);")];
+        let among_each_other = [
+            whole,
+            parts[1],
+            ("a/c.rs", "use super::B;\npub struct C(B);"),
+        ];
         let there = "x/src/a/b.rs:1: uses x/src/a/c.rs, but a::c needs a::b: a cycle";
         let back = "x/src/a/c.rs:1: uses x/src/a/b.rs, but a::b needs a::c: a cycle";
         assert_eq!(found(&among_each_other), [there, back]);
@@ -209,14 +276,26 @@ mod tests {
             assert_eq!(found(&[("a.rs", a), ("b.rs", b)]), [""; 0], "{b}");
         }
         let tests = ("b/tests.rs", "use crate::a::A;");
-        assert_eq!(found(&[("a.rs", a), ("b/mod.rs", "#[cfg(test)]\nmod tests;"), tests]), [""; 0]);
+        assert_eq!(
+            found(&[("a.rs", a), ("b/mod.rs", "#[cfg(test)]\nmod tests;"), tests]),
+            [""; 0]
+        );
     }
 
     #[test]
     fn an_inline_module_is_its_file() {
         let a = ("a.rs", "use crate::b::B; pub struct A;");
-        assert_eq!(found(&[a, ("b.rs", "mod inside { fn f(_: super::A) {} }\nstruct A;")]), [""; 0]);
-        assert_eq!(found(&[a, ("b.rs", "mod inside { fn f(_: crate::a::A) {} }")]).len(), 2);
+        assert_eq!(
+            found(&[
+                a,
+                ("b.rs", "mod inside { fn f(_: super::A) {} }\nstruct A;")
+            ]),
+            [""; 0]
+        );
+        assert_eq!(
+            found(&[a, ("b.rs", "mod inside { fn f(_: crate::a::A) {} }")]).len(),
+            2
+        );
     }
 
     #[test]
@@ -231,9 +310,17 @@ mod tests {
             ];
             let there = "x/src/a/b.rs:2: uses x/src/c.rs, but c needs a: a cycle";
             let back = "x/src/c.rs:1: uses x/src/a/d.rs, but a needs c: a cycle";
-            assert_eq!(found(&files), [there, back], "no file is in a cycle, but the folder is");
+            assert_eq!(
+                found(&files),
+                [there, back],
+                "no file is in a cycle, but the folder is"
+            );
         }
-        let inside = [("a.rs", "pub mod d;"), ("a/d.rs", "use super::A;\npub struct D;"), outside];
+        let inside = [
+            ("a.rs", "pub mod d;"),
+            ("a/d.rs", "use super::A;\npub struct D;"),
+            outside,
+        ];
         assert_eq!(found(&inside), [""; 0]);
     }
 
@@ -253,23 +340,37 @@ mod tests {
     fn a_layer_uses_only_lower_ones() {
         const LAYERS: Layers = ("x/src", &[&["numbers"], &["tables", "charts"]]);
         let found = |from: &str, to: &str| {
-            let own =
-                ["numbers", "tables", "charts"].map(|name| (format!("x/src/{name}/mod.rs"), String::new()));
+            let own = ["numbers", "tables", "charts"]
+                .map(|name| (format!("x/src/{name}/mod.rs"), String::new()));
             let files = [
-                (format!("x/src/{from}.rs"), format!("\nuse crate::{}::Item;", to.replace('/', "::"))),
+                (
+                    format!("x/src/{from}.rs"),
+                    format!("\nuse crate::{}::Item;", to.replace('/', "::")),
+                ),
                 (format!("x/src/{to}.rs"), String::new()),
             ];
             let modules = Crate::read("x/src", &[&own[..], &files].concat()).unwrap();
             modules.misplaced(&LAYERS, &modules.uses())
         };
         let what = "uses x/src/charts/a.rs, of an upper layer";
-        assert_eq!(found("numbers/rank", "charts/a"), [finding("x/src/numbers/rank.rs", 2, what)]);
-        for (from, to) in [("tables/a", "numbers/b"), ("tables/a", "charts/b"), ("numbers/a", "c")] {
+        assert_eq!(
+            found("numbers/rank", "charts/a"),
+            [finding("x/src/numbers/rank.rs", 2, what)]
+        );
+        for (from, to) in [
+            ("tables/a", "numbers/b"),
+            ("tables/a", "charts/b"),
+            ("numbers/a", "c"),
+        ] {
             assert_eq!(found(from, to), [""; 0]);
         }
-        let files = ["numbers/mod.rs", "tables.rs"].map(|name| (format!("x/src/{name}"), String::new()));
+        let files =
+            ["numbers/mod.rs", "tables.rs"].map(|name| (format!("x/src/{name}"), String::new()));
         let modules = Crate::read("x/src", &files).unwrap();
         let missing = "has no module 'charts', a layer of tidy/modules.rs";
-        assert_eq!(modules.misplaced(&LAYERS, &Uses::new()), [finding("x/src", 1, missing)]);
+        assert_eq!(
+            modules.misplaced(&LAYERS, &Uses::new()),
+            [finding("x/src", 1, missing)]
+        );
     }
 }

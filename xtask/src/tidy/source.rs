@@ -20,7 +20,10 @@ pub(super) struct Source {
 
 impl Source {
     pub(super) fn read(path: &str, text: &str) -> Result<Self> {
-        let mut source = Self { path: path.to_owned(), ..Self::default() };
+        let mut source = Self {
+            path: path.to_owned(),
+            ..Self::default()
+        };
         let tokens = TokenStream::from_str(text).map_err(|error| anyhow!("no Rust: {error}"))?;
         source.add(tokens);
         Ok(source)
@@ -67,7 +70,10 @@ impl Source {
 
     /// A re-export is not a use.
     fn bind_all<'t>(&mut self, tokens: &'t [TokenTree], is_public: bool) -> &'t [TokenTree] {
-        let end = tokens.iter().position(|token| is_mark(token, ';')).unwrap_or(tokens.len());
+        let end = tokens
+            .iter()
+            .position(|token| is_mark(token, ';'))
+            .unwrap_or(tokens.len());
         let mentioned = self.mentions.len();
         self.bind(&tokens[..end], &[]);
         if is_public {
@@ -81,13 +87,23 @@ impl Source {
         match tree {
             [TokenTree::Group(branches)] => {
                 let tokens: Vec<TokenTree> = branches.stream().into_iter().collect();
-                tokens.split(|token| is_mark(token, ',')).for_each(|branch| self.bind(branch, before));
+                tokens
+                    .split(|token| is_mark(token, ','))
+                    .for_each(|branch| self.bind(branch, before));
             }
             [word, colon, _, rest @ ..] if is_mark(colon, ':') => self.bind(rest, &below(word)),
             [first, .., last] | [first @ last] => {
-                let words = if first.to_string() == "self" { before.to_vec() } else { below(first) };
+                let words = if first.to_string() == "self" {
+                    before.to_vec()
+                } else {
+                    below(first)
+                };
                 let is_renamed = first.to_string() != last.to_string();
-                let name = words.last().filter(|_| !is_renamed).cloned().unwrap_or_else(|| last.to_string());
+                let name = words
+                    .last()
+                    .filter(|_| !is_renamed)
+                    .cloned()
+                    .unwrap_or_else(|| last.to_string());
                 self.mention(words.clone(), first);
                 self.bindings.insert(name, words);
             }
@@ -105,7 +121,10 @@ impl Source {
             is_mark(token, ';')
                 || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
         };
-        let end = tokens.iter().position(is_end).map_or(tokens.len(), |end| end + 1);
+        let end = tokens
+            .iter()
+            .position(is_end)
+            .map_or(tokens.len(), |end| end + 1);
         let (item, rest) = tokens.split_at(end);
         if let [.., TokenTree::Ident(word), TokenTree::Ident(name), _] = item
             && word == "mod"
@@ -117,7 +136,11 @@ impl Source {
 }
 
 fn is_for_tests(attribute: &[TokenTree]) -> bool {
-    let text = attribute.first().map(ToString::to_string).unwrap_or_default().replace(' ', "");
+    let text = attribute
+        .first()
+        .map(ToString::to_string)
+        .unwrap_or_default()
+        .replace(' ', "");
     text == "[cfg(test)]" || text.starts_with("[cfg(all(test")
 }
 

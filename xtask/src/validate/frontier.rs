@@ -60,7 +60,10 @@ struct Contract {
 
 impl Contract {
     fn cases(&self, size: Bytes) -> Result<[Vec<Case>; 3], CaseError> {
-        let size = self.memory_bytes.map_or(size, |memory| Bytes(memory * 4)).to_string();
+        let size = self
+            .memory_bytes
+            .map_or(size, |memory| Bytes(memory * 4))
+            .to_string();
         let sized = |name: &String| Case::parse(name)?.with(Axis::Size, &size);
         let sized = |names: &[String]| names.iter().map(sized).collect::<Result<Vec<_>, _>>();
         Ok([sized(&self.programs)?, sized(&self.cp)?, sized(&self.ours)?])
@@ -68,7 +71,9 @@ impl Contract {
 
     fn measure(&self, bench: Bench<'_>, cases: &[Case], samples: u32) -> Result<Value> {
         let command = bench.run(cases, samples);
-        let Some(memory_bytes) = self.memory_bytes else { return exported(command) };
+        let Some(memory_bytes) = self.memory_bytes else {
+            return exported(command);
+        };
         exported(ControlGroup::with_memory(memory_bytes)?.with(&command))
     }
 
@@ -80,7 +85,8 @@ impl Contract {
 pub(crate) fn run(options: &Options) -> Result<bool> {
     /// For a copy, its source and metadata.
     const IMAGE_SIZES: u64 = 5;
-    let contracts: Contracts = toml::from_str(include_str!("frontier.toml")).context("frontier.toml")?;
+    let contracts: Contracts =
+        toml::from_str(include_str!("frontier.toml")).context("frontier.toml")?;
     let image_size = Bytes(options.size.0.saturating_mul(IMAGE_SIZES));
     options.targets.each("frontier", image_size, |bench| {
         let (section, is_reached) = options.compare(bench, &contracts.contract)?;
@@ -95,31 +101,53 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 
 impl Options {
     fn head(&self) -> String {
-        let Self { samples, rounds, size, .. } = self;
-        format!(include_str!("frontier.md"), samples = samples, rounds = rounds, size = size.approximate())
+        let Self {
+            samples,
+            rounds,
+            size,
+            ..
+        } = self;
+        format!(
+            include_str!("frontier.md"),
+            samples = samples,
+            rounds = rounds,
+            size = size.approximate()
+        )
     }
 
     fn compare(&self, bench: Bench<'_>, contracts: &[Contract]) -> Result<(String, bool)> {
         let kind = filesystem(bench.target);
         let in_memory = is_memory(bench.target)?;
         // Memory is not durable, and holds no file larger than itself.
-        let wanted =
-            |contract: &&Contract| !in_memory || !contract.is_durable() && contract.memory_bytes.is_none();
+        let wanted = |contract: &&Contract| {
+            !in_memory || !contract.is_durable() && contract.memory_bytes.is_none()
+        };
         let (mut rows, mut facts, mut good) = (String::new(), None, true);
         for contract in contracts.iter().filter(wanted) {
             let [programs, cp, ours] = contract.cases(self.size)?;
             let all = [&programs[..], &cp, &ours].concat();
             let chosen = measured(&contract.measure(bench, &all, self.samples)?)?;
             // Sharing blocks is another contract than copying bytes.
-            let shares = |case: &Measured| case.samples.iter().any(|sample| sample.shares_blocks == Some(true));
+            let shares = |case: &Measured| {
+                case.samples
+                    .iter()
+                    .any(|sample| sample.shares_blocks == Some(true))
+            };
             let is_kept = |case: &&Measured| contract.may_share_blocks || !shares(case);
             let best = |group: &[Case]| {
-                let group = chosen.iter().filter(is_kept).filter(|case| group.contains(&case.case));
-                group.min_by(|a, b| a.value_ns.total_cmp(&b.value_ns)).map(|best| best.case.clone())
+                let group = chosen
+                    .iter()
+                    .filter(is_kept)
+                    .filter(|case| group.contains(&case.case));
+                group
+                    .min_by(|a, b| a.value_ns.total_cmp(&b.value_ns))
+                    .map(|best| best.case.clone())
             };
             // The programs' methods are also writebench's.
             let either = best(&ours).and_then(|_| best(&[&programs[..], &ours].concat()));
-            let (Some(theirs), Some(ours)) = (best(&programs), either) else { continue };
+            let (Some(theirs), Some(ours)) = (best(&programs), either) else {
+                continue;
+            };
             let cp = best(&cp);
             let finals: HashSet<&Case> = [&theirs, &ours].into_iter().chain(&cp).collect();
             let finals: Vec<Case> = finals.into_iter().cloned().collect();
@@ -152,17 +180,45 @@ impl Options {
     }
 }
 
-fn row(what: &str, other: &Measured, ours: &Measured, ratio: &Interval, wanted: Option<&f64>) -> String {
-    let Interval { estimate, low, high, .. } = ratio;
+fn row(
+    what: &str,
+    other: &Measured,
+    ours: &Measured,
+    ratio: &Interval,
+    wanted: Option<&f64>,
+) -> String {
+    let Interval {
+        estimate,
+        low,
+        high,
+        ..
+    } = ratio;
     let side = |Measured { case, value_ns, .. }: &Measured| {
-        format!("`{}` | {:.2}", without_size(case), as_f64(case.axes().size_bytes) / value_ns)
+        format!(
+            "`{}` | {:.2}",
+            without_size(case),
+            as_f64(case.axes().size_bytes) / value_ns
+        )
     };
     let times = format!("{estimate:.2} [{low:.2}, {high:.2}]");
-    let of_limit = ours.limit_share.map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
+    let of_limit = ours
+        .limit_share
+        .map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
     let wanted = wanted.map_or("–".to_owned(), |wanted| {
-        format!("{wanted}{}", if estimate >= wanted { "" } else { " (not reached)" })
+        format!(
+            "{wanted}{}",
+            if estimate >= wanted {
+                ""
+            } else {
+                " (not reached)"
+            }
+        )
     });
-    format!("| {what} | {} | {} | {times} | {of_limit} | {wanted} |\n", side(other), side(ours))
+    format!(
+        "| {what} | {} | {} | {times} | {of_limit} | {wanted} |\n",
+        side(other),
+        side(ours)
+    )
 }
 
 /// Replaces the section of the same title. Another head means other settings, so it removes all sections.
@@ -170,7 +226,11 @@ fn with_section(head: &str, document: &str, section: &str) -> String {
     const MARK: &str = "\n### ";
     let title = |section: &str| section.trim_start().lines().next().map(str::to_owned);
     let kept = document.strip_prefix(head).unwrap_or_default();
-    let mut sections: Vec<String> = kept.split(MARK).skip(1).map(|text| format!("{MARK}{text}")).collect();
+    let mut sections: Vec<String> = kept
+        .split(MARK)
+        .skip(1)
+        .map(|text| format!("{MARK}{text}"))
+        .collect();
     match sections.iter_mut().find(|old| title(old) == title(section)) {
         Some(old) => section.clone_into(old),
         None => sections.push(section.to_owned()),
@@ -179,8 +239,14 @@ fn with_section(head: &str, document: &str, section: &str) -> String {
 }
 
 fn facts_of(export: &Value) -> Result<String> {
-    let Environment { cpu, memory, system, .. } = environment(export)?;
-    let [version, started] = ["version", "started"].map(|key| export["run"][key].as_str().unwrap_or("unknown"));
+    let Environment {
+        cpu,
+        memory,
+        system,
+        ..
+    } = environment(export)?;
+    let [version, started] =
+        ["version", "started"].map(|key| export["run"][key].as_str().unwrap_or("unknown"));
     Ok(format!(
         "{}\n\n{} CPUs, {} of memory, {}. Version {}, {}.",
         cpu.model.as_deref().unwrap_or("unknown"),
@@ -201,10 +267,19 @@ mod tests {
         let contracts: Contracts = toml::from_str(include_str!("frontier.toml")).unwrap();
         for contract in &contracts.contract {
             let [programs, cp, ours] = contract.cases(Bytes(1 << 30)).unwrap();
-            assert!(!programs.is_empty() && !ours.is_empty(), "{}", contract.title);
+            assert!(
+                !programs.is_empty() && !ours.is_empty(),
+                "{}",
+                contract.title
+            );
             let all = [programs, cp, ours].concat();
             let different: HashSet<&Case> = all.iter().collect();
-            assert_eq!(different.len(), all.len(), "{} has a case twice", contract.title);
+            assert_eq!(
+                different.len(),
+                all.len(),
+                "{} has a case twice",
+                contract.title
+            );
         }
     }
 
@@ -212,9 +287,18 @@ mod tests {
     fn a_section_replaces_one_of_the_same_title() {
         let document = "head\n\n### ext4, A\n\nold\n\n### xfs, A\n\nkept\n";
         let new = "\n### ext4, A\n\nnew\n";
-        assert_eq!(with_section("head\n", document, new), "head\n\n### ext4, A\n\nnew\n\n### xfs, A\n\nkept\n");
+        assert_eq!(
+            with_section("head\n", document, new),
+            "head\n\n### ext4, A\n\nnew\n\n### xfs, A\n\nkept\n"
+        );
         let other = "\n### ext4, B\n\nnew\n";
-        assert_eq!(with_section("head\n", document, other), format!("{document}{other}"));
-        assert_eq!(with_section("other sizes\n", document, new), format!("other sizes\n{new}"));
+        assert_eq!(
+            with_section("head\n", document, other),
+            format!("{document}{other}")
+        );
+        assert_eq!(
+            with_section("other sizes\n", document, new),
+            format!("other sizes\n{new}")
+        );
     }
 }

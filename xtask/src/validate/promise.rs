@@ -41,21 +41,37 @@ impl Gain {
 pub(super) fn broken(bench: Bench<'_>, searches: &[Value]) -> Result<u32> {
     let mut promises = BTreeMap::<(String, String), Vec<Gain>>::new();
     for search in searches {
-        let Advice { recommended, baseline, speed_ratio } = Advice::deserialize(&search["advice"])?;
+        let Advice {
+            recommended,
+            baseline,
+            speed_ratio,
+        } = Advice::deserialize(&search["advice"])?;
         if let Some(gain) = speed_ratio {
-            promises.entry((recommended, baseline)).or_default().push(gain);
+            promises
+                .entry((recommended, baseline))
+                .or_default()
+                .push(gain);
         }
     }
     println!("gain of the recommended functions as programs over plain write, {ROUNDS} rounds:");
     let (mut count, mut all_broken) = (0, 0);
     for ((recommended, baseline), gains) in promises {
         let measured = gain(bench, &recommended, &baseline).context(recommended.clone())?;
-        let Interval { estimate, low, high, .. } = measured;
+        let Interval {
+            estimate,
+            low,
+            high,
+            ..
+        } = measured;
         for promise in gains {
             let is_broken = promise.is_broken(&measured);
             count += 1;
             all_broken += u32::from(is_broken);
-            let verdict = if is_broken { "LESS THAN PROMISED" } else { "as promised" };
+            let verdict = if is_broken {
+                "LESS THAN PROMISED"
+            } else {
+                "as promised"
+            };
             let promised = format!("{:.2} – {:.2}", promise.low, promise.high);
             println!("  {estimate:.2} [{low:.2}, {high:.2}] {verdict} ({promised}): {recommended}");
         }
@@ -66,18 +82,41 @@ pub(super) fn broken(bench: Bench<'_>, searches: &[Value]) -> Result<u32> {
 
 fn gain(bench: Bench<'_>, recommended: &str, baseline: &str) -> Result<Interval> {
     let scratch = tempfile::tempdir().context("a folder for the programs")?;
-    let program = |name: &str, folder| compiled(&program_of(name)?, Language::C, &scratch.path().join(folder));
-    let (own, plain) = (program(recommended, "recommended")?, program(baseline, "baseline")?);
+    let program = |name: &str, folder| {
+        compiled(
+            &program_of(name)?,
+            Language::C,
+            &scratch.path().join(folder),
+        )
+    };
+    let (own, plain) = (
+        program(recommended, "recommended")?,
+        program(baseline, "baseline")?,
+    );
     let baseline = Case::parse(baseline)?;
-    let cases = bench.compare(Command::new(bench.program), &baseline, ROUNDS, &[&own, &plain], "first")?;
-    let program = |number| cases.iter().find(|case| case.program() == Some(number)).context("a program failed");
+    let cases = bench.compare(
+        Command::new(bench.program),
+        &baseline,
+        ROUNDS,
+        &[&own, &plain],
+        "first",
+    )?;
+    let program = |number| {
+        cases
+            .iter()
+            .find(|case| case.program() == Some(number))
+            .context("a program failed")
+    };
     program(2)?.ratio(program(1)?, Clock::Total)
 }
 
 fn program_of(name: &str) -> Result<String> {
     let case = Case::parse(name)?;
     // A copy takes no data from its caller.
-    let frame = EmitOptions { is_program: case.method().copies(), ..EmitOptions::default() };
+    let frame = EmitOptions {
+        is_program: case.method().copies(),
+        ..EmitOptions::default()
+    };
     let text = code(&case, Language::C, frame)?;
     Ok(if frame.is_program { text } else { text + MAIN })
 }
@@ -98,27 +137,48 @@ mod tests {
 
     #[test]
     fn a_gain_proven_to_be_less_breaks_a_promise() {
-        let gain =
-            |low, high| Interval { estimate: f64::midpoint(low, high), low, high, confidence: 0.95, count: 40 };
-        let promise = Gain { low: 1.4, high: 1.6 };
+        let gain = |low, high| Interval {
+            estimate: f64::midpoint(low, high),
+            low,
+            high,
+            confidence: 0.95,
+            count: 40,
+        };
+        let promise = Gain {
+            low: 1.4,
+            high: 1.6,
+        };
         assert!(promise.is_broken(&gain(0.8, 0.9)));
-        assert!(promise.is_broken(&gain(1.2, 1.3)), "it may still be faster than plain write");
+        assert!(
+            promise.is_broken(&gain(1.2, 1.3)),
+            "it may still be faster than plain write"
+        );
         assert!(!promise.is_broken(&gain(1.2, 1.5)), "not proven");
-        assert!(!promise.is_broken(&gain(1.9, 2.0)), "more than was promised");
+        assert!(
+            !promise.is_broken(&gain(1.9, 2.0)),
+            "more than was promised"
+        );
     }
 
     #[test]
     fn a_program_has_its_data_from_malloc_and_a_copy_has_none() {
         let text = program_of("pwrite,size=64MiB,cache=direct").unwrap();
-        assert!(text.contains("malloc(size + 1)") && text.contains("int write_file("), "{text}");
+        assert!(
+            text.contains("malloc(size + 1)") && text.contains("int write_file("),
+            "{text}"
+        );
         let folder = tempfile::tempdir().unwrap();
-        for (number, name) in
-            ["write", "pwrite,cache=direct", "mmap", "pwrite,threads=2"].into_iter().enumerate()
+        for (number, name) in ["write", "pwrite,cache=direct", "mmap", "pwrite,threads=2"]
+            .into_iter()
+            .enumerate()
         {
             let text = program_of(name).unwrap();
             compiled(&text, Language::C, &folder.path().join(number.to_string())).unwrap();
         }
         let copy = program_of("read-write,size=64MiB").unwrap();
-        assert!(copy.contains("copy_file(argv[1], argv[2])") && !copy.contains("malloc(size + 1)"), "{copy}");
+        assert!(
+            copy.contains("copy_file(argv[1], argv[2])") && !copy.contains("malloc(size + 1)"),
+            "{copy}"
+        );
     }
 }

@@ -10,10 +10,14 @@ const INVALID_HANDLE_VALUE: isize = -1;
 const NO_STREAM: isize = -2;
 
 /// None without such an open file, or without libuv.
-pub(crate) fn with_file<T>(descriptor: i32, then: impl FnOnce(BorrowedHandle<'_>) -> T) -> Option<T> {
+pub(crate) fn with_file<T>(
+    descriptor: i32,
+    then: impl FnOnce(BorrowedHandle<'_>) -> T,
+) -> Option<T> {
     let program = Library::this().ok()?;
     // SAFETY: uv.h has `uv_os_fd_t uv_get_osfhandle(int fd)`.
-    let handle_of = unsafe { program.get::<unsafe extern "C" fn(i32) -> isize>(b"uv_get_osfhandle\0") };
+    let handle_of =
+        unsafe { program.get::<unsafe extern "C" fn(i32) -> isize>(b"uv_get_osfhandle\0") };
     let handle_of = handle_of.ok()?;
     // SAFETY: Any number is valid. Without an open file, the result is INVALID_HANDLE_VALUE.
     let handle = unsafe { handle_of(descriptor) };

@@ -13,7 +13,8 @@ use super::event_loop;
 
 /// Buffers of all threads by address. Node may call `give_back` late: the number distinguishes buffers of the
 /// same address.
-static LENT: LazyLock<Mutex<HashMap<usize, (usize, AlignedBuffer)>>> = LazyLock::new(Mutex::default);
+static LENT: LazyLock<Mutex<HashMap<usize, (usize, AlignedBuffer)>>> =
+    LazyLock::new(Mutex::default);
 
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
@@ -34,7 +35,10 @@ fn free(address: usize, number: usize) {
 }
 
 /// JavaScript's last reference keeps the memory.
-pub(crate) fn lend(env: &Env, mut buffer: AlignedBuffer) -> Result<Unknown<'_>, Error<&'static str>> {
+pub(crate) fn lend(
+    env: &Env,
+    mut buffer: AlignedBuffer,
+) -> Result<Unknown<'_>, Error<&'static str>> {
     let (length, start) = (buffer.len(), buffer.as_mut_ptr());
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     lent().insert(start.addr(), (number, buffer));
@@ -44,7 +48,14 @@ pub(crate) fn lend(env: &Env, mut buffer: AlignedBuffer) -> Result<Unknown<'_>, 
     // use, or until `release` detaches it.
     let status = unsafe {
         let start = start.cast::<c_void>();
-        sys::napi_create_external_buffer(env.raw(), length, start, Some(give_back), hint, &raw mut value)
+        sys::napi_create_external_buffer(
+            env.raw(),
+            length,
+            start,
+            Some(give_back),
+            hint,
+            &raw mut value,
+        )
     };
     if status == sys::Status::napi_ok {
         // SAFETY: Node has made the value in this environment.

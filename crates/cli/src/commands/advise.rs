@@ -9,7 +9,8 @@ use anyhow::{Result, ensure};
 use clap::{Args, ValueHint, value_parser};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Case, FileSize, Goal, Objective, Origin, Overrides, Reserve, Settings, Space, TargetRecord,
+    Axis, Bytes, Case, FileSize, Goal, Objective, Origin, Overrides, Reserve, Settings, Space,
+    TargetRecord,
 };
 use writebench_report::{counted, quoted};
 use writebench_runner::{Hardware, Race};
@@ -146,7 +147,11 @@ impl AdviseCommand {
         let selection = SelectionArguments {
             goals: goals.to_vec(),
             record: self.record.into_iter().collect(),
-            set: sizes.into_iter().chain(self.fixed()).filter(|(axis, _)| *axis != Axis::Origin).collect(),
+            set: sizes
+                .into_iter()
+                .chain(self.fixed())
+                .filter(|(axis, _)| *axis != Axis::Origin)
+                .collect(),
             constraints: self.constraints.list(),
             ..SelectionArguments::default()
         };
@@ -154,11 +159,22 @@ impl AdviseCommand {
             self.minimize.is_none() && self.group.is_none() && self.rate.is_none(),
             usage!("--minimize, --group and --rate need one goal. Give one --for")
         );
-        ensure!(self.from.is_none(), usage!("--from copies one file. Add --for copy or --for durable-copy"));
+        ensure!(
+            self.from.is_none(),
+            usage!("--from copies one file. Add --for copy or --for durable-copy")
+        );
         let (target, measuring) = (self.target.iter().cloned().collect(), self.measuring());
         let (cold, yes) = (self.cold, self.yes);
-        RunCommand { target, selection, measuring, cold, yes, advises: true, ..RunCommand::default() }
-            .run(global)
+        RunCommand {
+            target,
+            selection,
+            measuring,
+            cold,
+            yes,
+            advises: true,
+            ..RunCommand::default()
+        }
+        .run(global)
     }
 
     fn measuring(&self) -> MeasuringArguments {
@@ -176,22 +192,35 @@ impl AdviseCommand {
     fn search(&self, goal: Goal, global: &Global) -> Result<Exit> {
         let output = &global.output;
         let copied = self.from.as_deref().map(FileCopy::of_source).transpose()?;
-        copied.iter().filter_map(FileCopy::holes).for_each(|note| output.note(&note));
-        let exports = self.exports.find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
-        let found = Target::find(self.target.as_deref().unwrap_or(Path::new(".")), None, &self.measuring())?;
+        copied
+            .iter()
+            .filter_map(FileCopy::holes)
+            .for_each(|note| output.note(&note));
+        let exports = self
+            .exports
+            .find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
+        let found = Target::find(
+            self.target.as_deref().unwrap_or(Path::new(".")),
+            None,
+            &self.measuring(),
+        )?;
         let target = found.record();
 
         let fixed = self.fixed_values(goal, copied.as_ref(), &target, global.ranks())?;
         let space = self.space(goal, &fixed)?;
         self.check_options(goal, &space, copied.as_ref(), global.ranks())?;
         check_durable(&target, &space)?;
-        let mut space = self.space_that_fits(goal, &fixed, space, copied.is_some(), &found, output)?;
+        let mut space =
+            self.space_that_fits(goal, &fixed, space, copied.is_some(), &found, output)?;
         self.constrain(&mut space, output)?;
 
         let mut candidates = CandidateSet::for_target(goal, &space, &target, self.max_bytes);
         candidates.limits.budget = self.budget.unwrap_or(SEARCH_BUDGET);
         if let Some(why) = candidates.left_out.first() {
-            output.note(&format!("Left out {}: {why}", counted(candidates.left_out.len(), "candidate")));
+            output.note(&format!(
+                "Left out {}: {why}",
+                counted(candidates.left_out.len(), "candidate")
+            ));
         }
         if let [_] = candidates.candidates.as_slice() {
             return output.results(&only_plain(&space.baseline, &target.path));
@@ -214,7 +243,8 @@ impl AdviseCommand {
         target: &TargetRecord,
         ranks: u32,
     ) -> Result<Vec<(Axis, Vec<String>)>> {
-        let is_unfit = |(axis, values): &&(Axis, Vec<String>)| values.len() > 1 || OPTIONS.contains(axis);
+        let is_unfit =
+            |(axis, values): &&(Axis, Vec<String>)| values.len() > 1 || OPTIONS.contains(axis);
         let mut fixed = self.fixed();
         if let Some((axis, _)) = fixed.iter().find(is_unfit) {
             return Err(usage!(
@@ -222,7 +252,10 @@ impl AdviseCommand {
             ));
         }
         fixed.extend(self.size_values(goal, copied, target)?);
-        fixed.extend(self.record.map(|record| (Axis::Chunk, vec![record.to_string()])));
+        fixed.extend(
+            self.record
+                .map(|record| (Axis::Chunk, vec![record.to_string()])),
+        );
         fixed.push((Axis::Ranks, vec![ranks.to_string()]));
         Ok(fixed)
     }
@@ -260,15 +293,27 @@ impl AdviseCommand {
     }
 
     fn objective(&self) -> Objective {
-        let default = if self.rate.is_some() { Objective::P99 } else { Objective::Time };
+        let default = if self.rate.is_some() {
+            Objective::P99
+        } else {
+            Objective::Time
+        };
         self.minimize.unwrap_or(default)
     }
 
     /// Whether the options fit together and to the goal.
-    fn check_options(&self, goal: Goal, space: &Space, copied: Option<&FileCopy>, ranks: u32) -> Result<()> {
+    fn check_options(
+        &self,
+        goal: Goal,
+        space: &Space,
+        copied: Option<&FileCopy>,
+        ranks: u32,
+    ) -> Result<()> {
         let (plain, objective) = (space.baseline.contract(), self.objective());
         ensure!(
-            objective != Objective::P99 || plain.durable_every_bytes.is_some() || plain.file_size.is_some(),
+            objective != Objective::P99
+                || plain.durable_every_bytes.is_some()
+                || plain.file_size.is_some(),
             usage!("--minimize p99 needs records or files. Add --for records, or use time or cpu")
         );
         ensure!(
@@ -277,7 +322,10 @@ impl AdviseCommand {
         );
         ensure!(
             ranks == 1 || space.baseline.axes().ranks > 1,
-            usage!("--for {} needs one rank. Start it without mpirun", goal.name())
+            usage!(
+                "--for {} needs one rank. Start it without mpirun",
+                goal.name()
+            )
         );
         ensure!(
             self.record.is_none() || goal == Goal::Records,
@@ -294,7 +342,9 @@ impl AdviseCommand {
         }
         let has_axis = |axis| space.cases().any(|case| case.method().has_axis(axis));
         if let Some((axis, _)) = self.set.iter().find(|(axis, _)| !has_axis(*axis)) {
-            return Err(usage!("--set {axis}: no candidate has this axis. Leave it out"));
+            return Err(usage!(
+                "--set {axis}: no candidate has this axis. Leave it out"
+            ));
         }
         ensure!(
             self.data_from == ANYWHERE || !is_copy,
@@ -322,7 +372,9 @@ impl AdviseCommand {
         }
         let size = |space: &Space| Bytes(space.baseline.axes().size_bytes).approximate();
         let (large, small) = (size(&space), size(&smaller));
-        output.note(&format!("Files of {large} do not fit here. The search is for {small}, or your --size."));
+        output.note(&format!(
+            "Files of {large} do not fit here. The search is for {small}, or your --size."
+        ));
         Ok(smaller)
     }
 
@@ -342,8 +394,9 @@ impl AdviseCommand {
     fn limit_bytes(&self, candidates: &mut CandidateSet, space: &Space) -> Result<()> {
         // Workers write these bytes to find out whether direct I/O bypasses the page cache.
         let direct_check_bytes = total_direct_check_bytes(&candidates.cases);
-        let most_bytes =
-            candidates.most_bytes(space.baseline.bytes_written()).saturating_add(direct_check_bytes);
+        let most_bytes = candidates
+            .most_bytes(space.baseline.bytes_written())
+            .saturating_add(direct_check_bytes);
         let default = most_bytes.min(self.unasked_bytes());
         candidates.limits.max_bytes = self.max_bytes.map_or(default, |bytes| bytes.0);
         candidates.check_bytes(direct_check_bytes)
@@ -351,7 +404,11 @@ impl AdviseCommand {
 
     /// A search does not ask for consent, but stops where a run would need it.
     fn unasked_bytes(&self) -> u64 {
-        if self.yes { u64::MAX } else { most_unasked_bytes(None) }
+        if self.yes {
+            u64::MAX
+        } else {
+            most_unasked_bytes(None)
+        }
     }
 
     fn race(
@@ -363,14 +420,17 @@ impl AdviseCommand {
         copied: Option<FileCopy>,
         exports: &[Export],
     ) -> Result<Exit> {
-        let (output, measuring, budget) = (&global.output, self.measuring(), candidates.limits.budget);
+        let (output, measuring, budget) =
+            (&global.output, self.measuring(), candidates.limits.budget);
         let mut settings = Settings {
             search_bytes: Some(space.baseline.contract().bytes),
             objective: self.objective(),
             constraints: self.constraints.list(),
             ..measuring.settings(Some(budget), selection::SAMPLES)
         };
-        copied.iter().for_each(|copied| copied.record(&mut settings));
+        copied
+            .iter()
+            .for_each(|copied| copied.record(&mut settings));
         let limits_for = match measuring.measures_limits(settings.budget_ns) {
             true => cases_for_limits(space),
             false => Vec::new(),
@@ -378,19 +438,29 @@ impl AdviseCommand {
         let limit_bytes = Hardware::for_cases(&limits_for, &settings, &[found.space()])?.bytes();
         let limits = &mut candidates.limits;
         if self.max_bytes.is_none() {
-            limits.max_bytes = limits.max_bytes.saturating_add(limit_bytes).min(self.unasked_bytes());
+            limits.max_bytes = limits
+                .max_bytes
+                .saturating_add(limit_bytes)
+                .min(self.unasked_bytes());
         }
         settings.max_bytes = Some(limits.max_bytes);
         let run = new_run(global, None, settings, &[], vec![found.record()]);
         let targets = vec![found.claim(false, output)?];
         let mut store = database::open(global.db.as_deref())?;
-        if let Some((search, names)) = earlier_finalists(&store, &run.targets[0], &space.baseline)? {
+        if let Some((search, names)) = earlier_finalists(&store, &run.targets[0], &space.baseline)?
+        {
             let count = candidates.mark_finalists(&names);
-            output.note(&format!("Measured first: {} of search {search}.", counted(count, "finalist")));
+            output.note(&format!(
+                "Measured first: {} of search {search}.",
+                counted(count, "finalist")
+            ));
         }
         let number = store.begin_run(&run)?;
         // The race watches the budget. In the runner it would cut loops over records, which then could not be ranked.
-        let settings = Settings { budget_ns: None, ..run.settings.clone() };
+        let settings = Settings {
+            budget_ns: None,
+            ..run.settings.clone()
+        };
         output.note(&format!(
             "{}: {} in {}, {}. The search takes {:?} and writes {} at most.",
             space.title,
@@ -400,24 +470,57 @@ impl AdviseCommand {
             budget,
             Bytes(candidates.limits.max_bytes).approximate(),
         ));
-        candidates.affordable_size().iter().for_each(|line| output.note(line));
+        candidates
+            .affordable_size()
+            .iter()
+            .for_each(|line| output.note(line));
         // The race counts neither the bytes of the limits nor those of the check of direct I/O.
         let direct_check_bytes = total_direct_check_bytes(&candidates.cases);
-        let CandidateSet { cases, candidates, baseline, mut limits, deferred, .. } = candidates;
-        limits.max_bytes = limits.max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
-        let workspaces = Workspaces { store: &store, run: number, targets, limit: None, global };
+        let CandidateSet {
+            cases,
+            candidates,
+            baseline,
+            mut limits,
+            deferred,
+            ..
+        } = candidates;
+        limits.max_bytes = limits
+            .max_bytes
+            .saturating_sub(limit_bytes)
+            .saturating_sub(direct_check_bytes);
+        let workspaces = Workspaces {
+            store: &store,
+            run: number,
+            targets,
+            limit: None,
+            global,
+        };
         let rule = rule(&settings.constraints, &run.targets[0]);
-        let schedule = Box::new(Race::new(candidates, baseline, cases.clone(), limits).ruled_by(rule));
-        let plan = ScheduledCases { cases, deferred, schedule, is_timed: true };
+        let schedule =
+            Box::new(Race::new(candidates, baseline, cases.clone(), limits).ruled_by(rule));
+        let plan = ScheduledCases {
+            cases,
+            deferred,
+            schedule,
+            is_timed: true,
+        };
         Session::new(workspaces, run, settings, plan, copied, limits_for).measure(exports)
     }
 
     fn fixed(&self) -> Vec<(Axis, Vec<String>)> {
         let (axis, value) = self.data_from;
         let data_from = (self.data_from != ANYWHERE).then(|| (axis, vec![value.to_owned()]));
-        let cold = self.cold.then(|| (Axis::Origin, vec![Origin::Cold.to_string()]));
+        let cold = self
+            .cold
+            .then(|| (Axis::Origin, vec![Origin::Cold.to_string()]));
         let rate = self.rate.map(|rate| (Axis::Rate, vec![rate.to_string()]));
-        self.set.iter().cloned().chain(data_from).chain(cold).chain(rate).collect()
+        self.set
+            .iter()
+            .cloned()
+            .chain(data_from)
+            .chain(cold)
+            .chain(rate)
+            .collect()
     }
 
     /// 64 groups at least, and about a second of arrivals.
@@ -433,17 +536,26 @@ impl AdviseCommand {
         let is_set = plain.contract().files > 1;
         match (self.size, self.count) {
             (Some(FileSize::Whole), _) => Err(usage!("--size whole: give a size such as 16KiB")),
-            (_, Some(_)) if !is_set => Err(usage!("--count needs --for files or --for durable-files")),
+            (_, Some(_)) if !is_set => {
+                Err(usage!("--count needs --for files or --for durable-files"))
+            }
             (None, None) => Ok(Vec::new()),
             (size, count) if is_set => {
                 let size = size.unwrap_or(plain.axes().file_size);
                 let bytes = Bytes(size.set_bytes(count.unwrap_or(plain.file_count().into())));
-                Ok(vec![(Axis::FileSize, vec![size.to_string()]), (Axis::Size, vec![bytes.to_string()])])
+                Ok(vec![
+                    (Axis::FileSize, vec![size.to_string()]),
+                    (Axis::Size, vec![bytes.to_string()]),
+                ])
             }
-            (Some(FileSize::Each(bytes)), _) => Ok(vec![(Axis::Size, vec![Bytes(bytes).to_string()])]),
+            (Some(FileSize::Each(bytes)), _) => {
+                Ok(vec![(Axis::Size, vec![Bytes(bytes).to_string()])])
+            }
             (size, _) => {
                 let size = size.map(|size| size.to_string()).unwrap_or_default();
-                Err(usage!("--size {size}: sizes from a range need --for files or --for durable-files"))
+                Err(usage!(
+                    "--size {size}: sizes from a range need --for files or --for durable-files"
+                ))
             }
         }
     }
@@ -471,16 +583,22 @@ impl AdviseCommand {
 }
 
 fn check_durable(target: &TargetRecord, space: &Space) -> Result<()> {
-    let Some(why) = target.why_not_durable(&space.baseline) else { return Ok(()) };
+    let Some(why) = target.why_not_durable(&space.baseline) else {
+        return Ok(());
+    };
     let path = &target.path;
-    Err(usage!("{path} makes nothing durable: {why}. Give a directory on a disk, or search --for stream"))
+    Err(usage!(
+        "{path} makes nothing durable: {why}. Give a directory on a disk, or search --for stream"
+    ))
 }
 
 /// Limits depend on the durability and the number of threads only.
 fn cases_for_limits(space: &Space) -> Vec<Case> {
     let durability = space.baseline.contract().durability;
     let is_as_durable = |case: &&Case| case.contract().durability == durability;
-    let different = distinct(space.cases().filter(is_as_durable), |case| case.axes().threads);
+    let different = distinct(space.cases().filter(is_as_durable), |case| {
+        case.axes().threads
+    });
     different.into_iter().cloned().collect()
 }
 
@@ -500,12 +618,18 @@ fn fitting_space(
         Err(error) => error,
     };
     let is_one_file = space.baseline.unit_bytes().is_none() && goal != Goal::LargerThanMemory;
-    for size in SMALLER_SIZES.into_iter().filter(|_| is_one_file && !asked_for) {
+    for size in SMALLER_SIZES
+        .into_iter()
+        .filter(|_| is_one_file && !asked_for)
+    {
         let mut fixed = fixed.to_vec();
         fixed.retain(|(axis, _)| *axis != Axis::Size);
         fixed.push((Axis::Size, vec![size.to_string()]));
         let smaller = Space::for_goal(goal, &fixed)?;
-        if target.check(std::slice::from_ref(&smaller.baseline), None, &[]).is_ok() {
+        if target
+            .check(std::slice::from_ref(&smaller.baseline), None, &[])
+            .is_ok()
+        {
             return Ok(Some(smaller));
         }
     }

@@ -63,7 +63,12 @@ impl CodeCommand {
             None => error.into(),
         })?;
         let (is_program, is_append) = (self.main, self.append);
-        let frame = EmitOptions { is_program, is_append, is_atomic: self.atomic, is_stream: self.stream };
+        let frame = EmitOptions {
+            is_program,
+            is_append,
+            is_atomic: self.atomic,
+            is_stream: self.stream,
+        };
         let caution = caution::for_code(&case, global);
         let text = code_with_caution(&case, self.language, frame, caution.as_deref())
             .map_err(|refusal| self.refused(&case, &refusal, global))?;
@@ -72,10 +77,13 @@ impl CodeCommand {
 
     /// Names the nearest case that the language can express, and its cost in a run with both.
     fn refused(&self, case: &Case, refusal: &Unsupported, global: &Global) -> anyhow::Error {
-        let Some(nearest) = &refusal.nearest else { return usage!("{refusal}") };
+        let Some(nearest) = &refusal.nearest else {
+            return usage!("{refusal}");
+        };
         let name = name_without_size(nearest);
-        let cost = cost(case, nearest, global)
-            .unwrap_or_else(|| format!("for its cost: writebench run --case {case} --case {nearest}"));
+        let cost = cost(case, nearest, global).unwrap_or_else(|| {
+            format!("for its cost: writebench run --case {case} --case {nearest}")
+        });
         let (title, options) = (self.language.title(), self.options());
         usage!("{refusal}. The nearest in {title}: writebench code {name} {options} ({cost})")
     }
@@ -88,7 +96,10 @@ impl CodeCommand {
             (self.stream, " --stream"),
             (self.append, " --append"),
         ];
-        let frame: String = options.iter().filter_map(|(wanted, option)| wanted.then_some(*option)).collect();
+        let frame: String = options
+            .iter()
+            .filter_map(|(wanted, option)| wanted.then_some(*option))
+            .collect();
         format!("--lang {}{frame}", self.language.name())
     }
 }
@@ -97,15 +108,22 @@ impl CodeCommand {
 fn cost(case: &Case, nearest: &Case, global: &Global) -> Option<String> {
     let store = database::open_existing(global.db.as_deref()).ok()?;
     let names = [case, nearest].map(name_without_size);
-    let number = store.newest_run_with(&names, |wanted, name| without_size(name) == *wanted).ok()??;
+    let number = store
+        .newest_run_with(&names, |wanted, name| without_size(name) == *wanted)
+        .ok()??;
     let report = Report::from_run(Some(number), store.run(number).ok()?);
     let reported = |wanted: &str| {
         let wanted = wanted.to_owned();
-        report.cases.iter().filter(move |row| row.record.case.name_without(&[Axis::Size]) == wanted)
+        report
+            .cases
+            .iter()
+            .filter(move |row| row.record.case.name_without(&[Axis::Size]) == wanted)
     };
     let times = reported(&names[0]).find_map(|own| {
         let other = reported(&names[1]).find(|other| other.record.target == own.record.target)?;
         Some(own.ratio_to(other)?.estimate)
     })?;
-    Some(format!("{times:.2} times as fast in the rounds of run {number}"))
+    Some(format!(
+        "{times:.2} times as fast in the rounds of run {number}"
+    ))
 }

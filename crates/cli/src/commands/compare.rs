@@ -53,7 +53,9 @@ Conditions drift between two single runs, so their comparison is always inconclu
 impl CompareCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (db, output) = (global.db.as_deref(), &global.output);
-        let exports = self.exports.find(protected(self.a.iter().chain(&self.b), db))?;
+        let exports = self
+            .exports
+            .find(protected(self.a.iter().chain(&self.b), db))?;
         let (a, b) = both_sides(&self.a, &self.b, db)?;
         let mut comparison = Comparison::from_sides(a, b).map_err(|error| usage!("{error}"))?;
         comparison.limit_ppm = self.fail_if_slower;
@@ -63,14 +65,21 @@ impl CompareCommand {
                  and --label after, then `writebench compare before after`"
             ));
         }
-        let margin = self.as_fast.map_or(Verdict::MARGIN, |ppm| f64::from(ppm) / 1e6);
+        let margin = self
+            .as_fast
+            .map_or(Verdict::MARGIN, |ppm| f64::from(ppm) / 1e6);
         let comparison = comparison.with_margin(margin);
         export::write_comparison(&exports, &comparison, output)?;
         if !exports.iter().any(Export::is_to_stdout) {
             let detail = if self.all { Detail::All } else { Detail::Usual };
-            output.results(&formats::comparison::terminal(&comparison, detail, output.width()))?;
+            output.results(&formats::comparison::terminal(
+                &comparison,
+                detail,
+                output.width(),
+            ))?;
         }
-        self.fail_if_slower.map_or(Ok(Exit::Ok), |ppm| judge(&comparison, ppm, output))
+        self.fail_if_slower
+            .map_or(Ok(Exit::Ok), |ppm| judge(&comparison, ppm, output))
     }
 }
 
@@ -82,21 +91,32 @@ fn both_sides(a: &[RunSelector], b: &[RunSelector], db: Option<&Path>) -> Result
         let b = side(b, db);
         anyhow::Ok((a.join(), b))
     })?;
-    Ok((a.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?, b?))
+    Ok((
+        a.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?,
+        b?,
+    ))
 }
 
 fn side(names: &[RunSelector], db: Option<&Path>) -> Result<Side> {
-    let runs = named_runs(names, db)?.into_iter().map(|(_, run)| run).collect();
+    let runs = named_runs(names, db)?
+        .into_iter()
+        .map(|(_, run)| run)
+        .collect();
     let name = |name: &RunSelector| match name.run {
         RunName::Number(_) => format!("run {name}"),
         _ => name.to_string(),
     };
-    Ok(Side { name: names.iter().map(name).collect::<Vec<_>>().join(","), runs })
+    Ok(Side {
+        name: names.iter().map(name).collect::<Vec<_>>().join(","),
+        runs,
+    })
 }
 
 fn judge(comparison: &Comparison, limit_ppm: u32, output: &Output) -> Result<Exit> {
     if comparison.cases.len() == comparison.too_few() {
-        return Err(usage!("--fail-if-slower: no case has enough runs or rounds on both sides. {FOUR_RUNS}"));
+        return Err(usage!(
+            "--fail-if-slower: no case has enough runs or rounds on both sides. {FOUR_RUNS}"
+        ));
     }
     let undecided = comparison.undecided_cases();
     if undecided > 0 {
@@ -106,5 +126,10 @@ fn judge(comparison: &Comparison, limit_ppm: u32, output: &Output) -> Result<Exi
         ));
     }
     let slower = comparison.slower();
-    Ok(gate::exit_for(limit_ppm, slower.into_iter().map(|case| (case.case.to_string(), case.speed_ratio))))
+    Ok(gate::exit_for(
+        limit_ppm,
+        slower
+            .into_iter()
+            .map(|case| (case.case.to_string(), case.speed_ratio)),
+    ))
 }

@@ -14,7 +14,12 @@ pub(crate) struct CompletionsCommand {
 impl CompletionsCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut (global.interface)(), "writebench", &mut text);
+        clap_complete::generate(
+            self.shell,
+            &mut (global.interface)(),
+            "writebench",
+            &mut text,
+        );
         global.output.results(&String::from_utf8_lossy(&text))
     }
 }

@@ -23,8 +23,8 @@ use crate::output::{self, Output};
 use crate::output_file::ProtectedPaths;
 use crate::selection::{self, Selection, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
-    Cost, MeasuringArguments, ScheduledCases, Session, Target, Workspaces, check_and_claim, largest_block,
-    least_free_bytes, most_unasked_bytes, new_run, smallest_cases,
+    Cost, MeasuringArguments, ScheduledCases, Session, Target, Workspaces, check_and_claim,
+    largest_block, least_free_bytes, most_unasked_bytes, new_run, smallest_cases,
 };
 use crate::signals::{is_stopped, stop, stop_on_signals};
 
@@ -76,16 +76,27 @@ impl FsCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (measuring, output) = (&self.measuring, &global.output);
         // In the private namespace, the same paths may name other files. So exports and targets are found first.
-        let exports = measuring.exports.find(ProtectedPaths::database(global.db.as_deref()))?;
+        let exports = measuring
+            .exports
+            .find(ProtectedPaths::database(global.db.as_deref()))?;
         let requests = requests(&self.on, &self.mkfs_options, &self.mount_options)?;
         let targets = Target::find_different(&self.target, measuring)?;
         let selected = self.rows(USUAL_BLOCK_BYTES)?;
         selected.notes.iter().for_each(|note| output.note(note));
         let largest = self.largest_size(&selected);
-        let cases = distinct(selected.rows.iter().map(|row| row.case.clone()), Clone::clone);
+        let cases = distinct(
+            selected.rows.iter().map(|row| row.case.clone()),
+            Clone::clone,
+        );
         let images = Images::plan(&self.images, &requests, &cases)?;
-        let paths: Vec<String> = targets.iter().map(|target| target.path().display().to_string()).collect();
-        let names = paths.iter().cloned().chain(requests.iter().map(|request| request.kind.to_string()));
+        let paths: Vec<String> = targets
+            .iter()
+            .map(|target| target.path().display().to_string())
+            .collect();
+        let names = paths
+            .iter()
+            .cloned()
+            .chain(requests.iter().map(|request| request.kind.to_string()));
         // The filesystems do not exist yet, so the images' directory is asked for its space.
         let space = writebench_probe::space(&self.images)?;
         let spaces: Vec<_> = names.map(|name| (name, Some(space))).collect();
@@ -93,16 +104,31 @@ impl FsCommand {
         let (settings, copy_bytes, image_bytes) = (&settings, None, images.bytes);
         let limits = measuring.measures_limits(settings.budget_ns);
         let (is_sized, goals) = (largest.is_some(), None);
-        let cost = Cost { cases: &cases, settings, spaces, copy_bytes, image_bytes, is_sized, limits, goals };
+        let cost = Cost {
+            cases: &cases,
+            settings,
+            spaces,
+            copy_bytes,
+            image_bytes,
+            is_sized,
+            limits,
+            goals,
+        };
         if measuring.dry_run {
-            let paths: String = paths.iter().map(|path| format!("{}\n", visible(path))).collect();
+            let paths: String = paths
+                .iter()
+                .map(|path| format!("{}\n", visible(path)))
+                .collect();
             output.results(&(paths + &images.text() + &cost.dry_run()?))?;
             output.note_refusal(images.check(measuring.max_bytes));
             return Ok(Exit::Ok);
         }
         images.check(measuring.max_bytes)?;
         let smallest = largest.map(|largest| smallest_cases(&selected.rows, largest));
-        let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
+        let least = Cost {
+            cases: smallest.as_ref().unwrap_or(&cases),
+            ..cost.clone()
+        };
         least.check_max_bytes(0)?;
         // Images in memory do not wear a disk. Their space is checked as memory.
         let of_images = Some(space).filter(|_| !images.are_in_memory);
@@ -135,12 +161,16 @@ impl FsCommand {
 
     fn budget(&self, filesystems: usize) -> Option<Duration> {
         let filesystems = u32::try_from(filesystems).unwrap_or(u32::MAX);
-        self.selection.is_empty().then_some(BUDGET_OF_EACH.saturating_mul(filesystems))
+        self.selection
+            .is_empty()
+            .then_some(BUDGET_OF_EACH.saturating_mul(filesystems))
     }
 
     /// The largest size of the files, if the budget may choose a smaller one.
     fn largest_size(&self, selected: &Selection) -> Option<u64> {
-        self.measuring.budget.and_then(|_| self.selection.adaptive_size(&selected.rows))
+        self.measuring
+            .budget
+            .and_then(|_| self.selection.adaptive_size(&selected.rows))
     }
 
     /// Paths that must name the same files inside the private namespace and outside.
@@ -166,7 +196,11 @@ impl FsCommand {
     ) -> Result<Exit> {
         let output = &global.output;
         let records: Vec<TargetRecord> = made.targets.iter().map(Target::record).collect();
-        let rows = if records.is_empty() { Vec::new() } else { self.rows(largest_block(&records))?.rows };
+        let rows = if records.is_empty() {
+            Vec::new()
+        } else {
+            self.rows(largest_block(&records))?.rows
+        };
         let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
         let there_before = targets.len();
         for target in std::mem::take(&mut made.targets) {
@@ -177,14 +211,24 @@ impl FsCommand {
             }
         }
         let any = targets.len() > there_before;
-        ensure!(any, "none of the filesystems could be made: {}", reasons(&made.missing));
+        ensure!(
+            any,
+            "none of the filesystems could be made: {}",
+            reasons(&made.missing)
+        );
         let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
         let mut selected = self.rows(largest_block(&records))?;
         selection::leave_out_undurable(&mut selected, &records);
         selected.notes.iter().for_each(|note| output.note(note));
         let measuring = &self.measuring;
         let settings = measuring.settings(self.budget(targets.len()), selected.samples);
-        let mut run = new_run(global, measuring.label.clone(), settings, &selected.rows, records);
+        let mut run = new_run(
+            global,
+            measuring.label.clone(),
+            settings,
+            &selected.rows,
+            records,
+        );
         run.missing = made.missing;
         let cases = selection::different_cases(&run.cases, 1)?;
         let targets = check_and_claim(targets, &cases, None, false, output)?;
@@ -193,9 +237,19 @@ impl FsCommand {
         let largest = self.largest_size(&selected);
         let plan = ScheduledCases::for_run(&selected.rows, largest, &mut run, &cases, unasked)?;
         let number = store.begin_run(&run)?;
-        let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };
+        let workspaces = Workspaces {
+            store: &store,
+            run: number,
+            targets,
+            limit: measuring.timeout,
+            global,
+        };
         let settings = run.settings.clone();
-        let limits_for = if measuring.measures_limits(settings.budget_ns) { cases } else { Vec::new() };
+        let limits_for = if measuring.measures_limits(settings.budget_ns) {
+            cases
+        } else {
+            Vec::new()
+        };
         let mut session = Session::new(workspaces, run, settings, plan, None, limits_for);
         session.written.add(made.bytes_written);
         session.measure(exports)
@@ -217,7 +271,11 @@ impl Made {
 }
 
 /// Makes all supported filesystems. None after a signal.
-fn make_all(filesystems: &mut Filesystems, images: &Images<'_>, output: &Output) -> Result<Option<Made>> {
+fn make_all(
+    filesystems: &mut Filesystems,
+    images: &Images<'_>,
+    output: &Output,
+) -> Result<Option<Made>> {
     let mut all = Made::default();
     for request in images.requests {
         if is_stopped() {
@@ -227,13 +285,20 @@ fn make_all(filesystems: &mut Filesystems, images: &Images<'_>, output: &Output)
         match filesystems.make(request, images.content_bytes, &is_stopped) {
             Ok(made) => {
                 output.note(&format!("Made {name}: {}", made.spec.commands.join(" && ")));
-                all.targets.push(Target::find_made(&made.path, name, made.spec)?);
+                all.targets
+                    .push(Target::find_made(&made.path, name, made.spec)?);
             }
             Err(writebench_filesystems::Error::Interrupted) => return Ok(None),
             Err(error) => {
-                let is_unknown =
-                    matches!(error, writebench_filesystems::Error::NotInstalled { package: None, .. });
-                let suggestion = if is_unknown { suggestion(&name) } else { String::new() };
+                let is_unknown = matches!(
+                    error,
+                    writebench_filesystems::Error::NotInstalled { package: None, .. }
+                );
+                let suggestion = if is_unknown {
+                    suggestion(&name)
+                } else {
+                    String::new()
+                };
                 all.add_missing(name, format!("{error}{suggestion}"), output);
             }
         }

@@ -21,18 +21,27 @@ pub(crate) struct ImportCommand {
 impl ImportCommand {
     /// All files, or none.
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        let runs = self.files.iter().map(|file| exported(file)).collect::<Result<Vec<RunRecord>>>()?;
+        let runs = self
+            .files
+            .iter()
+            .map(|file| exported(file))
+            .collect::<Result<Vec<RunRecord>>>()?;
         let mut store = database::open(global.db.as_deref())?;
         for (index, (run, file)) in runs.iter().zip(&self.files).enumerate() {
             let (file, id) = (file.display(), &run.id);
             let is_new = runs[..index].iter().all(|other| other.id != *id) && !store.has_run(id)?;
             ensure!(
                 is_new,
-                usage!("{file}: the database has the run {id} already. `writebench runs` lists all")
+                usage!(
+                    "{file}: the database has the run {id} already. `writebench runs` lists all"
+                )
             );
         }
         for (number, file) in store.import_runs(&runs)?.into_iter().zip(&self.files) {
-            global.output.results(&format!("{} is run {number}\n", visible(&file.to_string_lossy())))?;
+            global.output.results(&format!(
+                "{} is run {number}\n",
+                visible(&file.to_string_lossy())
+            ))?;
         }
         Ok(Exit::Ok)
     }

@@ -1,5 +1,7 @@
 use anyhow::Result;
-use writebench_model::{Axes, Axis, Case, Goal, Method, Prepare, Space, Suite, built_in_suites, suite_named};
+use writebench_model::{
+    Axes, Axis, Case, Goal, Method, Prepare, Space, Suite, built_in_suites, suite_named,
+};
 use writebench_stats::distinct;
 
 use crate::arguments::suite_names;
@@ -44,7 +46,9 @@ impl ListCommand {
         };
         let exit = global.output.results(&text)?;
         if self.what.is_none() {
-            global.output.note("More: writebench list goals, methods, axes, cases SUITE");
+            global
+                .output
+                .note("More: writebench list goals, methods, axes, cases SUITE");
         }
         Ok(exit)
     }
@@ -81,11 +85,22 @@ fn methods() -> String {
         text += &format!("{:<16}{}\n", method.name(), card.summary);
         text += &format!("                calls: {}\n", card.calls);
         text += &format!("                axes: {}\n", axes.join(", "));
-        text += &format!("                prepare: {} (default {})\n", prepares.join(", "), card.prepares[0]);
+        text += &format!(
+            "                prepare: {} (default {})\n",
+            prepares.join(", "),
+            card.prepares[0]
+        );
         text += &format!("                sync: {}\n", syncs.join(", "));
         if !card.syncs_on_the_way.is_empty() {
-            let calls: Vec<String> = card.syncs_on_the_way.iter().map(|call| format!("{call}/N")).collect();
-            text += &format!("                      and after every N chunks: {}\n", calls.join(", "));
+            let calls: Vec<String> = card
+                .syncs_on_the_way
+                .iter()
+                .map(|call| format!("{call}/N"))
+                .collect();
+            text += &format!(
+                "                      and after every N chunks: {}\n",
+                calls.join(", ")
+            );
         }
     }
     text
@@ -101,7 +116,10 @@ fn axes() -> String {
 }
 
 fn cases(name: &str) -> Result<String> {
-    Ok(cases_of(suite_named(name)?)?.iter().map(|case| format!("{case}\n")).collect())
+    Ok(cases_of(suite_named(name)?)?
+        .iter()
+        .map(|case| format!("{case}\n"))
+        .collect())
 }
 
 /// Each case once, even if it is in two tables.

@@ -63,5 +63,7 @@ pub(crate) const HIDDEN: [(&str, Hidden); 3] = [
         obey_supervisor_only()?;
         Ok(writebench_runner::serve_target().map(|()| Exit::Ok)?)
     }),
-    (writebench_engine::GUARD, |words| Ok(writebench_engine::guard(words).map(|()| Exit::Ok)?)),
+    (writebench_engine::GUARD, |words| {
+        Ok(writebench_engine::guard(words).map(|()| Exit::Ok)?)
+    }),
 ];

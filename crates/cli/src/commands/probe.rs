@@ -24,7 +24,10 @@ impl ProbeCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let target = Target::inspect(&self.target, None)?;
         let text = match self.json {
-            true => serde_json::to_string_pretty(&target.environment).context("cannot write JSON")? + "\n",
+            true => {
+                serde_json::to_string_pretty(&target.environment).context("cannot write JSON")?
+                    + "\n"
+            }
             false => text(&target.environment, target.path()),
         };
         global.output.results(&text)
@@ -33,7 +36,9 @@ impl ProbeCommand {
 
 fn text(environment: &Environment, target: &Path) -> String {
     let mut text = String::new();
-    for (label, line) in writebench_report::machine_lines(environment, &target.display().to_string()) {
+    for (label, line) in
+        writebench_report::machine_lines(environment, &target.display().to_string())
+    {
         text += &format!("{label:<12}{}\n", visible(&line));
     }
     for (path, value) in &environment.tunables {

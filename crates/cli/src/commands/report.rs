@@ -39,9 +39,15 @@ impl ReportCommand {
             names => names.to_vec(),
         };
         let protected = Rc::new(protected(names.iter(), db));
-        let to = OutputFile::find(OutputPath { option: "--output", path: self.output.clone(), protected })?;
+        let to = OutputFile::find(OutputPath {
+            option: "--output",
+            path: self.output.clone(),
+            protected,
+        })?;
         let runs = named_runs(&names, db)?.into_iter();
-        let reports: Vec<Report> = runs.map(|(number, named)| Report::from_run(number, named.run)).collect();
+        let reports: Vec<Report> = runs
+            .map(|(number, named)| Report::from_run(number, named.run))
+            .collect();
         let page = formats::html::render(&reports);
         to.write(&page, output)?;
         if !to.is_for_results() {

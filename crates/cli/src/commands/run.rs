@@ -20,9 +20,9 @@ use crate::output::Output;
 use crate::programs::ProgramArguments;
 use crate::selection::{self, SAMPLES, Selection, SelectionArguments};
 use crate::session::{
-    Cost, DestroyArguments, MeasuringArguments, ScheduledCases, Session, Target, VERSION, Workspaces,
-    check_and_claim, count_goals, keep_different_work, largest_block, least_free_bytes, leave_out_unfit,
-    most_unasked_bytes, new_run, resized, size_of_goals, smallest_cases,
+    Cost, DestroyArguments, MeasuringArguments, ScheduledCases, Session, Target, VERSION,
+    Workspaces, check_and_claim, count_goals, keep_different_work, largest_block, least_free_bytes,
+    leave_out_unfit, most_unasked_bytes, new_run, resized, size_of_goals, smallest_cases,
 };
 
 /// Measure methods of writing. Without a suite or case, find the fastest method for each goal in under a minute
@@ -91,8 +91,13 @@ impl RunCommand {
         self.check_ranks(global.ranks())?;
         let (measuring, db, output) = (&self.measuring, global.db.as_deref(), &global.output);
         let copied = self.find_copy(output)?;
-        let exports = measuring.exports.find(FileCopy::protected(copied.as_ref(), db)?)?;
-        copied.iter().filter_map(FileCopy::holes).for_each(|note| output.note(&note));
+        let exports = measuring
+            .exports
+            .find(FileCopy::protected(copied.as_ref(), db)?)?;
+        copied
+            .iter()
+            .filter_map(FileCopy::holes)
+            .for_each(|note| output.note(&note));
         if copied.as_ref().is_some_and(FileCopy::takes_stdout) {
             output.print_results_on_stderr();
         }
@@ -110,10 +115,20 @@ impl RunCommand {
             let notes = fit_goals(&mut selected.rows, &targets, sized, settings.budget_ns)?;
             notes.iter().for_each(|note| output.note(note));
             if sized.is_some() && settings.max_bytes.is_none() {
-                settings.max_bytes = Some(GOALS_MAX_BYTES.min(most_unasked_bytes(free)).max(LEAST_GOALS_BYTES));
+                settings.max_bytes = Some(
+                    GOALS_MAX_BYTES
+                        .min(most_unasked_bytes(free))
+                        .max(LEAST_GOALS_BYTES),
+                );
             }
         }
-        let mut run = new_run(global, measuring.label.clone(), settings, &selected.rows, records);
+        let mut run = new_run(
+            global,
+            measuring.label.clone(),
+            settings,
+            &selected.rows,
+            records,
+        );
         let cases = selection::different_cases(&run.cases, global.ranks())?;
         // The budget of a suite chooses the size during the run.
         let largest = sized.filter(|_| !answers_goals);
@@ -132,7 +147,10 @@ impl RunCommand {
         let cost = Cost {
             cases: &cases,
             settings: &run.settings,
-            spaces: targets.iter().map(|target| (path_text(target.path()), target.space())).collect(),
+            spaces: targets
+                .iter()
+                .map(|target| (path_text(target.path()), target.space()))
+                .collect(),
             copy_bytes,
             image_bytes: 0,
             is_sized: largest.is_some(),
@@ -140,27 +158,52 @@ impl RunCommand {
             goals: (answers_goals && plan.is_timed).then(|| count_goals(&selected.rows)),
         };
         let smallest = largest.map(|largest| smallest_cases(&selected.rows, largest));
-        let least = Cost { cases: smallest.as_ref().unwrap_or(&cases), ..cost.clone() };
+        let least = Cost {
+            cases: smallest.as_ref().unwrap_or(&cases),
+            ..cost.clone()
+        };
         least.check_max_bytes(0)?;
         if measuring.dry_run {
             output.results(&cost.dry_run()?)?;
-            targets.iter().try_for_each(|target| target.check_claim(self.device.destroy_data))?;
+            targets
+                .iter()
+                .try_for_each(|target| target.check_claim(self.device.destroy_data))?;
             let check = |target: &Target| target.check(&cases, copy_bytes, &targets);
             output.note_refusal(targets.iter().try_for_each(check));
             return Ok(Exit::Ok);
         }
-        let targets = check_and_claim(targets, &cases, copy_bytes, self.device.destroy_data, output)?;
+        let targets = check_and_claim(
+            targets,
+            &cases,
+            copy_bytes,
+            self.device.destroy_data,
+            output,
+        )?;
         least.ask(self.yes, free)?;
         let line = cost.line()?;
         let mut store = database::open(db)?;
         let number = store.begin_run(&run)?;
-        nothing_durable.iter().filter(|_| answers_goals).for_each(|note| output.note(note));
+        nothing_durable
+            .iter()
+            .filter(|_| answers_goals)
+            .for_each(|note| output.note(note));
         output.note(&line);
-        let workspaces = Workspaces { store: &store, run: number, targets, limit: measuring.timeout, global };
+        let workspaces = Workspaces {
+            store: &store,
+            run: number,
+            targets,
+            limit: measuring.timeout,
+            global,
+        };
         let settings = run.settings.clone();
         let limits_for = if limits { cases } else { Vec::new() };
-        let exit = Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)?;
-        Ok(if exit == Exit::NoAnswer && !self.advises { Exit::Ok } else { exit })
+        let exit =
+            Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)?;
+        Ok(if exit == Exit::NoAnswer && !self.advises {
+            Exit::Ok
+        } else {
+            exit
+        })
     }
 
     fn check_ranks(&self, ranks: u32) -> Result<()> {
@@ -168,7 +211,13 @@ impl RunCommand {
             !self.scaling || ranks > 1,
             usage!("--scaling needs several ranks. Start writebench by mpirun -n 4, or srun -n 4")
         );
-        if let Some(device) = self.device.destroy.as_deref().filter(|_| ranks > 1).map(Path::display) {
+        if let Some(device) = self
+            .device
+            .destroy
+            .as_deref()
+            .filter(|_| ranks > 1)
+            .map(Path::display)
+        {
             return Err(usage!(
                 "--destroy {device}: a device belongs to one node. Start writebench without mpirun or srun"
             ));
@@ -181,10 +230,17 @@ impl RunCommand {
         self.selection.is_empty() && self.programs.is_empty() && copied.is_none()
     }
 
-    fn settings(&self, copied: Option<&FileCopy>, answers_goals: bool, samples: u32) -> Result<Settings> {
+    fn settings(
+        &self,
+        copied: Option<&FileCopy>,
+        answers_goals: bool,
+        samples: u32,
+    ) -> Result<Settings> {
         let budget = answers_goals.then_some(GOALS_BUDGET);
         let mut settings = self.measuring.settings(budget, samples);
-        copied.iter().for_each(|copied| copied.record(&mut settings));
+        copied
+            .iter()
+            .for_each(|copied| copied.record(&mut settings));
         self.programs.record(&mut settings)?;
         settings.constraints.clone_from(&self.selection.constraints);
         settings.fail_if_slower_ppm = self.gate.fail_if_slower;
@@ -198,17 +254,35 @@ impl RunCommand {
         settings: &Settings,
         copied: Option<&FileCopy>,
     ) -> Option<u64> {
-        let is_own = copied.is_some() || !self.programs.is_empty() || self.gate.fail_if_slower.is_some();
+        let is_own =
+            copied.is_some() || !self.programs.is_empty() || self.gate.fail_if_slower.is_some();
         let may_shrink = settings.budget_ns.is_some() && !is_own;
-        self.selection.adaptive_size(&selected.rows).filter(|_| may_shrink)
+        self.selection
+            .adaptive_size(&selected.rows)
+            .filter(|_| may_shrink)
     }
 
-    fn selected(&self, copied: Option<&FileCopy>, targets: &[TargetRecord], ranks: u32) -> Result<Selection> {
+    fn selected(
+        &self,
+        copied: Option<&FileCopy>,
+        targets: &[TargetRecord],
+        ranks: u32,
+    ) -> Result<Selection> {
         let (selection, programs) = (&self.selection.for_targets(targets), &self.programs);
         let only_programs = selection.is_empty() && !programs.is_empty();
         let mut selected = match only_programs {
-            true => Selection { rows: Vec::new(), notes: Vec::new(), samples: SAMPLES },
-            false => selection::rows(selection, self.cold, copied, largest_block(targets), &self.ranks(ranks))?,
+            true => Selection {
+                rows: Vec::new(),
+                notes: Vec::new(),
+                samples: SAMPLES,
+            },
+            false => selection::rows(
+                selection,
+                self.cold,
+                copied,
+                largest_block(targets),
+                &self.ranks(ranks),
+            )?,
         };
         selection::leave_out_undurable(&mut selected, targets);
         if !programs.is_empty() {
@@ -217,7 +291,9 @@ impl RunCommand {
                 row.label = row.label.take().or_else(|| Some(row.case.words()));
             }
         }
-        selected.rows.extend(programs.rows(&selected.rows, &selection.size)?);
+        selected
+            .rows
+            .extend(programs.rows(&selected.rows, &selection.size)?);
         if let Some(baseline) = &self.gate.baseline {
             selection::move_baseline_first(&mut selected.rows, baseline, selection, self.cold)?;
         }
@@ -263,7 +339,11 @@ impl RunCommand {
 
     fn find_targets(&self, copied: Option<&FileCopy>) -> Result<Vec<Target>> {
         let (destroy, measuring) = (self.device.destroy.as_deref(), &self.measuring);
-        let one = match (copied.and_then(FileCopy::target), self.target.as_slice(), destroy) {
+        let one = match (
+            copied.and_then(FileCopy::target),
+            self.target.as_slice(),
+            destroy,
+        ) {
             (Some(target), ..) => target,
             (None, [], _) => Path::new("."),
             (None, [target], _) => target,
@@ -289,7 +369,9 @@ impl RunCommand {
         }
         self.programs.check_again(&run.settings)?;
         let copied = self.copying.find_again(&run.settings, limit)?;
-        let exports = measuring.exports.find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
+        let exports = measuring
+            .exports
+            .find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
         let targets = self.find_targets_again(number, &run)?;
         let cases = selection::different_cases(&run.cases, global.ranks())?;
         check_source_again(copied.as_ref(), &cases)?;
@@ -297,27 +379,58 @@ impl RunCommand {
         let settings = self.settings_of_rest(&run);
         let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
         let free = free_disk_bytes(&targets);
-        let targets = check_and_claim(targets, &cases, copy_bytes, self.device.destroy_data, output)?;
-        let least_taken = run.cases.iter().map(|row| row.samples.len()).min().unwrap_or(0);
-        let samples = run.settings.samples.saturating_sub(u32::try_from(least_taken).unwrap_or(u32::MAX));
+        let targets = check_and_claim(
+            targets,
+            &cases,
+            copy_bytes,
+            self.device.destroy_data,
+            output,
+        )?;
+        let least_taken = run
+            .cases
+            .iter()
+            .map(|row| row.samples.len())
+            .min()
+            .unwrap_or(0);
+        let samples = run
+            .settings
+            .samples
+            .saturating_sub(u32::try_from(least_taken).unwrap_or(u32::MAX));
         if samples > 0 {
             let cost = Cost {
                 cases: &cases,
-                settings: &Settings { samples, ..settings.clone() },
-                spaces: run.targets.iter().map(|target| (target.name.clone(), None)).collect(),
+                settings: &Settings {
+                    samples,
+                    ..settings.clone()
+                },
+                spaces: run
+                    .targets
+                    .iter()
+                    .map(|target| (target.name.clone(), None))
+                    .collect(),
                 copy_bytes,
                 image_bytes: 0,
                 is_sized: false,
                 limits: false,
                 goals: None,
             };
-            cost.check_max_bytes(settings.max_bytes.map_or(0, |_| run.written_bytes.unwrap_or(0)))?;
+            cost.check_max_bytes(
+                settings
+                    .max_bytes
+                    .map_or(0, |_| run.written_bytes.unwrap_or(0)),
+            )?;
             cost.ask(self.yes, free)?;
             output.note(&format!("Resuming run {number}, at most {}", cost.line()?));
         }
         continue_on_ranks(&store, number, &mut run, global)?;
         store.record(number, &RunEvent::Status(RunStatus::Running))?;
-        let workspaces = Workspaces { store: &store, run: number, targets, limit, global };
+        let workspaces = Workspaces {
+            store: &store,
+            run: number,
+            targets,
+            limit,
+            global,
+        };
         // The first part of the run has measured the limits.
         let plan = ScheduledCases::in_rounds(cases, &run);
         Session::new(workspaces, run, settings, plan, copied, Vec::new()).measure(&exports)
@@ -327,9 +440,17 @@ impl RunCommand {
     /// New samples would not be comparable with those of the run.
     fn find_targets_again(&self, number: i64, run: &RunRecord) -> Result<Vec<Target>> {
         let (destroy, measuring) = (self.device.destroy.as_deref(), &self.measuring);
-        let find = |target: &TargetRecord| Target::find(&path_from_text(&target.path), destroy, measuring);
-        let targets = run.targets.iter().map(find).collect::<Result<Vec<Target>>>()?;
-        let then = run.targets.iter().map(|target| lasting_facts(&target.environment));
+        let find =
+            |target: &TargetRecord| Target::find(&path_from_text(&target.path), destroy, measuring);
+        let targets = run
+            .targets
+            .iter()
+            .map(find)
+            .collect::<Result<Vec<Target>>>()?;
+        let then = run
+            .targets
+            .iter()
+            .map(|target| lasting_facts(&target.environment));
         let now = targets.iter().map(|now| lasting_facts(&now.environment));
         ensure!(
             run.version == VERSION && now.eq(then),
@@ -355,7 +476,9 @@ impl RunCommand {
 
 fn check_source_again(copied: Option<&FileCopy>, cases: &[Case]) -> Result<()> {
     let copy = cases.iter().find(|case| case.method().copies());
-    let Some((copied, case)) = copied.zip(copy) else { return Ok(()) };
+    let Some((copied, case)) = copied.zip(copy) else {
+        return Ok(());
+    };
     let path = copied.source.path.display();
     ensure!(
         copied.check_size(Bytes(case.axes().size_bytes)).is_ok(),
@@ -365,11 +488,20 @@ fn check_source_again(copied: Option<&FileCopy>, cases: &[Case]) -> Result<()> {
 }
 
 /// Records the nodes of a run under MPI, which may be others than before.
-fn continue_on_ranks(store: &Store, number: i64, run: &mut RunRecord, global: &Global) -> Result<()> {
-    let Some((before, now)) = run.cluster.as_ref().zip(global.cluster()) else { return Ok(()) };
+fn continue_on_ranks(
+    store: &Store,
+    number: i64,
+    run: &mut RunRecord,
+    global: &Global,
+) -> Result<()> {
+    let Some((before, now)) = run.cluster.as_ref().zip(global.cluster()) else {
+        return Ok(());
+    };
     let now = now.instead_of(before);
     if now.earlier_nodes.len() > before.earlier_nodes.len() {
-        global.output.note(&format!("The run continues on other nodes: {now} instead of {before}"));
+        global.output.note(&format!(
+            "The run continues on other nodes: {now} instead of {before}"
+        ));
     }
     store.record(number, &RunEvent::Cluster(now.clone()))?;
     run.cluster = Some(now);
@@ -394,12 +526,21 @@ fn fit_goals(
 
 /// Why no target makes anything durable.
 fn nothing_durable(targets: &[TargetRecord]) -> Option<String> {
-    let losses: Vec<String> = targets.iter().filter_map(TargetRecord::loses_data).collect();
+    let losses: Vec<String> = targets
+        .iter()
+        .filter_map(TargetRecord::loses_data)
+        .collect();
     if losses.len() < targets.len() {
         return None;
     }
-    let why = distinct(losses.iter(), |why| *why).into_iter().cloned().collect::<Vec<_>>().join("; ");
-    Some(format!("Left out the durable goals, because nothing is durable here: {why}."))
+    let why = distinct(losses.iter(), |why| *why)
+        .into_iter()
+        .cloned()
+        .collect::<Vec<_>>()
+        .join("; ");
+    Some(format!(
+        "Left out the durable goals, because nothing is durable here: {why}."
+    ))
 }
 
 /// Only of disks: memory does not wear, and is free again after each sample.
@@ -420,7 +561,11 @@ fn newest_to_resume(store: &Store) -> Result<Option<i64>> {
 }
 
 /// Without an obstacle, the run is locked for this process.
-fn obstacle_to_resuming(store: &Store, number: i64, run: &RunRecord) -> Result<Option<&'static str>> {
+fn obstacle_to_resuming(
+    store: &Store,
+    number: i64,
+    run: &RunRecord,
+) -> Result<Option<&'static str>> {
     Ok(if run.is_search() {
         Some("is a search of `advise`, which cannot be resumed. Start it again")
     } else if run.has_made_filesystems() {
@@ -438,7 +583,24 @@ fn obstacle_to_resuming(store: &Store, number: i64, run: &RunRecord) -> Result<O
 
 /// Facts that must not change before a run is resumed.
 fn lasting_facts(environment: &Environment) -> impl PartialEq {
-    let Environment { system, filesystem, device, .. } = environment;
-    let device = device.as_ref().map(|device| (&device.model, device.size_bytes, device.logical_sector_bytes));
-    (system, &filesystem.kind, &filesystem.source, &filesystem.mount_options, device)
+    let Environment {
+        system,
+        filesystem,
+        device,
+        ..
+    } = environment;
+    let device = device.as_ref().map(|device| {
+        (
+            &device.model,
+            device.size_bytes,
+            device.logical_sector_bytes,
+        )
+    });
+    (
+        system,
+        &filesystem.kind,
+        &filesystem.source,
+        &filesystem.mount_options,
+        device,
+    )
 }

@@ -45,7 +45,9 @@ impl RunsCommand {
             }
             Some(RunsAction::Delete { runs, yes }) => {
                 let count = delete(runs, *yes, global.db.as_deref())?;
-                global.output.note(&format!("Deleted {}.", counted(count, "run")));
+                global
+                    .output
+                    .note(&format!("Deleted {}.", counted(count, "run")));
                 Ok(Exit::Ok)
             }
         }
@@ -58,19 +60,34 @@ const WIDEST_LABEL: usize = 40;
 /// The newest run is last.
 fn list(runs: &[RunSummary]) -> String {
     let label = |run: &RunSummary| visible(run.label.as_deref().unwrap_or("-")).into_owned();
-    let label_width =
-        runs.iter().map(|run| display_width(&label(run))).max().unwrap_or(0).clamp(5, WIDEST_LABEL);
+    let label_width = runs
+        .iter()
+        .map(|run| display_width(&label(run)))
+        .max()
+        .unwrap_or(0)
+        .clamp(5, WIDEST_LABEL);
     let line = |run: &RunSummary| {
-        let RunSummary { number, cases, samples, .. } = run;
-        let [started, status] =
-            [(&run.started, 20), (&run.status, 11)].map(|(text, width)| padded(&visible(text), width));
-        let (label, suites, target) =
-            (padded(&label(run), label_width), visible(&run.suites), visible(&run.target));
-        format!("{number:>4}  {started}  {status}  {cases:>5}  {samples:>7}  {label}  {suites} on {target}\n")
+        let RunSummary {
+            number,
+            cases,
+            samples,
+            ..
+        } = run;
+        let [started, status] = [(&run.started, 20), (&run.status, 11)]
+            .map(|(text, width)| padded(&visible(text), width));
+        let (label, suites, target) = (
+            padded(&label(run), label_width),
+            visible(&run.suites),
+            visible(&run.target),
+        );
+        format!(
+            "{number:>4}  {started}  {status}  {cases:>5}  {samples:>7}  {label}  {suites} on {target}\n"
+        )
     };
     let heading = padded("label", label_width);
-    let heading =
-        format!(" run  started               status       cases  samples  {heading}  suites, target\n");
+    let heading = format!(
+        " run  started               status       cases  samples  {heading}  suites, target\n"
+    );
     heading + &runs.iter().map(line).collect::<String>()
 }
 
@@ -85,14 +102,25 @@ fn delete(names: &[RunName], agreed: bool, db: Option<&Path>) -> Result<usize> {
     let all = store.runs()?;
     let mut named = Vec::new();
     for &number in &numbers {
-        let run = all.iter().find(|run| run.number == number).ok_or_else(|| store.no_run(number))?;
+        let run = all
+            .iter()
+            .find(|run| run.number == number)
+            .ok_or_else(|| store.no_run(number))?;
         if store.is_under_way_elsewhere(number)? {
-            return Err(StoreError::UnderWay { path: store.path().to_path_buf(), run: number }.into());
+            return Err(StoreError::UnderWay {
+                path: store.path().to_path_buf(),
+                run: number,
+            }
+            .into());
         }
         named.push(description(run));
     }
     let path = store.path().display();
-    let would = format!("{} would be deleted from {path}: {}", counted(numbers.len(), "run"), named.join(", "));
+    let would = format!(
+        "{} would be deleted from {path}: {}",
+        counted(numbers.len(), "run"),
+        named.join(", ")
+    );
     consent::ask(agreed, &would, "add --yes")?;
     store.delete_runs(&numbers)?;
     Ok(numbers.len())
@@ -100,7 +128,10 @@ fn delete(names: &[RunName], agreed: bool, db: Option<&Path>) -> Result<usize> {
 
 /// `3 (before, 2026-07-01T10:00:00Z, 120 samples)`.
 fn description(run: &RunSummary) -> String {
-    let label = run.label.as_deref().map_or(String::new(), |label| format!("{label}, "));
+    let label = run
+        .label
+        .as_deref()
+        .map_or(String::new(), |label| format!("{label}, "));
     let samples = counted(usize::try_from(run.samples).unwrap_or(usize::MAX), "sample");
     format!("{} ({label}{}, {samples})", run.number, run.started)
 }
@@ -125,17 +156,30 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_with_their_headings() {
-        let list = list(&[run(None), run(Some("vor dem Umbau")), run(Some("書き込み\u{7}"))]);
+        let list = list(&[
+            run(None),
+            run(Some("vor dem Umbau")),
+            run(Some("書き込み\u{7}")),
+        ]);
         let lines: Vec<&str> = list.lines().collect();
         let column = |line: &str, text: &str| display_width(line.split_once(text).unwrap().0);
         let target = column(lines[0], "suites, target");
-        assert!(lines[1..].iter().all(|line| column(line, "write on /data") == target), "{list}");
+        assert!(
+            lines[1..]
+                .iter()
+                .all(|line| column(line, "write on /data") == target),
+            "{list}"
+        );
         for (heading, text) in [("started", "2026"), ("status", "complete")] {
             assert_eq!(column(lines[0], heading), column(lines[1], text), "{list}");
         }
-        let ends =
-            |heading, text| column(lines[0], heading) + heading.len() == column(lines[1], text) + text.len();
-        assert!(ends(" run", "   7") && ends("cases", "60") && ends("samples", "360"), "{list}");
+        let ends = |heading, text| {
+            column(lines[0], heading) + heading.len() == column(lines[1], text) + text.len()
+        };
+        assert!(
+            ends(" run", "   7") && ends("cases", "60") && ends("samples", "360"),
+            "{list}"
+        );
         assert!(!list.contains('\u{7}'), "{list}");
     }
 
@@ -144,6 +188,11 @@ mod tests {
         let long = "l".repeat(WIDEST_LABEL + 20);
         let list = list(&[run(Some(&long)), run(None)]);
         assert!(list.contains(&format!("{long}  write on")), "{list}");
-        assert!(list.lines().last().is_some_and(|line| line.len() < 57 + WIDEST_LABEL + 20), "{list}");
+        assert!(
+            list.lines()
+                .last()
+                .is_some_and(|line| line.len() < 57 + WIDEST_LABEL + 20),
+            "{list}"
+        );
     }
 }

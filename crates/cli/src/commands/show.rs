@@ -37,13 +37,23 @@ impl ShowCommand {
         let (db, output) = (global.db.as_deref(), &global.output);
         let exports = self.exports.find(ProtectedPaths::database(db))?;
         let store = database::open_existing(db)?;
-        let name = self.run.clone().map_or_else(|| database::newest(&store), Ok)?;
-        let number = name.run.numbers(&store)?.into_iter().next_back().unwrap_or_default();
+        let name = self
+            .run
+            .clone()
+            .map_or_else(|| database::newest(&store), Ok)?;
+        let number = name
+            .run
+            .numbers(&store)?
+            .into_iter()
+            .next_back()
+            .unwrap_or_default();
         let report = Report::from_run(Some(number), name.part_of(store.run(number)?)?);
         output::all_ok(exports.iter().map(|export| export.write(&report, output)))?;
         let report = match (self.sort, self.top) {
             (None, None) => report,
-            (sort, top) => report.arranged(sort.unwrap_or(Sort::ALL[0]), top.map(|top| top as usize)),
+            (sort, top) => {
+                report.arranged(sort.unwrap_or(Sort::ALL[0]), top.map(|top| top as usize))
+            }
         };
         if !exports.iter().any(Export::is_to_stdout) {
             let detail = if self.all { Detail::All } else { Detail::Usual };

@@ -5,7 +5,9 @@ use std::os::fd::{AsFd, OwnedFd, RawFd};
 use anyhow::{Context, Result};
 use clap::Parser;
 use rustix::fs::{Mode, OFlags};
-use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,
+};
 use writebench_engine::{Engine, RankBarrier, Target};
 use writebench_model::protocol::{RankRole, RankSampleRequest, WorkerRequest};
 use writebench_model::{Phase, path_from_text};
@@ -44,17 +46,30 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
         Some(device) => vec![inherited(device)?],
         None => open_directories(&plan.directories)?,
     };
-    let kind = if plan.device.is_some() { Target::Device } else { Target::Directory };
-    let targets: Vec<Target<'_>> = descriptors.iter().map(|descriptor| kind(descriptor.as_fd())).collect();
-    let open = |(name, identity): (String, _)| writebench_runner::open_source(&path_from_text(&name), identity);
+    let kind = if plan.device.is_some() {
+        Target::Device
+    } else {
+        Target::Directory
+    };
+    let targets: Vec<Target<'_>> = descriptors
+        .iter()
+        .map(|descriptor| kind(descriptor.as_fd()))
+        .collect();
+    let open = |(name, identity): (String, _)| {
+        writebench_runner::open_source(&path_from_text(&name), identity)
+    };
     let copy_from = plan.copy_from.map(open).transpose()?.map(Into::into);
-    let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
+    let progress =
+        ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
     let barrier = arguments.barrier.map(BarrierClient::inherited).transpose();
-    let mut barrier = barrier.context("wait for the other ranks")?.map(SocketBarrier);
+    let mut barrier = barrier
+        .context("wait for the other ranks")?
+        .map(SocketBarrier);
     // Before threads start, which inherit the capabilities.
     drop_privileges().context("capset, to drop root's capabilities")?;
     let enter = |phase| progress.enter(phase);
-    let available = || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
+    let available =
+        || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
     let mut engine = Engine::new(copy_from, available, &enter);
     serve_requests(|request| match request {
         WorkerRequest::Sample(request) => reply(numbered(&targets, request.target).map(|target| {
@@ -65,7 +80,14 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
             reply(numbered(&targets, sample.target).and_then(|target| {
                 let none = || RunnerError::Protocol("there are no ranks".to_owned());
                 let barrier = barrier.as_mut().ok_or_else(none)?;
-                Ok(run_sample(&mut engine, target, &sample, role, Some(barrier), &enter))
+                Ok(run_sample(
+                    &mut engine,
+                    target,
+                    &sample,
+                    role,
+                    Some(barrier),
+                    &enter,
+                ))
             }))
         }
         WorkerRequest::Limits(request) => {
@@ -100,7 +122,11 @@ const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::IPC
 fn drop_privileges() -> rustix::io::Result<()> {
     let had = capabilities(None)?;
     let kept = KEPT & had.permitted;
-    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
+    let sets = CapabilitySets {
+        effective: kept,
+        permitted: kept,
+        inheritable: CapabilitySet::empty(),
+    };
     // A sandbox may forbid the call, which an ordinary user does not need.
     if sets != had {
         set_capabilities(None, sets)?;

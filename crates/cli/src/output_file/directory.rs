@@ -24,7 +24,10 @@ pub(super) fn identity_at(path: &Path) -> Option<Identity> {
 }
 
 pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
-    File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+    File::options()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
 }
 
 /// Held open, and so safe from replacement.
@@ -38,7 +41,11 @@ impl Directory {
 
     /// Refuses a link.
     pub(super) fn inner(&self, name: &OsStr) -> io::Result<Self> {
-        open(&self.at(name), OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW).map(Self)
+        open(
+            &self.at(name),
+            OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW,
+        )
+        .map(Self)
     }
 
     /// A path for system calls, valid even if the directory is moved.
@@ -76,7 +83,12 @@ impl Directory {
 
     /// `.` is the directory.
     pub(super) fn check_access(&self, name: &OsStr, access: Access) -> io::Result<()> {
-        Ok(rustix::fs::accessat(&self.0, name, access, AtFlags::EACCESS)?)
+        Ok(rustix::fs::accessat(
+            &self.0,
+            name,
+            access,
+            AtFlags::EACCESS,
+        )?)
     }
 
     /// Refuses a link, and does not wait for a pipe.
@@ -99,8 +111,14 @@ impl Directory {
         let is_left = found.is_file()
             && found.uid() == rustix::process::geteuid().as_raw()
             && file.try_lock().is_ok()
-            && self.inspect(name)?.is_some_and(|now| identity(&now) == identity(&found));
-        if is_left { std::fs::remove_file(self.at(name)) } else { Ok(()) }
+            && self
+                .inspect(name)?
+                .is_some_and(|now| identity(&now) == identity(&found));
+        if is_left {
+            std::fs::remove_file(self.at(name))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -118,7 +136,9 @@ fn prefix(name: &OsStr) -> OsString {
 /// Whether the entry may be a temporary file for that name, or for any.
 fn is_temporary(entry: &OsStr, name: Option<&OsStr>) -> bool {
     let entry = entry.as_bytes().strip_suffix(SUFFIX.as_bytes());
-    let Some((begins, id)) = entry.and_then(<[u8]>::split_last_chunk::<ID_LENGTH>) else { return false };
+    let Some((begins, id)) = entry.and_then(<[u8]>::split_last_chunk::<ID_LENGTH>) else {
+        return false;
+    };
     let is_of_name = match name {
         Some(name) => begins == prefix(name).as_bytes(),
         None => begins.starts_with(b".") && begins.ends_with(INFIX),
@@ -128,7 +148,12 @@ fn is_temporary(entry: &OsStr, name: Option<&OsStr>) -> bool {
 
 impl OutputPath {
     /// Writes a temporary file for that name. It is removed if dropped before it is published.
-    pub(super) fn begin(&self, directory: &Directory, name: &OsStr, content: &str) -> Result<NamedTempFile> {
+    pub(super) fn begin(
+        &self,
+        directory: &Directory,
+        name: &OsStr,
+        content: &str,
+    ) -> Result<NamedTempFile> {
         let existing = self.call("stat", directory.inspect(name))?;
         // The existing file may have a stricter mode.
         let mode = if existing.is_some() { 0o600 } else { 0o666 };
@@ -146,18 +171,33 @@ impl OutputPath {
     }
 
     /// Renames the file once all data is on the disk.
-    pub(super) fn finish(&self, directory: &Directory, name: &OsStr, file: NamedTempFile) -> Result<()> {
+    pub(super) fn finish(
+        &self,
+        directory: &Directory,
+        name: &OsStr,
+        file: NamedTempFile,
+    ) -> Result<()> {
         self.call("fsync", file.as_file().sync_all())?;
         self.publish(directory, name, file).map(drop)
     }
 
     /// Renames the file now. Readers see later writes at once.
-    pub(super) fn publish(&self, directory: &Directory, name: &OsStr, file: NamedTempFile) -> Result<File> {
+    pub(super) fn publish(
+        &self,
+        directory: &Directory,
+        name: &OsStr,
+        file: NamedTempFile,
+    ) -> Result<File> {
         let file = self.call("rename", file.persist(directory.at(name)))?;
         // Without it, the name is lost at power loss.
         match File::open(directory.path()).and_then(|directory| directory.sync_all()) {
             // An unreadable directory, or a filesystem without fsync(2) of directories.
-            Err(error) if matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::InvalidInput) => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::PermissionDenied | ErrorKind::InvalidInput
+                ) =>
+            {
                 Ok(file)
             }
             synced => self.call("fsync its directory", synced.map(|()| file)),
@@ -167,10 +207,19 @@ impl OutputPath {
 
 /// A sweep may remove the file before it is locked. Then the caller tries another name.
 fn create_locked(path: &Path, mode: u32) -> io::Result<File> {
-    let file = File::options().write(true).create_new(true).mode(mode).open(path)?;
+    let file = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path)?;
     // A filesystem without locks returns another error. Nothing is swept there.
-    let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock)) || file.metadata()?.nlink() == 0;
-    if is_taken { Err(ErrorKind::AlreadyExists.into()) } else { Ok(file) }
+    let is_taken =
+        matches!(file.try_lock(), Err(TryLockError::WouldBlock)) || file.metadata()?.nlink() == 0;
+    if is_taken {
+        Err(ErrorKind::AlreadyExists.into())
+    } else {
+        Ok(file)
+    }
 }
 
 /// Keeps owner and mode, as truncating and rewriting would.
@@ -193,15 +242,20 @@ mod tests {
 
     fn names(path: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(path).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
 
     fn named(path: &Path) -> OutputPath {
         let protected = ProtectedPaths::database(Some(&path.with_file_name("database"))).into();
-        OutputPath { option: "--output", path: path.to_path_buf(), protected }
+        OutputPath {
+            option: "--output",
+            path: path.to_path_buf(),
+            protected,
+        }
     }
 
     #[test]
@@ -234,16 +288,32 @@ mod tests {
         let page = OsStr::new("page");
         let named = named(&folder.path().join(page));
         let at_work = named.begin(&directory, page, "").unwrap();
-        let left = [".page.writebench-0123abcd.part", ".chart.writebench-0123abcd.part"];
-        let others = [".page.writebench-notes.part", "page.writebench-0123abcd.part", ".page.part"];
+        let left = [
+            ".page.writebench-0123abcd.part",
+            ".chart.writebench-0123abcd.part",
+        ];
+        let others = [
+            ".page.writebench-notes.part",
+            "page.writebench-0123abcd.part",
+            ".page.part",
+        ];
         for name in left.iter().chain(&others) {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
-        std::os::unix::fs::symlink("/dev/null", folder.path().join(".page.writebench-99999999.part")).unwrap();
+        std::os::unix::fs::symlink(
+            "/dev/null",
+            folder.path().join(".page.writebench-99999999.part"),
+        )
+        .unwrap();
         directory.sweep(Some(page));
         assert!(!folder.path().join(left[0]).exists() && folder.path().join(left[1]).exists());
         directory.sweep(None);
-        assert_eq!(names(folder.path()).len(), others.len() + 2, "{:?}", names(folder.path()));
+        assert_eq!(
+            names(folder.path()).len(),
+            others.len() + 2,
+            "{:?}",
+            names(folder.path())
+        );
         named.finish(&directory, page, at_work).unwrap();
     }
 
@@ -255,6 +325,9 @@ mod tests {
         let named = named(&folder.path().join(&name));
         let new = named.begin(&directory, &name, "").unwrap();
         let temporary = new.path().file_name().unwrap();
-        assert!(is_temporary(temporary, Some(&name)) && is_temporary(temporary, None), "{temporary:?}");
+        assert!(
+            is_temporary(temporary, Some(&name)) && is_temporary(temporary, None),
+            "{temporary:?}"
+        );
     }
 }

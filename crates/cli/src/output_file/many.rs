@@ -41,7 +41,11 @@ impl OutputDirectory {
         };
         let (Destination::Existing(written) | Destination::New(written, _)) = &destination;
         named.check_writable(written)?;
-        Ok(Self { named, destination, replaces_all })
+        Ok(Self {
+            named,
+            destination,
+            replaces_all,
+        })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -81,7 +85,10 @@ impl OutputDirectory {
     }
 
     fn file(&self, name: &str) -> OutputPath {
-        OutputPath { path: self.named.path.join(name), ..self.named.clone() }
+        OutputPath {
+            path: self.named.path.join(name),
+            ..self.named.clone()
+        }
     }
 
     fn check_in(&self, directory: &Directory, name: &str) -> Result<()> {

@@ -78,7 +78,8 @@ impl OutputFile {
         match &self.sink {
             Sink::File(directory, name) => {
                 directory.sweep(Some(name));
-                self.named.finish(directory, name, self.named.begin(directory, name, content)?)
+                self.named
+                    .finish(directory, name, self.named.begin(directory, name, content)?)
             }
             _ => self.stream(content, output).map(drop),
         }
@@ -100,9 +101,14 @@ impl OutputFile {
                 Box::new(self.named.call("open", Pipe::open(found, waits))?)
             }
         };
-        match opened.write_all(beginning.as_bytes()).and_then(|()| opened.flush()) {
+        match opened
+            .write_all(beginning.as_bytes())
+            .and_then(|()| opened.flush())
+        {
             // A closed pipe is an error of the next line, not of the run.
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(self.named.failed("write", &error)),
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(self.named.failed("write", &error))
+            }
             _ => Ok(opened),
         }
     }
@@ -124,7 +130,9 @@ impl OutputPath {
     fn refused_link(&self, link: &Path, kind: &str) -> anyhow::Error {
         let leads_to = std::fs::read_link(link).unwrap_or_default();
         let leads_to = leads_to.display();
-        self.refused(&format!("a symbolic link to {leads_to}, perhaps another user's. Name that {kind} itself"))
+        self.refused(&format!(
+            "a symbolic link to {leads_to}, perhaps another user's. Name that {kind} itself"
+        ))
     }
 
     fn usage(&self, path: &Path, why: &str) -> anyhow::Error {
@@ -132,7 +140,11 @@ impl OutputPath {
     }
 
     fn failed(&self, call: &str, error: &io::Error) -> anyhow::Error {
-        anyhow!("cannot write {}: {call}: {}", self.path.display(), Failure::io_message(error))
+        anyhow!(
+            "cannot write {}: {call}: {}",
+            self.path.display(),
+            Failure::io_message(error)
+        )
     }
 
     fn call<T>(&self, call: &str, result: Result<T, impl Into<io::Error>>) -> Result<T> {
@@ -140,10 +152,19 @@ impl OutputPath {
     }
 
     fn parent(&self) -> Result<(Directory, OsString)> {
-        let name = self.path.file_name().ok_or_else(|| self.usage(&self.path, "a directory. Name a file"))?;
-        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let name = self
+            .path
+            .file_name()
+            .ok_or_else(|| self.usage(&self.path, "a directory. Name a file"))?;
+        let parent = self
+            .path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.unwrap_or(Path::new("."));
-        Ok((self.outside_runs(parent, Directory::open(parent))?, name.to_os_string()))
+        Ok((
+            self.outside_runs(parent, Directory::open(parent))?,
+            name.to_os_string(),
+        ))
     }
 
     /// An existing directory, which is not a run's.
@@ -152,32 +173,45 @@ impl OutputPath {
             ErrorKind::NotFound | ErrorKind::NotADirectory => {
                 self.usage(path, "not a directory. Give one that exists")
             }
-            _ => usage!("{}: {}: {}", self.option, path.display(), Failure::io_message(&error)),
+            _ => usage!(
+                "{}: {}: {}",
+                self.option,
+                path.display(),
+                Failure::io_message(&error)
+            ),
         })?;
         let is_outside = !is_in_workspace(&directory.real_path());
-        ensure!(is_outside, self.refused("a run works in this directory, and removes it. Name another"));
+        ensure!(
+            is_outside,
+            self.refused("a run works in this directory, and removes it. Name another")
+        );
         Ok(directory)
     }
 
     fn check_writable(&self, directory: &Directory) -> Result<()> {
         let access = Access::WRITE_OK | Access::EXEC_OK;
-        self.call("its directory", directory.check_access(OsStr::new("."), access))
+        self.call(
+            "its directory",
+            directory.check_access(OsStr::new("."), access),
+        )
     }
 
     /// Refuses a name that is neither free nor a regular file's.
     fn check_name(&self, directory: &Directory, name: &OsStr) -> Result<Option<Metadata>> {
         let now = self.call("stat", directory.inspect(name))?;
-        self.protected.check(self, Some((directory, name)), now.as_ref())?;
+        self.protected
+            .check(self, Some((directory, name)), now.as_ref())?;
         match now {
-            Some(found) if found.is_dir() => Err(self.usage(&self.path, "a directory. Name a file")),
+            Some(found) if found.is_dir() => {
+                Err(self.usage(&self.path, "a directory. Name a file"))
+            }
             Some(found) if found.is_symlink() => {
                 Err(self.refused_link(&directory.real_path().join(name), "file"))
             }
             Some(found) if found.is_file() => Ok(Some(found)),
-            Some(_) => {
-                Err(self
-                    .refused("neither a regular file nor a pipe. Name another file, or - for standard output"))
-            }
+            Some(_) => Err(self.refused(
+                "neither a regular file nor a pipe. Name another file, or - for standard output",
+            )),
             None => Ok(None),
         }
     }
@@ -186,7 +220,10 @@ impl OutputPath {
 fn named_sink(named: &OutputPath) -> Result<Sink> {
     let (directory, name) = named.parent()?;
     if let Ok(found) = directory.open_file(&name, OFlags::PATH)
-        && let Some(pipe) = found.metadata().ok().filter(|found| found.file_type().is_fifo())
+        && let Some(pipe) = found
+            .metadata()
+            .ok()
+            .filter(|found| found.file_type().is_fifo())
     {
         let uid = pipe.uid();
         ensure!(
@@ -207,11 +244,20 @@ fn named_sink(named: &OutputPath) -> Result<Sink> {
 
 /// A file opened by the shell, such as `/dev/stdout` or `/dev/fd/63`.
 fn opened_by_caller(named: &OutputPath, number: u32) -> Result<Sink> {
-    let found = named.call("open", open(Path::new(&format!("/proc/self/fd/{number}")), OFlags::PATH))?;
+    let found = named.call(
+        "open",
+        open(Path::new(&format!("/proc/self/fd/{number}")), OFlags::PATH),
+    )?;
     let metadata = named.call("stat", found.metadata())?;
     named.protected.check(named, None, Some(&metadata))?;
-    ensure!(!metadata.is_dir(), named.usage(&named.path, "a directory. Name a file"));
-    ensure!(!metadata.file_type().is_block_device(), named.refused("a device. Name a file, or a pipe"));
+    ensure!(
+        !metadata.is_dir(),
+        named.usage(&named.path, "a directory. Name a file")
+    );
+    ensure!(
+        !metadata.file_type().is_block_device(),
+        named.refused("a device. Name a file, or a pipe")
+    );
     let standard = |fd: BorrowedFd<'_>| named.call("dup", fd.try_clone_to_owned());
     named.call("write", closed_output::check(number.cast_signed()))?;
     Ok(match number {
@@ -240,7 +286,9 @@ fn descriptor(path: &Path) -> Option<u32> {
 fn is_in_workspace(path: &Path) -> bool {
     let prefix = writebench_runner::workspace_path(Path::new(""), "").into_os_string();
     path.iter().any(|name| {
-        let id = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        let id = name
+            .as_encoded_bytes()
+            .strip_prefix(prefix.as_encoded_bytes());
         id.is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_alphanumeric))
     })
 }

@@ -28,13 +28,21 @@ impl Pipe {
     pub(super) fn open(found: &File, waits: impl FnOnce()) -> io::Result<Self> {
         let path = format!("/proc/self/fd/{}", found.as_raw_fd());
         // Appends to a regular file, like `>>`.
-        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::APPEND | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let flags =
+            OFlags::WRONLY | OFlags::NONBLOCK | OFlags::APPEND | OFlags::NOCTTY | OFlags::CLOEXEC;
         let mut waits = Some(waits);
         loop {
             match rustix::fs::open(&path, flags, Mode::empty()) {
-                Ok(file) => return Ok(Self { file: file.into(), waits_since: None }),
+                Ok(file) => {
+                    return Ok(Self {
+                        file: file.into(),
+                        waits_since: None,
+                    });
+                }
                 Err(Errno::NXIO) if is_stopped() => {
-                    return Err(io::Error::other("it had no reader when the run was interrupted"));
+                    return Err(io::Error::other(
+                        "it had no reader when the run was interrupted",
+                    ));
                 }
                 Err(Errno::NXIO) => {
                     if let Some(waits) = waits.take() {
@@ -55,8 +63,14 @@ impl Pipe {
                 return Err(io::Error::new(ErrorKind::TimedOut, why));
             }
         }
-        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
-        match poll(&mut [PollFd::new(&self.file, PollFlags::OUT)], Some(&timeout)) {
+        let timeout = Timespec {
+            tv_sec: 0,
+            tv_nsec: i64::from(LOOK.subsec_nanos()),
+        };
+        match poll(
+            &mut [PollFd::new(&self.file, PollFlags::OUT)],
+            Some(&timeout),
+        ) {
             Ok(_) | Err(Errno::INTR) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
@@ -67,7 +81,9 @@ impl Write for Pipe {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         loop {
             match self.file.write(bytes) {
-                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait_until_writable()?,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.wait_until_writable()?
+                }
                 written => return written,
             }
         }

@@ -36,24 +36,41 @@ impl ScheduledCases {
         cases: &[Case],
         unasked: Option<u64>,
     ) -> Result<Self> {
-        let Some(largest) = largest else { return Ok(Self::in_rounds(cases.to_vec(), run)) };
+        let Some(largest) = largest else {
+            return Ok(Self::in_rounds(cases.to_vec(), run));
+        };
         run.cases.clear();
         let targets = &run.targets;
-        let settings = &Settings { max_bytes: run.settings.max_bytes.or(unasked), ..run.settings.clone() };
+        let settings = &Settings {
+            max_bytes: run.settings.max_bytes.or(unasked),
+            ..run.settings.clone()
+        };
         let mut all = Vec::new();
         let mut deferred = Vec::new();
         let mut of_sizes = Vec::new();
         for size in sizes(largest) {
-            let Some(rows) = with_size(rows, largest, size) else { continue };
+            let Some(rows) = with_size(rows, largest, size) else {
+                continue;
+            };
             deferred.push(selection::records(&rows, targets));
             of_sizes.push(add_size(size, &rows, targets.len(), &mut all));
         }
-        ensure!(!of_sizes.is_empty(), usage!("no file size fits these cases. Give one with --size"));
+        ensure!(
+            !of_sizes.is_empty(),
+            usage!("no file size fits these cases. Give one with --size")
+        );
         // Its samples are no results, so its cases have no rows.
         let pass = with_size(rows, largest, PASS_BYTES).filter(|_| of_sizes.len() > 1);
-        let pass = pass.map(|rows| add_size(PASS_BYTES, &rows, targets.len(), &mut all)).unwrap_or_default();
+        let pass = pass
+            .map(|rows| add_size(PASS_BYTES, &rows, targets.len(), &mut all))
+            .unwrap_or_default();
         let schedule = Box::new(AdaptiveSize::new(pass, of_sizes, settings));
-        Ok(Self { cases: all, deferred, schedule, is_timed: true })
+        Ok(Self {
+            cases: all,
+            deferred,
+            schedule,
+            is_timed: true,
+        })
     }
 
     /// A contest for each goal on each target, while there is time.
@@ -64,7 +81,12 @@ impl ScheduledCases {
         }
         let goals = contests(rows, run, cases);
         let schedule = Box::new(GoalRounds::new(goals, &run.settings));
-        Self { cases: cases.to_vec(), deferred: Vec::new(), schedule, is_timed: true }
+        Self {
+            cases: cases.to_vec(),
+            deferred: Vec::new(),
+            schedule,
+            is_timed: true,
+        }
     }
 }
 
@@ -73,16 +95,28 @@ pub(crate) fn count_goals(rows: &[SelectedCase]) -> usize {
 }
 
 /// The size of goals' files. It is the same on any disk, unless the disk is nearly full.
-pub(crate) fn size_of_goals(rows: &[SelectedCase], targets: usize, budget: Duration, free: Option<u64>) -> u64 {
+pub(crate) fn size_of_goals(
+    rows: &[SelectedCase],
+    targets: usize,
+    budget: Duration,
+    free: Option<u64>,
+) -> u64 {
     let goals = u32::try_from(goals(rows).len() * targets).unwrap_or(u32::MAX);
     let has_space = free.is_none_or(|free| free >= FILES_OF_SAMPLE * USUAL_BYTES);
-    if has_space && USUAL_TIME_OF_GOAL.saturating_mul(goals) <= budget { USUAL_BYTES } else { LEAST_BYTES }
+    if has_space && USUAL_TIME_OF_GOAL.saturating_mul(goals) <= budget {
+        USUAL_BYTES
+    } else {
+        LEAST_BYTES
+    }
 }
 
 /// The rows with another size of the largest files. Goals lose the rows that are invalid then.
 pub(crate) fn resized(rows: &[SelectedCase], largest: u64, size: u64) -> Result<Vec<SelectedCase>> {
     let rows = with_size(rows, largest, size).unwrap_or_default();
-    ensure!(!rows.is_empty(), usage!("no file size fits these cases. Give one with --size"));
+    ensure!(
+        !rows.is_empty(),
+        usage!("no file size fits these cases. Give one with --size")
+    );
     Ok(rows)
 }
 
@@ -114,7 +148,10 @@ pub(crate) fn leave_out_unfit(
         let mut errors = Vec::new();
         for row in &rows {
             let case = std::slice::from_ref(&row.case);
-            match targets.iter().try_for_each(|target| target.check(case, None, targets)) {
+            match targets
+                .iter()
+                .try_for_each(|target| target.check(case, None, targets))
+            {
                 Ok(()) => fitting.push((*row).clone()),
                 Err(error) => errors.push((row.case.clone(), error)),
             }
@@ -144,7 +181,10 @@ pub(crate) fn leave_out_unfit(
 }
 
 pub(crate) fn smallest_cases(rows: &[SelectedCase], largest: u64) -> Vec<Case> {
-    let rows = sizes(largest).into_iter().rev().find_map(|size| with_size(rows, largest, size));
+    let rows = sizes(largest)
+        .into_iter()
+        .rev()
+        .find_map(|size| with_size(rows, largest, size));
     different_cases(&rows.unwrap_or_default())
 }
 
@@ -152,12 +192,17 @@ pub(crate) fn smallest_cases(rows: &[SelectedCase], largest: u64) -> Vec<Case> {
 fn add_size(bytes: u64, rows: &[SelectedCase], targets: usize, all: &mut Vec<Case>) -> OfSize {
     let first = all.len() * targets;
     all.extend(different_cases(rows));
-    OfSize { bytes, cases: (first..all.len() * targets).collect() }
+    OfSize {
+        bytes,
+        cases: (first..all.len() * targets).collect(),
+    }
 }
 
 /// From large to small.
 fn sizes(largest: u64) -> Vec<u64> {
-    let smaller = [USUAL_BYTES, LEAST_BYTES].into_iter().filter(|&size| size < largest);
+    let smaller = [USUAL_BYTES, LEAST_BYTES]
+        .into_iter()
+        .filter(|&size| size < largest);
     std::iter::once(largest).chain(smaller).collect()
 }
 
@@ -167,11 +212,21 @@ fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<Selec
         let (axes, unit) = (row.case.axes(), row.case.unit_bytes());
         let own = selection::scaled(axes.size_bytes, size, largest);
         // Whole records and files remain.
-        let unit =
-            if axes.size_bytes < largest { unit.unwrap_or(selection::USUAL_BLOCK_BYTES).max(1) } else { 1 };
+        let unit = if axes.size_bytes < largest {
+            unit.unwrap_or(selection::USUAL_BLOCK_BYTES).max(1)
+        } else {
+            1
+        };
         let own = own / unit * unit;
-        let case = row.case.with(Axis::Size, &Bytes(own).to_string()).ok().filter(|_| own > 0)?;
-        Some(SelectedCase { case, ..row.clone() })
+        let case = row
+            .case
+            .with(Axis::Size, &Bytes(own).to_string())
+            .ok()
+            .filter(|_| own > 0)?;
+        Some(SelectedCase {
+            case,
+            ..row.clone()
+        })
     };
     let is_needed = |row: &&SelectedCase| row.origin.suite() != GOALS || sized(row).is_some();
     rows.iter().filter(is_needed).map(sized).collect()
@@ -183,7 +238,9 @@ fn different_cases(rows: &[SelectedCase]) -> Vec<Case> {
 
 /// The rows of each goal, plain write first. Files without checksums on btrfs are a goal of their own.
 fn goals(rows: &[SelectedCase]) -> Vec<((String, writebench_model::Contract), Vec<&SelectedCase>)> {
-    grouped(rows, |row| (row.origin.section().to_owned(), row.case.contract()))
+    grouped(rows, |row| {
+        (row.origin.section().to_owned(), row.case.contract())
+    })
 }
 
 /// In the order of the rows' goals. A case is in the plan once for each target.
@@ -191,11 +248,13 @@ fn contests(rows: &[SelectedCase], run: &RunRecord, cases: &[Case]) -> Vec<Vec<C
     let targets = run.targets.len();
     let place = |case: &Case| cases.iter().position(|other| other == case);
     let on_target = |rows: &[&SelectedCase], target: usize| {
-        let position = |row: &&SelectedCase| Some((place(&row.case)? * targets + target, row.case.clone()));
+        let position =
+            |row: &&SelectedCase| Some((place(&row.case)? * targets + target, row.case.clone()));
         let rule = constraints::rule(&run.settings.constraints, &run.targets[target]);
         Contest::new(target, rows.iter().filter_map(position).collect(), rule)
     };
-    let on_all = |rows: &[&SelectedCase]| (0..targets).map(|target| on_target(rows, target)).collect();
+    let on_all =
+        |rows: &[&SelectedCase]| (0..targets).map(|target| on_target(rows, target)).collect();
     goals(rows).iter().map(|(_, rows)| on_all(rows)).collect()
 }
 
@@ -215,13 +274,18 @@ mod tests {
 
     #[test]
     fn the_size_follows_from_the_time_for_each_goal() {
-        let size =
-            |goals, seconds, free| size_of_goals(&rows(goals), 1, Duration::from_secs(seconds), free) >> 20;
+        let size = |goals, seconds, free| {
+            size_of_goals(&rows(goals), 1, Duration::from_secs(seconds), free) >> 20
+        };
         assert_eq!(size(11, 45, None), 16);
         assert_eq!(size(11, 120, None), 64);
         assert_eq!(size(5, 45, None), 64);
         assert_eq!(size(1, 1, None), 16, "never less");
-        assert_eq!(size(5, 45, Some(200 << 20)), 16, "four files of 64 MiB do not fit");
+        assert_eq!(
+            size(5, 45, Some(200 << 20)),
+            16,
+            "four files of 64 MiB do not fit"
+        );
     }
 
     #[test]
@@ -229,15 +293,29 @@ mod tests {
         let mut rows = rows(2);
         let chunked = rows[0].case.with(Axis::Chunk, "256MiB").unwrap();
         rows[0].case = rows[0].case.with(Axis::Chunk, "whole").unwrap();
-        rows.insert(1, SelectedCase { case: chunked, ..rows[0].clone() });
+        rows.insert(
+            1,
+            SelectedCase {
+                case: chunked,
+                ..rows[0].clone()
+            },
+        );
         keep_different_work(&mut rows);
         let names: Vec<String> = rows.iter().map(|row| row.case.to_string()).collect();
-        assert_eq!(names, ["write,size=256MiB,chunk=whole", "write,size=256MiB"]);
+        assert_eq!(
+            names,
+            ["write,size=256MiB,chunk=whole", "write,size=256MiB"]
+        );
     }
 
     #[test]
     fn a_budget_chooses_among_few_sizes_of_at_least_16_mib() {
-        let mebibytes = |largest: u64| sizes(largest << 20).iter().map(|size| size >> 20).collect::<Vec<_>>();
+        let mebibytes = |largest: u64| {
+            sizes(largest << 20)
+                .iter()
+                .map(|size| size >> 20)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(mebibytes(256), [256, 64, 16]);
         assert_eq!(mebibytes(64), [64, 16]);
         assert_eq!(mebibytes(20), [20, 16]);

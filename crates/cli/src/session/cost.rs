@@ -17,8 +17,16 @@ pub(crate) const MOST_UNASKED_BYTES: u64 = 64 << 30;
 
 /// A good solid-state disk, and a hard disk.
 const PACES: [Pace; 2] = [
-    Pace { bytes_per_s: 1_000_000_000, sync: Duration::from_millis(1), call: Duration::from_micros(1) },
-    Pace { bytes_per_s: 100_000_000, sync: Duration::from_millis(10), call: Duration::from_micros(1) },
+    Pace {
+        bytes_per_s: 1_000_000_000,
+        sync: Duration::from_millis(1),
+        call: Duration::from_micros(1),
+    },
+    Pace {
+        bytes_per_s: 100_000_000,
+        sync: Duration::from_millis(10),
+        call: Duration::from_micros(1),
+    },
 ];
 
 #[derive(Clone)]
@@ -40,14 +48,24 @@ pub(crate) struct Cost<'r> {
 
 impl Cost<'_> {
     pub(crate) fn dry_run(&self) -> Result<String> {
-        let mut text: String = self.cases.iter().map(|case| format!("{case:#}\n")).collect();
-        let targets = self.spaces.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" and ");
+        let mut text: String = self
+            .cases
+            .iter()
+            .map(|case| format!("{case:#}\n"))
+            .collect();
+        let targets = self
+            .spaces
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect::<Vec<_>>()
+            .join(" and ");
         let most_at_once = self.cases.iter().map(Case::space_bytes).max().unwrap_or(0);
-        let [all, round, most] =
-            [self.sample_bytes(), self.round_bytes(), most_at_once].map(|bytes| Bytes(bytes).approximate());
+        let [all, round, most] = [self.sample_bytes(), self.round_bytes(), most_at_once]
+            .map(|bytes| Bytes(bytes).approximate());
         let targets = visible(&targets).into_owned();
         if let Some(line) = self.goals_line() {
-            text += &format!("{line}\nAt most {most} are in {targets} at once. Nothing was written.\n");
+            text +=
+                &format!("{line}\nAt most {most} are in {targets} at once. Nothing was written.\n");
             return Ok(text);
         }
         text += &format!("{} into {targets}: ", self.counts().join(" × "));
@@ -57,7 +75,10 @@ impl Cost<'_> {
         if self.is_sized {
             text += "Files may be smaller, if six rounds do not fit into the limits: of 64 MiB or 16 MiB.\n";
         }
-        text += &format!("It takes {}. Disturbed samples are repeated, which may double that.\n", self.time());
+        text += &format!(
+            "It takes {}. Disturbed samples are repeated, which may double that.\n",
+            self.time()
+        );
         for (up_to, bytes, what) in self.extra()? {
             if bytes > 0 {
                 text += &format!("{up_to}{} more {what}.\n", Bytes(bytes).approximate());
@@ -74,10 +95,17 @@ impl Cost<'_> {
         let is_set = |case: &&Case| case.method().writes_set();
         let has_files = !self.cases.iter().all(|case| is_set(&case));
         let sized = self.cases.iter().filter(|case| !has_files || !is_set(case));
-        let files = Bytes(sized.map(|case| case.axes().size_bytes).max().unwrap_or(0)).approximate();
-        let targets =
-            if self.spaces.len() > 1 { format!(" on {} targets", self.spaces.len()) } else { String::new() };
-        Some(format!("{goals}, {methods}{targets}, files of {files}{}.", self.limits_text()))
+        let files =
+            Bytes(sized.map(|case| case.axes().size_bytes).max().unwrap_or(0)).approximate();
+        let targets = if self.spaces.len() > 1 {
+            format!(" on {} targets", self.spaces.len())
+        } else {
+            String::new()
+        };
+        Some(format!(
+            "{goals}, {methods}{targets}, files of {files}{}.",
+            self.limits_text()
+        ))
     }
 
     pub(crate) fn line(&self) -> Result<String> {
@@ -86,21 +114,40 @@ impl Cost<'_> {
         }
         let [cases, samples] = self.counts();
         let count = self.spaces.len();
-        let targets = if count > 1 { format!(" on {count} targets") } else { String::new() };
+        let targets = if count > 1 {
+            format!(" on {count} targets")
+        } else {
+            String::new()
+        };
         if self.is_sized {
             let limits = self.limits_text();
-            return Ok(format!("{cases}{targets}, with files that fit into the limits{limits}."));
+            return Ok(format!(
+                "{cases}{targets}, with files that fit into the limits{limits}."
+            ));
         }
         let (bytes, time) = (Bytes(self.bytes()?).approximate(), self.time());
-        let about = if self.settings.most_samples() > self.settings.samples { "up to" } else { "about" };
-        Ok(format!("{cases} × {samples}{targets}: {about} {bytes} to write, {time}."))
+        let about = if self.settings.most_samples() > self.settings.samples {
+            "up to"
+        } else {
+            "about"
+        };
+        Ok(format!(
+            "{cases} × {samples}{targets}: {about} {bytes} to write, {time}."
+        ))
     }
 
     /// `8 cases`, `6 samples` or `6 to 120 samples`.
     fn counts(&self) -> [String; 2] {
         let (least, most) = (self.settings.samples, self.settings.most_samples());
-        let least = if least < most { format!("{least} to ") } else { String::new() };
-        [counted(self.cases.len(), "case"), least + &counted(most as usize, "sample")]
+        let least = if least < most {
+            format!("{least} to ")
+        } else {
+            String::new()
+        };
+        [
+            counted(self.cases.len(), "case"),
+            least + &counted(most as usize, "sample"),
+        ]
     }
 
     /// Asks before the run writes much, unless the user agreed or gave a limit.
@@ -113,26 +160,47 @@ impl Cost<'_> {
             Some(free) => format!("a quarter of the free {}", Bytes(free).approximate()),
             None => Bytes(MOST_UNASKED_BYTES).approximate(),
         };
-        let would = format!("the run would write about {}, more than {than}", Bytes(bytes).approximate());
-        consent::ask(agreed, &would, "add --yes, or limit it with --max-bytes. --dry-run shows the details")
+        let would = format!(
+            "the run would write about {}, more than {than}",
+            Bytes(bytes).approximate()
+        );
+        consent::ask(
+            agreed,
+            &would,
+            "add --yes, or limit it with --max-bytes. --dry-run shows the details",
+        )
     }
 
     /// Refuses a --max-bytes too low for any sample. `before` bytes are written already.
     pub(crate) fn check_max_bytes(&self, before: u64) -> Result<()> {
-        let Some(most) = self.settings.max_bytes else { return Ok(()) };
+        let Some(most) = self.settings.max_bytes else {
+            return Ok(());
+        };
         let written = Written::new(None, self.settings.copy_from.is_some());
         let reads_back = self.settings.verify != Verify::Never;
         let of_case = |case: &Case| (written.needed_bytes(0, case, reads_back), case.to_string());
-        let Some((sample, case)) = self.cases.iter().map(of_case).max() else { return Ok(()) };
+        let Some((sample, case)) = self.cases.iter().map(of_case).max() else {
+            return Ok(());
+        };
         // The lock file of a run's directory is smaller.
         let locks = (self.spaces.len() as u64).saturating_mul(64);
-        let least = [before, sample, self.copy_bytes.unwrap_or(0), self.image_bytes, locks];
+        let least = [
+            before,
+            sample,
+            self.copy_bytes.unwrap_or(0),
+            self.image_bytes,
+            locks,
+        ];
         let least = least.into_iter().fold(0, u64::saturating_add);
         if least <= most {
             return Ok(());
         }
         let least = Bytes(least.next_multiple_of(if least < 1 << 20 { 1 << 10 } else { 1 << 20 }));
-        let ([cases, _], most, round) = (self.counts(), Bytes(most), Bytes(self.round_bytes()).approximate());
+        let ([cases, _], most, round) = (
+            self.counts(),
+            Bytes(most),
+            Bytes(self.round_bytes()).approximate(),
+        );
         Err(usage!(
             "--max-bytes {most} is too low for any sample. Give at least {least}, for one of {case}. A round of {cases} \
              writes {round}"
@@ -140,16 +208,25 @@ impl Cost<'_> {
     }
 
     fn bytes(&self) -> Result<u64> {
-        let extra = self.extra()?.iter().map(|(_, bytes, _)| *bytes).fold(0, u64::saturating_add);
+        let extra = self
+            .extra()?
+            .iter()
+            .map(|(_, bytes, _)| *bytes)
+            .fold(0, u64::saturating_add);
         Ok(self.sample_bytes().saturating_add(extra))
     }
 
     fn sample_bytes(&self) -> u64 {
-        self.round_bytes().saturating_mul(u64::from(self.settings.most_samples()))
+        self.round_bytes()
+            .saturating_mul(u64::from(self.settings.most_samples()))
     }
 
     fn round_bytes(&self) -> u64 {
-        let of_a_target = self.cases.iter().map(Case::bytes_written).fold(0, u64::saturating_add);
+        let of_a_target = self
+            .cases
+            .iter()
+            .map(Case::bytes_written)
+            .fold(0, u64::saturating_add);
         of_a_target.saturating_mul(self.spaces.len() as u64)
     }
 
@@ -158,42 +235,69 @@ impl Cost<'_> {
         let count = self.spaces.len() as u64;
         let spaces: Vec<Option<Space>> = self.spaces.iter().map(|(_, space)| *space).collect();
         let copied = self.copied_bytes().saturating_mul(count);
-        let checked = if self.settings.verify == Verify::Never { &[] } else { self.cases };
+        let checked = if self.settings.verify == Verify::Never {
+            &[]
+        } else {
+            self.cases
+        };
         let direct = total_direct_check_bytes(checked).saturating_mul(count);
         let limited = if self.limits { self.cases } else { &[] };
         let limits = Hardware::for_cases(limited, self.settings, &spaces)?.bytes();
         Ok([
             ("Up to ", copied, "for the sources of copies"),
-            ("Up to ", direct, "to check whether O_DIRECT bypasses the page cache"),
+            (
+                "Up to ",
+                direct,
+                "to check whether O_DIRECT bypasses the page cache",
+            ),
             ("", self.copy_bytes.unwrap_or(0), "for the final copy"),
             ("", self.image_bytes, "for images, written once"),
-            ("Up to ", limits, "to measure the limits of the device, unless --no-limits"),
+            (
+                "Up to ",
+                limits,
+                "to measure the limits of the device, unless --no-limits",
+            ),
         ])
     }
 
     /// Sources that the run makes: one for each size.
     fn copied_bytes(&self) -> u64 {
         let is_made = self.settings.copy_from.is_none();
-        let copying = self.cases.iter().filter(|case| is_made && case.method().has_source_file());
+        let copying = self
+            .cases
+            .iter()
+            .filter(|case| is_made && case.method().has_source_file());
         let sizes: BTreeSet<u64> = copying.map(|case| case.axes().size_bytes).collect();
         sizes.into_iter().fold(0, u64::saturating_add)
     }
 
     /// `4 s on a fast disk, 34 s on a slow one, stops after 20s`.
     fn time(&self) -> String {
-        let samples = u64::from(self.settings.most_samples()).saturating_mul(self.spaces.len() as u64);
+        let samples =
+            u64::from(self.settings.most_samples()).saturating_mul(self.spaces.len() as u64);
         let [quick, slow] = PACES.map(|pace| {
-            let round =
-                self.cases.iter().map(|case| pace.time_of(case)).fold(Duration::ZERO, Duration::saturating_add);
+            let round = self
+                .cases
+                .iter()
+                .map(|case| pace.time_of(case))
+                .fold(Duration::ZERO, Duration::saturating_add);
             rounded(round.as_secs_f64() * samples as f64)
         });
-        format!("{quick} on a fast disk, {slow} on a slow one{}", self.limits_text())
+        format!(
+            "{quick} on a fast disk, {slow} on a slow one{}",
+            self.limits_text()
+        )
     }
 
     /// `, stops after 45s, stops before 20 GiB are written`.
     fn limits_text(&self) -> String {
-        let Settings { budget_ns, max_bytes, .. } = self.settings;
-        let time = budget_ns.map(|budget| format!(", stops after {:?}", Duration::from_nanos(budget)));
+        let Settings {
+            budget_ns,
+            max_bytes,
+            ..
+        } = self.settings;
+        let time =
+            budget_ns.map(|budget| format!(", stops after {:?}", Duration::from_nanos(budget)));
         let before = |most| format!(", stops before {} are written", Bytes(most).approximate());
         time.into_iter().chain(max_bytes.map(before)).collect()
     }
@@ -201,12 +305,16 @@ impl Cost<'_> {
 
 /// The most bytes that a run may write without consent.
 pub(crate) fn most_unasked_bytes(free: Option<u64>) -> u64 {
-    free.map_or(u64::MAX, |free| free / 4).min(MOST_UNASKED_BYTES)
+    free.map_or(u64::MAX, |free| free / 4)
+        .min(MOST_UNASKED_BYTES)
 }
 
 /// Skips filesystems without a size, such as /proc.
 pub(crate) fn least_free_bytes(spaces: impl IntoIterator<Item = Option<Space>>) -> Option<u64> {
-    let sized = spaces.into_iter().flatten().filter(|space| space.total_bytes > 0);
+    let sized = spaces
+        .into_iter()
+        .flatten()
+        .filter(|space| space.total_bytes > 0);
     sized.map(|space| space.available_bytes).min()
 }
 

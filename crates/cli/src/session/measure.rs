@@ -3,11 +3,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use writebench_model::{Bytes, Case, CaseRecord, RunEvent, RunRecord, RunStatus, Settings, distinct_rows};
+use writebench_model::{
+    Bytes, Case, CaseRecord, RunEvent, RunRecord, RunStatus, Settings, distinct_rows,
+};
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
 use writebench_runner::{
-    Coordinator, End, Hardware, LostWorkers, Plan, PlannedCase, SampleSummary, WorkerCommand, Workers, Written,
+    Coordinator, End, Hardware, LostWorkers, Plan, PlannedCase, SampleSummary, WorkerCommand,
+    Workers, Written,
 };
 
 use super::cost::rounded;
@@ -58,10 +61,24 @@ impl<'s> Session<'s> {
         let mut written = Written::new(settings.max_bytes, copied.is_some());
         written.add(copied.as_ref().map_or(0, FileCopy::copy_bytes));
         // The supervisor counts the bytes of earlier samples.
-        let of_samples = run.cases.iter().map(CaseRecord::sample_bytes).fold(0, u64::saturating_add);
+        let of_samples = run
+            .cases
+            .iter()
+            .map(CaseRecord::sample_bytes)
+            .fold(0, u64::saturating_add);
         written.add(run.written_bytes.unwrap_or(0).saturating_sub(of_samples));
         let (cpu_wait_ppm, lost_workers) = (None, LostWorkers::default());
-        Self { workspaces, settings, plan, copied, limits_for, recorder, written, cpu_wait_ppm, lost_workers }
+        Self {
+            workspaces,
+            settings,
+            plan,
+            copied,
+            limits_for,
+            recorder,
+            written,
+            cpu_wait_ppm,
+            lost_workers,
+        }
     }
 
     pub(crate) fn measure(mut self, exports: &[Export]) -> Result<Exit> {
@@ -73,7 +90,12 @@ impl<'s> Session<'s> {
     }
 
     fn run(&mut self, exports: &[Export]) -> Result<Exit> {
-        let Workspaces { store, run: number, global, .. } = self.workspaces;
+        let Workspaces {
+            store,
+            run: number,
+            global,
+            ..
+        } = self.workspaces;
         let output = &global.output;
         let shows_tables = !exports.iter().any(Export::is_to_stdout);
         if let Err(error) = self.recorder.begin_streams(exports) {
@@ -99,24 +121,40 @@ impl<'s> Session<'s> {
         };
         let recorded = self.recorder.finish(status, self.totals());
         let report = Report::from_run(Some(number), self.recorder.run.finish());
-        let text = shows_tables.then(|| formats::terminal::report(&report, Detail::Usual, output.width()));
+        let text =
+            shows_tables.then(|| formats::terminal::report(&report, Detail::Usual, output.width()));
         let printed = text.map_or(Ok(()), |text| output.results(&text).map(drop));
         let streamed = self.recorder.streams.end();
         let exported = export::write_all(exports, &report, output);
         match copy {
-            Ok(Some(copy)) => output.note(&format!("{} is a copy, verified byte by byte.", copy.display())),
+            Ok(Some(copy)) => output.note(&format!(
+                "{} is a copy, verified byte by byte.",
+                copy.display()
+            )),
             Ok(None) => {}
             Err(error) => return self.interrupted(error),
         }
         recorded?;
-        let (took, wrote) = (rounded(began.elapsed().as_secs_f64()), Bytes(self.written.bytes()).approximate());
+        let (took, wrote) = (
+            rounded(began.elapsed().as_secs_f64()),
+            Bytes(self.written.bytes()).approximate(),
+        );
         output.note(&format!("Run {number} took {took} and wrote {wrote}."));
         database::note_next_commands(output, store, number, None);
-        if report.is_of_goals() && report.answers.iter().any(|answer| answer.finding.case.is_some()) {
+        if report.is_of_goals()
+            && report
+                .answers
+                .iter()
+                .any(|answer| answer.finding.case.is_some())
+        {
             database::note_code(output, store);
         }
         let is_search = report.run.is_search();
-        if end == End::MaxBytes && !is_search && !report.is_brief() && !report.run.has_made_filesystems() {
+        if end == End::MaxBytes
+            && !is_search
+            && !report.is_brief()
+            && !report.run.has_made_filesystems()
+        {
             output
                 .note("The run reached --max-bytes. To continue it: writebench run --resume --max-bytes MORE");
         }
@@ -128,12 +166,19 @@ impl<'s> Session<'s> {
     }
 
     fn totals(&self) -> RunEvent {
-        RunEvent::Totals { written_bytes: self.written.bytes(), cpu_wait_ppm: self.cpu_wait_ppm }
+        RunEvent::Totals {
+            written_bytes: self.written.bytes(),
+            cpu_wait_ppm: self.cpu_wait_ppm,
+        }
     }
 
     /// The status after an error, which a signal may have caused.
     fn unfinished(&self) -> RunStatus {
-        if is_stopped() { RunStatus::Interrupted } else { RunStatus::Failed }
+        if is_stopped() {
+            RunStatus::Interrupted
+        } else {
+            RunStatus::Failed
+        }
     }
 
     /// After a signal, the error is printed, and the exit code is that of the signal.
@@ -148,17 +193,30 @@ impl<'s> Session<'s> {
     /// Makes the final copy, also after a limit.
     fn copy(&mut self, end: End) -> Result<Option<PathBuf>> {
         let copied = self.copied.as_ref().filter(|_| end != End::Stopped);
-        let helper = self.workspaces.targets.first_mut().and_then(|target| target.helper.as_mut());
-        copied.zip(helper).map_or(Ok(None), |(copied, helper)| copied.finish(helper))
+        let helper = self
+            .workspaces
+            .targets
+            .first_mut()
+            .and_then(|target| target.helper.as_mut());
+        copied
+            .zip(helper)
+            .map_or(Ok(None), |(copied, helper)| copied.finish(helper))
     }
 
     fn supervise(&mut self, began: Instant) -> Result<End> {
         let Workspaces { global, .. } = self.workspaces;
         self.workspaces.make(&mut self.written)?;
-        let worker = self.workspaces.worker(self.copied.as_ref().map(|copied| &copied.source))?;
+        let worker = self
+            .workspaces
+            .worker(self.copied.as_ref().map(|copied| &copied.source))?;
         let mut leader = global.leader.as_ref().map(RefCell::borrow_mut);
         if let Some(leader) = &mut leader {
-            leader.work_in(self.workspaces.directories().map(|(path, _)| path).collect())?;
+            leader.work_in(
+                self.workspaces
+                    .directories()
+                    .map(|(path, _)| path)
+                    .collect(),
+            )?;
         }
         let mut hardware = self.hardware()?;
         self.measure_limits(&mut hardware, &worker)?;
@@ -168,9 +226,18 @@ impl<'s> Session<'s> {
         let set_aside = Duration::from_nanos(hardware.time_ns() / 2);
         let plan = self.plan(began, set_aside);
         let is_timed = self.plan.is_timed;
-        let budget_ns = self.recorder.run.so_far().settings.budget_ns.filter(|_| is_timed);
-        let left = |budget_ns| Duration::from_nanos(budget_ns).saturating_sub(began.elapsed() + set_aside);
-        let coordinator = leader.as_mut().map(|leader| -> &mut dyn Coordinator { &mut ***leader });
+        let budget_ns = self
+            .recorder
+            .run
+            .so_far()
+            .settings
+            .budget_ns
+            .filter(|_| is_timed);
+        let left =
+            |budget_ns| Duration::from_nanos(budget_ns).saturating_sub(began.elapsed() + set_aside);
+        let coordinator = leader
+            .as_mut()
+            .map(|leader| -> &mut dyn Coordinator { &mut ***leader });
         let workers = Workers::new(&worker, stop(), &mut self.lost_workers).leading(coordinator);
         let mut is_exceeded = false;
         let written = &mut self.written;
@@ -178,21 +245,36 @@ impl<'s> Session<'s> {
         let (deferred, settings) = (&mut self.plan.deferred, &self.settings);
         let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
             match event {
-                RunEvent::Started { target, case, left: samples, written } => {
+                RunEvent::Started {
+                    target,
+                    case,
+                    left: samples,
+                    written,
+                } => {
                     let has_case = |row: &CaseRecord| row.case.known() == Some(&case);
-                    if let Some(group) = deferred.iter().position(|rows| rows.iter().any(has_case)) {
+                    if let Some(group) = deferred.iter().position(|rows| rows.iter().any(has_case))
+                    {
                         let rows = deferred.swap_remove(group);
                         if settings.search_bytes.is_none() {
-                            bar.suspend(|| global.output.note(&size_line(&rows, settings, written)));
+                            bar.suspend(|| {
+                                global.output.note(&size_line(&rows, settings, written))
+                            });
                         }
-                        rows.into_iter().try_for_each(|row| recorder.record(RunEvent::Case(row.into())))?;
+                        rows.into_iter()
+                            .try_for_each(|row| recorder.record(RunEvent::Case(row.into())))?;
                     } else if let Some(row) = recorder.run.row_of_contest(target, &case) {
                         recorder.record(RunEvent::Case(row.into()))?;
                     }
                     progress::started(&bar, &case, samples, budget_ns.map(left));
                 }
-                RunEvent::Sample { ref case, ref sample, .. } => {
-                    is_exceeded |= case.known().is_some_and(|case| hardware.is_exceeded_by(case, sample));
+                RunEvent::Sample {
+                    ref case,
+                    ref sample,
+                    ..
+                } => {
+                    is_exceeded |= case
+                        .known()
+                        .is_some_and(|case| hardware.is_exceeded_by(case, sample));
                     recorder.record(event)?;
                     bar.inc(1);
                 }
@@ -201,7 +283,9 @@ impl<'s> Session<'s> {
             Ok(())
         });
         bar.finish_and_clear();
-        let waited = writebench_probe::cpu_wait().zip(waited).map(|(now, then)| now.saturating_sub(then));
+        let waited = writebench_probe::cpu_wait()
+            .zip(waited)
+            .map(|(now, then)| now.saturating_sub(then));
         self.cpu_wait_ppm = waited.map(|waited| ppm(waited, samples_began.elapsed()));
         let end = end?;
         // An exceeded limit was measured at a bad time.
@@ -222,7 +306,10 @@ impl<'s> Session<'s> {
 
     fn hardware(&mut self) -> Result<Hardware> {
         let spaces: Vec<_> = self.workspaces.targets.iter().map(Target::space).collect();
-        let settings = Settings { max_bytes: self.written.left_bytes(), ..self.settings.clone() };
+        let settings = Settings {
+            max_bytes: self.written.left_bytes(),
+            ..self.settings.clone()
+        };
         let hardware = Hardware::for_cases(&self.limits_for, &settings, &spaces)?;
         self.written.add(hardware.bytes());
         Ok(hardware)
@@ -235,7 +322,10 @@ impl<'s> Session<'s> {
         }
         hardware.measure(Workers::new(worker, stop(), &mut self.lost_workers), true)?;
         (0..hardware.target_count()).try_for_each(|target| {
-            self.recorder.record(RunEvent::Limits { target, limits: hardware.limits(target) })
+            self.recorder.record(RunEvent::Limits {
+                target,
+                limits: hardware.limits(target),
+            })
         })
     }
 
@@ -246,17 +336,34 @@ impl<'s> Session<'s> {
         for case in std::mem::take(&mut self.plan.cases) {
             let recorded = case.clone().into();
             for target in 0..run.so_far().targets.len() {
-                planned.push(PlannedCase { target, case: case.clone() });
+                planned.push(PlannedCase {
+                    target,
+                    case: case.clone(),
+                });
                 let before = run.samples(target, &recorded).unwrap_or_default();
                 let contract = case.contract();
-                let summary = |sample| SampleSummary::new(sample, &contract, self.settings.objective);
+                let summary =
+                    |sample| SampleSummary::new(sample, &contract, self.settings.objective);
                 taken.push(before.iter().map(summary).collect());
                 probes_ns.extend(before.iter().flat_map(|sample| sample.probe_ns));
             }
         }
-        let targets = self.workspaces.targets.iter().map(Target::planned).collect();
+        let targets = self
+            .workspaces
+            .targets
+            .iter()
+            .map(Target::planned)
+            .collect();
         let settings = self.settings.clone();
-        Plan { cases: planned, taken, probes_ns, settings, targets, began, set_aside }
+        Plan {
+            cases: planned,
+            taken,
+            probes_ns,
+            settings,
+            targets,
+            began,
+            set_aside,
+        }
     }
 }
 
@@ -267,9 +374,16 @@ fn ppm(part: Duration, whole: Duration) -> u32 {
 
 fn size_line(rows: &[CaseRecord], settings: &Settings, written: u64) -> String {
     let size = rows.iter().map(|row| row.contract.bytes).max().unwrap_or(0);
-    let round = distinct_rows(rows).map(|row| row.case.known().map_or(0, Case::bytes_written)).sum::<u64>();
-    let all = round.saturating_mul(settings.samples.into()).saturating_add(written);
-    let ([size, all], rounds) = ([size, all].map(|bytes| Bytes(bytes).approximate()), settings.samples);
+    let round = distinct_rows(rows)
+        .map(|row| row.case.known().map_or(0, Case::bytes_written))
+        .sum::<u64>();
+    let all = round
+        .saturating_mul(settings.samples.into())
+        .saturating_add(written);
+    let ([size, all], rounds) = (
+        [size, all].map(|bytes| Bytes(bytes).approximate()),
+        settings.samples,
+    );
     format!("Files of {size}: {rounds} rounds fit into the limits. About {all} to write.")
 }
 
@@ -279,14 +393,21 @@ fn exit_for(report: &Report, end: End, output: &Output) -> Result<Exit> {
         End::Stopped => Ok(Exit::Interrupted),
         // A search needs one method that works.
         _ if report.advice.is_some() => Ok(Exit::Ok),
-        _ if report.run.is_search() && samples().any(|sample| sample.outcome.is_ok()) => Ok(Exit::NoAnswer),
+        _ if report.run.is_search() && samples().any(|sample| sample.outcome.is_ok()) => {
+            Ok(Exit::NoAnswer)
+        }
         _ if samples().any(|sample| sample.outcome.is_fault()) => Ok(Exit::CasesFailed),
         // The target supports none of the cases.
         _ if samples().next().is_some() && !samples().any(|sample| sample.outcome.is_ok()) => {
             output.note("Nothing was measured: no case has a result.");
             Ok(Exit::CasesFailed)
         }
-        _ if report.is_of_goals() && report.answers.iter().all(|answer| answer.finding.case.is_none()) => {
+        _ if report.is_of_goals()
+            && report
+                .answers
+                .iter()
+                .all(|answer| answer.finding.case.is_none()) =>
+        {
             Ok(Exit::NoAnswer)
         }
         _ => gate::exit_for_run(report, output),

@@ -7,7 +7,9 @@ use writebench_model::{
     Bytes, Reserve, RunRecord, RunStatus, SelectedCase, Settings, TargetRecord, Verify, nanoseconds,
 };
 
-use crate::arguments::{HOW_CAREFUL, HOW_LONG, OUTPUT, named_values, percent_in_ppm, positive_duration, seed};
+use crate::arguments::{
+    HOW_CAREFUL, HOW_LONG, OUTPUT, named_values, percent_in_ppm, positive_duration, seed,
+};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::run_name::label;
@@ -76,7 +78,9 @@ impl MeasuringArguments {
             budget_ns: self.budget.or(default_budget).map(nanoseconds),
             max_bytes: self.max_bytes.map(|bytes| bytes.0),
             // Below MOST_SEED.
-            seed: self.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11),
+            seed: self
+                .seed
+                .unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11),
             verify: self.verify,
             timeout_ns: self.timeout.map(nanoseconds),
             ..Settings::default()
@@ -95,9 +99,13 @@ pub(crate) fn new_run(
         id: uuid::Uuid::new_v4().simple().to_string(),
         label,
         status: RunStatus::Running,
-        started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        started: jiff::Timestamp::now()
+            .strftime("%Y-%m-%dT%H:%M:%SZ")
+            .to_string(),
         version: VERSION.to_owned(),
-        arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        arguments: std::env::args_os()
+            .map(|argument| argument.to_string_lossy().into_owned())
+            .collect(),
         settings,
         cases: selection::records(rows, &targets),
         targets,

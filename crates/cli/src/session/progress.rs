@@ -26,7 +26,9 @@ pub(super) fn bar(output: &Output) -> Result<ProgressBar> {
         }
     };
     let started = Builder::new().spawn(tick);
-    started.map_err(|error| exit::thread_error("for the progress bar, which --quiet turns off", &error))?;
+    started.map_err(|error| {
+        exit::thread_error("for the progress bar, which --quiet turns off", &error)
+    })?;
     Ok(bar)
 }
 
@@ -46,7 +48,8 @@ pub(super) fn started(bar: &ProgressBar, case: &Case, left: usize, time: Option<
 /// Fits the bar into one line of the terminal, whose width may have changed.
 fn fit(bar: &ProgressBar, is_timed: bool) {
     const BAR_COLUMNS: u16 = 60;
-    let columns = terminal_size::terminal_size_of(io::stderr()).map_or(BAR_COLUMNS, |(width, _)| width.0);
+    let columns =
+        terminal_size::terminal_size_of(io::stderr()).map_or(BAR_COLUMNS, |(width, _)| width.0);
     let template = match columns {
         _ if is_timed => "{pos} samples, {prefix}  {wide_msg}",
         BAR_COLUMNS.. => "{bar:16} {pos}/{len} samples, {eta} left  {wide_msg}",

@@ -38,8 +38,20 @@ pub(super) struct Recorder<'r> {
 }
 
 impl<'r> Recorder<'r> {
-    pub(super) fn new(&Workspaces { store, run: number, global, .. }: &Workspaces<'r>, run: RunRecord) -> Self {
-        let earlier = run.cases.iter().flat_map(|row| &row.samples).filter_map(|sample| sample.order);
+    pub(super) fn new(
+        &Workspaces {
+            store,
+            run: number,
+            global,
+            ..
+        }: &Workspaces<'r>,
+        run: RunRecord,
+    ) -> Self {
+        let earlier = run
+            .cases
+            .iter()
+            .flat_map(|row| &row.samples)
+            .filter_map(|sample| sample.order);
         Self {
             order: earlier.max().map_or(0, |last| last.saturating_add(1)),
             store,
@@ -61,7 +73,12 @@ impl<'r> Recorder<'r> {
 
     /// Ignores samples of cases without a row, which serve to estimate the time.
     pub(super) fn record(&mut self, mut event: RunEvent) -> Result<()> {
-        if let RunEvent::Sample { target, case, sample } = &mut event {
+        if let RunEvent::Sample {
+            target,
+            case,
+            sample,
+        } = &mut event
+        {
             if self.run.samples(*target, case).is_none() {
                 return Ok(());
             }
@@ -82,12 +99,17 @@ impl<'r> Recorder<'r> {
 
     /// Records waiting events, the totals and the status. Waits for a lock until a signal, or shortly after one.
     pub(super) fn finish(&mut self, status: RunStatus, totals: RunEvent) -> Result<()> {
-        [totals, RunEvent::Status(status)].into_iter().for_each(|event| self.keep(event));
+        [totals, RunEvent::Status(status)]
+            .into_iter()
+            .for_each(|event| self.keep(event));
         let (start, was_stopped) = (Instant::now(), is_stopped());
         loop {
             if let Err(error) = self.write_waiting() {
                 // The status may still be writable.
-                let failed = || self.store.record(self.number, &RunEvent::Status(RunStatus::Failed));
+                let failed = || {
+                    self.store
+                        .record(self.number, &RunEvent::Status(RunStatus::Failed))
+                };
                 let _ = self.store.unless_stopped(signals::stop(), failed);
                 return Err(error.into());
             }
@@ -109,7 +131,10 @@ impl<'r> Recorder<'r> {
     /// Stops at a lock. Other errors are permanent.
     fn write_waiting(&mut self) -> Result<(), StoreError> {
         while let Some(event) = self.waiting.front().filter(|_| self.gone.is_none()) {
-            match self.store.without_waiting(|| self.store.record(self.number, event)) {
+            match self
+                .store
+                .without_waiting(|| self.store.record(self.number, event))
+            {
                 Ok(()) => {
                     self.waiting.pop_front();
                     self.locked_since = None;
@@ -134,15 +159,23 @@ impl<'r> Recorder<'r> {
         if since.elapsed() > QUIET && !self.is_announced {
             self.is_announced = true;
             let path = self.store.path().display();
-            self.output
-                .note(&format!("Another program has locked the database {path}. Samples wait in memory."));
+            self.output.note(&format!(
+                "Another program has locked the database {path}. Samples wait in memory."
+            ));
         }
     }
 
     fn lock_error(&self) -> anyhow::Error {
-        let samples = self.waiting.iter().filter(|event| matches!(event, RunEvent::Sample { .. })).count();
+        let samples = self
+            .waiting
+            .iter()
+            .filter(|event| matches!(event, RunEvent::Sample { .. }))
+            .count();
         let what = if samples > 0 {
-            format!("{} and the run's end are not in it", counted(samples, "sample"))
+            format!(
+                "{} and the run's end are not in it",
+                counted(samples, "sample")
+            )
         } else {
             "the run's end is not in it".to_owned()
         };

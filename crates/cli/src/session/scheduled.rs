@@ -13,10 +13,16 @@ pub(crate) struct ScheduledCases {
 
 impl ScheduledCases {
     pub(crate) fn in_rounds(cases: Vec<Case>, run: &RunRecord) -> Self {
-        let schedule: Box<dyn Schedule> = match GatedRounds::for_settings(&run.settings, run.targets.len()) {
-            Some(gated) => Box::new(gated),
-            None => Box::new(EachCase::for_settings(&run.settings)),
-        };
-        Self { cases, deferred: Vec::new(), schedule, is_timed: false }
+        let schedule: Box<dyn Schedule> =
+            match GatedRounds::for_settings(&run.settings, run.targets.len()) {
+                Some(gated) => Box::new(gated),
+                None => Box::new(EachCase::for_settings(&run.settings)),
+            };
+        Self {
+            cases,
+            deferred: Vec::new(),
+            schedule,
+            is_timed: false,
+        }
     }
 }

@@ -19,11 +19,21 @@ const WHAT_FAILED: &str = "cannot write jsonl, though the samples are in the dat
 
 impl Streams {
     /// Opens the streams and writes the first line. Waits for the reader of a pipe until a signal.
-    pub(super) fn begin(exports: &[Export], number: i64, run: &RunRecord, output: &Output) -> Result<Self> {
+    pub(super) fn begin(
+        exports: &[Export],
+        number: i64,
+        run: &RunRecord,
+        output: &Output,
+    ) -> Result<Self> {
         let beginning = jsonl::begin(Some(number), run);
-        let opened = exports.iter().map(|export| export.stream(&beginning, output));
+        let opened = exports
+            .iter()
+            .map(|export| export.stream(&beginning, output));
         let opened = opened.collect::<Result<Vec<_>>>().context(WHAT_FAILED)?;
-        Ok(Self { open: opened.into_iter().flatten().collect(), failed: None })
+        Ok(Self {
+            open: opened.into_iter().flatten().collect(),
+            failed: None,
+        })
     }
 
     /// Flushes every line.
@@ -31,18 +41,25 @@ impl Streams {
         if self.open.is_empty() {
             return;
         }
-        let Some(line) = jsonl::line(run, event) else { return };
+        let Some(line) = jsonl::line(run, event) else {
+            return;
+        };
         let failed = &mut self.failed;
         self.open.retain_mut(|stream| {
-            let Err(error) = stream.write_all(line.as_bytes()).and_then(|()| stream.flush()) else {
+            let Err(error) = stream
+                .write_all(line.as_bytes())
+                .and_then(|()| stream.flush())
+            else {
                 return true;
             };
             // A closed pipe (`| head -1`) is not an error.
             if error.kind() == io::ErrorKind::BrokenPipe {
                 output.note("The reader of the jsonl has stopped. The run continues.");
             } else {
-                output
-                    .note(&format!("Cannot write jsonl: {}. The run continues.", Failure::io_message(&error)));
+                output.note(&format!(
+                    "Cannot write jsonl: {}. The run continues.",
+                    Failure::io_message(&error)
+                ));
                 failed.get_or_insert(error);
             }
             false
@@ -52,6 +69,8 @@ impl Streams {
     /// Fails if a line could not be written, unless the reader has stopped.
     pub(super) fn end(&mut self) -> Result<()> {
         self.open.clear();
-        self.failed.take().map_or(Ok(()), |error| Err(error).context(WHAT_FAILED))
+        self.failed
+            .take()
+            .map_or(Ok(()), |error| Err(error).context(WHAT_FAILED))
     }
 }

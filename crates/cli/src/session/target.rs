@@ -6,10 +6,13 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, ensure};
 use clap::{Args, ValueHint};
 use writebench_filesystems::FilesystemKind;
-use writebench_model::{Case, Environment, Failure, FilesystemSpec, Reserve, TargetRecord, path_text};
+use writebench_model::{
+    Case, Environment, Failure, FilesystemSpec, Reserve, TargetRecord, path_text,
+};
 use writebench_probe::Space;
 use writebench_runner::{
-    ClaimedDevice, Deadline, Inspection, PlannedTarget, RunnerError, TargetHelper, TargetKind, claim_device,
+    ClaimedDevice, Deadline, Inspection, PlannedTarget, RunnerError, TargetHelper, TargetKind,
+    claim_device,
 };
 
 use super::measuring::MeasuringArguments;
@@ -41,11 +44,18 @@ pub(crate) struct Target {
 }
 
 fn no_target(named: &Path) -> anyhow::Error {
-    usage!("target {} is neither a directory nor a block device. Give one of these", named.display())
+    usage!(
+        "target {} is neither a directory nor a block device. Give one of these",
+        named.display()
+    )
 }
 
 impl Target {
-    pub(crate) fn find(path: &Path, destroy: Option<&Path>, measuring: &MeasuringArguments) -> Result<Self> {
+    pub(crate) fn find(
+        path: &Path,
+        destroy: Option<&Path>,
+        measuring: &MeasuringArguments,
+    ) -> Result<Self> {
         let target = Self::inspect_fit(path, measuring)?;
         if target.helper.is_none() {
             check_destroy_option(path, target.path(), destroy)?;
@@ -60,17 +70,28 @@ impl Target {
     }
 
     /// Several targets must be different directories.
-    pub(crate) fn find_different(paths: &[PathBuf], measuring: &MeasuringArguments) -> Result<Vec<Self>> {
+    pub(crate) fn find_different(
+        paths: &[PathBuf],
+        measuring: &MeasuringArguments,
+    ) -> Result<Vec<Self>> {
         let mut targets: Vec<Self> = Vec::new();
         for path in paths {
             let target = Self::inspect_fit(path, measuring)?;
             let named = path.display();
             ensure!(
                 target.helper.is_some(),
-                usage!("target {named} is a block device. Measure it alone, or give directories only")
+                usage!(
+                    "target {named} is a block device. Measure it alone, or give directories only"
+                )
             );
             let is_new = targets.iter().all(|other| other.path() != target.path());
-            ensure!(is_new, usage!("target {} is given twice. Give it once", target.path().display()));
+            ensure!(
+                is_new,
+                usage!(
+                    "target {} is given twice. Give it once",
+                    target.path().display()
+                )
+            );
             target.check_writable()?;
             targets.push(target);
         }
@@ -79,15 +100,26 @@ impl Target {
 
     /// Checks the permission to create files, before a run is recorded.
     fn check_writable(&self) -> Result<()> {
-        let Some(errno) = self.inspection.not_writable else { return Ok(()) };
+        let Some(errno) = self.inspection.not_writable else {
+            return Ok(());
+        };
         let why = Failure::io_message(&std::io::Error::from_raw_os_error(errno));
-        Err(anyhow!("target {}: access: {why}. Give a directory that you can write to", self.path().display()))
+        Err(anyhow!(
+            "target {}: access: {why}. Give a directory that you can write to",
+            self.path().display()
+        ))
     }
 
     /// A filesystem made by the run needs no reserve.
     pub(crate) fn find_made(root: &Path, name: String, making: FilesystemSpec) -> Result<Self> {
-        let measuring = MeasuringArguments { reserve: Reserve::NONE, ..MeasuringArguments::default() };
-        Ok(Self { made: Some((name, making)), ..Self::find(root, None, &measuring)? })
+        let measuring = MeasuringArguments {
+            reserve: Reserve::NONE,
+            ..MeasuringArguments::default()
+        };
+        Ok(Self {
+            made: Some((name, making)),
+            ..Self::find(root, None, &measuring)?
+        })
     }
 
     /// Refuses a file, which `probe` accepts.
@@ -104,22 +136,41 @@ impl Target {
                 filesystem.kind
             )
         );
-        Ok(Self { reserve: measuring.reserve, ..target })
+        Ok(Self {
+            reserve: measuring.reserve,
+            ..target
+        })
     }
 
     pub(crate) fn inspect(path: &Path, limit: Option<Duration>) -> Result<Self> {
         let name = path.display();
-        let inspected =
-            TargetHelper::inspect(&processes::target_helper()?, path, Deadline::without_stop(limit));
+        let inspected = TargetHelper::inspect(
+            &processes::target_helper()?,
+            path,
+            Deadline::without_stop(limit),
+        );
         let (helper, mut inspection) = inspected.map_err(|error| match error {
             RunnerError::Target { call, error, .. } if call == "realpath" => {
-                usage!("target {name}: {}. Give a directory that exists", Failure::io_message(&error))
+                usage!(
+                    "target {name}: {}. Give a directory that exists",
+                    Failure::io_message(&error)
+                )
             }
             error => error.into(),
         })?;
-        let environment = inspection.environment.take().ok_or_else(|| no_target(path))?;
+        let environment = inspection
+            .environment
+            .take()
+            .ok_or_else(|| no_target(path))?;
         let helper = (inspection.kind == TargetKind::Directory).then(|| Box::new(helper));
-        Ok(Self { inspection, environment, reserve: Reserve::NONE, helper, made: None, device: None })
+        Ok(Self {
+            inspection,
+            environment,
+            reserve: Reserve::NONE,
+            helper,
+            made: None,
+            device: None,
+        })
     }
 
     pub(crate) fn record(&self) -> TargetRecord {
@@ -145,19 +196,34 @@ impl Target {
 
     /// Checks space, sectors and memory for the cases. Sources of copies exist at the same time on those of `all` that
     /// share the filesystem, unless the user gave one, whose copy takes `copy_bytes`.
-    pub(crate) fn check(&self, cases: &[Case], copy_bytes: Option<u64>, all: &[Self]) -> Result<()> {
-        let copied =
-            cases.iter().filter(|case| case.method().has_source_file()).map(|case| case.axes().size_bytes);
-        let shares = |other: &&Self| other.inspection.filesystem_number == self.inspection.filesystem_number;
+    pub(crate) fn check(
+        &self,
+        cases: &[Case],
+        copy_bytes: Option<u64>,
+        all: &[Self],
+    ) -> Result<()> {
+        let copied = cases
+            .iter()
+            .filter(|case| case.method().has_source_file())
+            .map(|case| case.axes().size_bytes);
+        let shares =
+            |other: &&Self| other.inspection.filesystem_number == self.inspection.filesystem_number;
         let sharing = all.iter().filter(shares).count().max(1) as u64;
-        let beside_bytes = copy_bytes.unwrap_or_else(|| copied.max().unwrap_or(0).saturating_mul(sharing));
+        let beside_bytes =
+            copy_bytes.unwrap_or_else(|| copied.max().unwrap_or(0).saturating_mul(sharing));
         let (path, total_bytes) = (self.path(), self.environment.filesystem.total_bytes);
         match self.space() {
-            Some(space) => writebench_runner::check_space(path, &space, cases, beside_bytes, self.reserve)?,
+            Some(space) => {
+                writebench_runner::check_space(path, &space, cases, beside_bytes, self.reserve)?
+            }
             None => writebench_runner::check_device(path, total_bytes, cases)?,
         }
         writebench_runner::check_sectors(&self.environment, cases)?;
-        Ok(writebench_runner::check_memory(&self.environment, cases, beside_bytes)?)
+        Ok(writebench_runner::check_memory(
+            &self.environment,
+            cases,
+            beside_bytes,
+        )?)
     }
 
     pub(crate) fn check_claim(&self, destroy_data: bool) -> Result<()> {
@@ -170,14 +236,21 @@ impl Target {
     pub(crate) fn claim(mut self, destroy_data: bool, output: &Output) -> Result<Self> {
         if self.helper.is_none() {
             let device = claim_device(self.path(), destroy_data)?;
-            output.note(&format!("Overwriting {}.", writebench_runner::device_description(&device.facts)));
+            output.note(&format!(
+                "Overwriting {}.",
+                writebench_runner::device_description(&device.facts)
+            ));
             self.device = Some(device);
         }
         Ok(self)
     }
 
     pub(crate) fn planned(&self) -> PlannedTarget {
-        let device = self.environment.device.as_ref().map(|device| device.number.clone());
+        let device = self
+            .environment
+            .device
+            .as_ref()
+            .map(|device| device.number.clone());
         let making = self.made.as_ref().map(|(_, making)| making);
         let kind = making.and_then(|making| making.kind.parse::<FilesystemKind>().ok());
         PlannedTarget {
@@ -200,17 +273,26 @@ pub(crate) fn check_and_claim(
 ) -> Result<Vec<Target>> {
     let mut found = targets.iter().filter(|target| target.made.is_none());
     found.try_for_each(|target| target.check(cases, copy_bytes, &targets))?;
-    targets.into_iter().map(|target| target.claim(destroy_data, output)).collect()
+    targets
+        .into_iter()
+        .map(|target| target.claim(destroy_data, output))
+        .collect()
 }
 
 /// A multiple of the largest block is a multiple of all block sizes, which are powers of two.
 pub(crate) fn largest_block(targets: &[TargetRecord]) -> u64 {
-    targets.iter().map(|target| target.environment.filesystem.block_size_bytes).max().unwrap_or(1)
+    targets
+        .iter()
+        .map(|target| target.environment.filesystem.block_size_bytes)
+        .max()
+        .unwrap_or(1)
 }
 
 /// The device below overlay and FUSE, whose mounts do not name it.
 fn device_below(making: &FilesystemSpec) -> Option<String> {
-    let [image] = making.images.as_slice() else { return None };
+    let [image] = making.images.as_slice() else {
+        return None;
+    };
     let number = std::fs::read_to_string(format!("/sys/block/{}/dev", image.device)).ok()?;
     Some(number.trim_end().to_owned())
 }
@@ -225,11 +307,14 @@ fn check_destroy_option(target: &Path, path: &Path, destroy: Option<&Path>) -> R
         ));
     };
     // By number: one device can have several names.
-    let is_same = writebench_probe::block_device(destroy).is_ok_and(|named| named.number == facts.number);
+    let is_same =
+        writebench_probe::block_device(destroy).is_ok_and(|named| named.number == facts.number);
     let destroy = destroy.display();
     ensure!(
         is_same,
-        refused!("--destroy {destroy} does not name the target {target}. Give the same device twice")
+        refused!(
+            "--destroy {destroy} does not name the target {target}. Give the same device twice"
+        )
     );
     Ok(())
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use anyhow::Result;
 use writebench_model::path_text;
 use writebench_runner::{
-    CopySource, Deadline, Leftover, LostWorkers, RunnerError, StaleWorkspaces, TIMEOUT, TargetHelper,
-    WorkerCommand, Written, workspace_path,
+    CopySource, Deadline, Leftover, LostWorkers, RunnerError, StaleWorkspaces, TIMEOUT,
+    TargetHelper, WorkerCommand, Written, workspace_path,
 };
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 
@@ -37,9 +37,14 @@ impl<'s> Workspaces<'s> {
         for target in &mut self.targets {
             let id = uuid::Uuid::new_v4().simple().to_string();
             let path = workspace_path(target.path(), &id);
-            let Some(helper) = &mut target.helper else { continue };
+            let Some(helper) = &mut target.helper else {
+                continue;
+            };
             // Directories on the run's filesystems are removed with them.
-            let record = target.made.is_none().then_some(WorkspaceRecord { path, run });
+            let record = target
+                .made
+                .is_none()
+                .then_some(WorkspaceRecord { path, run });
             // Recorded first: a later run must find the directory even if this one is killed here.
             if let Some(record) = &record {
                 store.unless_stopped(signals::stop(), || store.add_workspace(record))?;
@@ -59,8 +64,10 @@ impl<'s> Workspaces<'s> {
     pub(crate) fn remove(&mut self, lost_workers: &mut LostWorkers) -> Result<()> {
         let helpers: Vec<u32> = self.helpers().map(TargetHelper::process).collect();
         // Killed workers that have not ended.
-        let workers: Vec<u32> =
-            writebench_runner::children().into_iter().filter(|child| !helpers.contains(child)).collect();
+        let workers: Vec<u32> = writebench_runner::children()
+            .into_iter()
+            .filter(|child| !helpers.contains(child))
+            .collect();
         let targets = std::mem::take(&mut self.targets).into_iter().enumerate();
         output::all_ok(targets.filter_map(|(number, target)| {
             let helper = target.helper?;
@@ -72,10 +79,14 @@ impl<'s> Workspaces<'s> {
     }
 
     fn remove_from(&self, mut helper: TargetHelper, is_held: bool) -> Result<()> {
-        let Some(path) = helper.workspace().map(|workspace| workspace.path.clone()) else { return Ok(()) };
+        let Some(path) = helper.workspace().map(|workspace| workspace.path.clone()) else {
+            return Ok(());
+        };
         let remains = |why: &str| {
             let path = path.display();
-            self.global.output.note(&format!("{path} is not removed: {why}. A later run removes it."));
+            self.global.output.note(&format!(
+                "{path} is not removed: {why}. A later run removes it."
+            ));
         };
         if is_held {
             helper.leave();
@@ -118,7 +129,9 @@ impl<'s> Workspaces<'s> {
                     others.extend(found.iter().filter(|path| live.contains(path)).cloned());
                     paths.extend(found.into_iter().filter(is_unknown));
                 }
-                Err(error) => output.note(&format!("Cannot look for leftovers of killed runs: {error}")),
+                Err(error) => output.note(&format!(
+                    "Cannot look for leftovers of killed runs: {error}"
+                )),
             }
         }
         let deadline = Deadline::until(TIMEOUT, signals::stop());
@@ -149,7 +162,9 @@ impl<'s> Workspaces<'s> {
                     continue;
                 }
             };
-            output.note(&format!("{shown}, left by an ended run, is not removed: {why}"));
+            output.note(&format!(
+                "{shown}, left by an ended run, is not removed: {why}"
+            ));
         }
         self.note_others(&others);
         Ok(())
@@ -168,7 +183,9 @@ impl<'s> Workspaces<'s> {
     }
 
     fn helpers(&self) -> impl Iterator<Item = &TargetHelper> {
-        self.targets.iter().filter_map(|target| target.helper.as_deref())
+        self.targets
+            .iter()
+            .filter_map(|target| target.helper.as_deref())
     }
 
     /// Paths as text, with device and inode.
@@ -178,7 +195,10 @@ impl<'s> Workspaces<'s> {
     }
 
     pub(crate) fn worker(&self, copy_from: Option<&CopySource>) -> Result<WorkerCommand> {
-        let device = self.targets.iter().find_map(|target| target.device.as_ref());
+        let device = self
+            .targets
+            .iter()
+            .find_map(|target| target.device.as_ref());
         let plan = WorkerPlan {
             directories: self.directories().collect(),
             device: device.map(|device| device.as_fd().as_raw_fd()),
@@ -190,7 +210,9 @@ impl<'s> Workspaces<'s> {
 
 /// Removes a directory whose creation failed halfway.
 fn is_gone(path: &Path, deadline: Deadline<'_>) -> bool {
-    let Ok(command) = processes::target_helper() else { return false };
+    let Ok(command) = processes::target_helper() else {
+        return false;
+    };
     let became = StaleWorkspaces::new(command).remove(path, deadline);
     matches!(became, Ok(Leftover::Removed | Leftover::NotThere))
 }

@@ -4,30 +4,74 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
-    Caching, Call, ControlGroup, Ended, Errno, Fault, Faulty, Image, Kind, Need, Program, Trials, What, When,
-    directory_on, entries, send, wait_for,
+    Caching, Call, ControlGroup, Ended, Errno, Fault, Faulty, Image, Kind, Need, Program, Trials,
+    What, When, directory_on, entries, send, wait_for,
 };
 
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("a search recommends a method of six rounds with a bound, and keeps its limits", &tmpfs, search);
-    trials.add("a search continues after unsupported and failing cases", &[Need::Strace], without_some);
-    trials.add("a search continues after its worker is killed", &tmpfs, killed);
-    trials.add("a search without a good sample fails with the reason", &[Need::Fuse], all_fail);
-    trials.add("an interrupted search recommends nothing", &tmpfs, too_early);
-    trials.add("a search with low limits takes smaller files, and reports it", &tmpfs, smaller);
-    trials.add("a search for records keeps their durability", &[Need::Filesystem(Kind::Ext4)], records);
+    trials.add(
+        "a search recommends a method of six rounds with a bound, and keeps its limits",
+        &tmpfs,
+        search,
+    );
+    trials.add(
+        "a search continues after unsupported and failing cases",
+        &[Need::Strace],
+        without_some,
+    );
+    trials.add(
+        "a search continues after its worker is killed",
+        &tmpfs,
+        killed,
+    );
+    trials.add(
+        "a search without a good sample fails with the reason",
+        &[Need::Fuse],
+        all_fail,
+    );
+    trials.add(
+        "an interrupted search recommends nothing",
+        &tmpfs,
+        too_early,
+    );
+    trials.add(
+        "a search with low limits takes smaller files, and reports it",
+        &tmpfs,
+        smaller,
+    );
+    trials.add(
+        "a search for records keeps their durability",
+        &[Need::Filesystem(Kind::Ext4)],
+        records,
+    );
     trials.add(
         "records in groups arrive at a rate, and count from there",
         &[Need::Filesystem(Kind::Ext4)],
         arrivals,
     );
-    trials.add("a search begins with the finalists of an earlier one", &tmpfs, again);
-    trials.add("a dry run lists the candidates and writes nothing", &tmpfs, dry_run);
-    trials.add("a search copies a file of the user's, which is only read", &tmpfs, own_source);
-    trials.add("impossible searches are refused in one line", &tmpfs, refusals);
+    trials.add(
+        "a search begins with the finalists of an earlier one",
+        &tmpfs,
+        again,
+    );
+    trials.add(
+        "a dry run lists the candidates and writes nothing",
+        &tmpfs,
+        dry_run,
+    );
+    trials.add(
+        "a search copies a file of the user's, which is only read",
+        &tmpfs,
+        own_source,
+    );
+    trials.add(
+        "impossible searches are refused in one line",
+        &tmpfs,
+        refusals,
+    );
     trials.add("each of several goals gets a table", &tmpfs, several_goals);
     trials.add(
         "files larger than memory are refused if no disk can write them in the budget",
@@ -43,21 +87,34 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("--precision narrows the interval", &tmpfs, precision);
 }
 
-pub(crate) const QUICK: &[&str] =
-    &["--for", "stream", "--size", "2MiB", "--budget", "8s", "--export=json=-", "--quiet"];
+pub(crate) const QUICK: &[&str] = &[
+    "--for",
+    "stream",
+    "--size",
+    "2MiB",
+    "--budget",
+    "8s",
+    "--export=json=-",
+    "--quiet",
+];
 
 /// Returns the JSON.
 pub(crate) fn advise(program: &Program, arguments: &[&str]) -> Result<Value> {
     let target = directory_on(Kind::Tmpfs);
     let target_text = target.path().to_str().context("UTF-8")?;
     let ended = program.call(&[&["advise", target_text], arguments].concat())?;
-    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    ensure!(
+        entries(target.path()).is_empty(),
+        "{:?}",
+        entries(target.path())
+    );
     document_of(&ended)
 }
 
 /// Without advice, which a busy machine may need more time for, the exit code says so.
 fn document_of(ended: &Ended) -> Result<Value> {
-    let document: Value = serde_json::from_str(&ended.stdout).with_context(|| format!("{ended:?}"))?;
+    let document: Value =
+        serde_json::from_str(&ended.stdout).with_context(|| format!("{ended:?}"))?;
     let code = if document["advice"].is_null() { 6 } else { 0 };
     ensure!(ended.code == Some(code), "{ended:?}");
     Ok(document)
@@ -74,35 +131,64 @@ pub(crate) fn names(document: &Value, section: &str) -> Vec<String> {
 fn search() -> Result<()> {
     let document = advise(&program()?, QUICK)?;
     let advice = &document["advice"];
-    ensure!(advice["candidates"].as_u64().is_some_and(|count| count > 20), "{advice}");
+    ensure!(
+        advice["candidates"]
+            .as_u64()
+            .is_some_and(|count| count > 20),
+        "{advice}"
+    );
     let written = document["run"]["written_bytes"].as_u64().context("bytes")?;
-    let most = document["run"]["settings"]["max_bytes"].as_u64().context("a limit")?;
+    let most = document["run"]["settings"]["max_bytes"]
+        .as_u64()
+        .context("a limit")?;
     ensure!(written > 0 && written <= most, "{written} of {most}");
     let limits = &document["targets"][0]["limits"];
-    ensure!(limits.as_array().is_none_or(Vec::is_empty), "they take more than a tenth of the budget: {limits}");
-    ensure!(advice["bytes_written"].is_null(), "one number for bytes: {advice}");
+    ensure!(
+        limits.as_array().is_none_or(Vec::is_empty),
+        "they take more than a tenth of the budget: {limits}"
+    );
+    ensure!(
+        advice["bytes_written"].is_null(),
+        "one number for bytes: {advice}"
+    );
     let finals = names(&document, "Finals");
     for name in ["fastest", "recommended", "baseline"] {
         let name = advice[name].as_str().context("a name")?;
-        ensure!(finals.iter().any(|case| case == name), "{name} in {finals:?}");
+        ensure!(
+            finals.iter().any(|case| case == name),
+            "{name} in {finals:?}"
+        );
     }
     ensure!(advice["baseline"] == "write,size=2MiB", "{advice}");
     // Plain write and each finalist have six rounds or more.
     let rounds = |name: &str| {
-        let case = document["cases"].as_array()?.iter().find(|case| case["name"] == name)?;
+        let case = document["cases"]
+            .as_array()?
+            .iter()
+            .find(|case| case["name"] == name)?;
         Some(case["samples"].as_array()?.len())
     };
     ensure!(rounds("write,size=2MiB") >= Some(6), "{document:#}");
-    ensure!(rounds(advice["recommended"].as_str().context("a name")?) >= Some(6), "{advice}");
+    ensure!(
+        rounds(advice["recommended"].as_str().context("a name")?) >= Some(6),
+        "{advice}"
+    );
     ensure!(advice["bound"].as_f64() >= Some(1.0), "{advice}");
     let sentences = document["conclusions"].as_array().context("sentences")?;
     // Candidates that failed or are unsupported here come last.
     let place = |text: &str| {
-        sentences.iter().position(|sentence| sentence.as_str().is_some_and(|sentence| sentence.contains(text)))
+        sentences.iter().position(|sentence| {
+            sentence
+                .as_str()
+                .is_some_and(|sentence| sentence.contains(text))
+        })
     };
     let check = place("To check: writebench run /").context("no command to check it")?;
     ensure!(place("Recommended: ") == Some(0), "{sentences:?}");
-    ensure!(place("As code, `int write_file(") == Some(check + 1), "{sentences:?}");
+    ensure!(
+        place("As code, `int write_file(") == Some(check + 1),
+        "{sentences:?}"
+    );
     Ok(())
 }
 
@@ -110,44 +196,97 @@ fn search() -> Result<()> {
 fn without_some() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let output = writebench_testkit::strace()
-        .args(["-qq", "-o", "/dev/null", "-e", "trace=io_uring_setup,fallocate"])
-        .args(["-e", "inject=io_uring_setup:error=EPERM", "-e", "inject=fallocate:error=ENOSPC"])
+        .args([
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            "trace=io_uring_setup,fallocate",
+        ])
+        .args([
+            "-e",
+            "inject=io_uring_setup:error=EPERM",
+            "-e",
+            "inject=fallocate:error=ENOSPC",
+        ])
         .arg(program.binary())
         .arg("advise")
         .arg(target.path())
         .args(["--db", program.home().join("db").to_str().context("UTF-8")?])
-        .args(["--for", "stream", "--size", "1MiB", "--budget", "60s", "--max-bytes", "256MiB"])
+        .args([
+            "--for",
+            "stream",
+            "--size",
+            "1MiB",
+            "--budget",
+            "60s",
+            "--max-bytes",
+            "256MiB",
+        ])
         .args(["--export=json=-", "--quiet"])
         .output()?;
     ensure!(output.status.success(), "{output:?}");
     let document: Value = serde_json::from_slice(&output.stdout)?;
     ensure!(
-        document["advice"]["failed_candidates"].as_u64().is_some_and(|count| count > 1),
+        document["advice"]["failed_candidates"]
+            .as_u64()
+            .is_some_and(|count| count > 1),
         "{}",
         document["advice"]
     );
-    let outcomes: Vec<&Value> =
-        document["cases"].as_array().into_iter().flatten().map(|case| &case["outcome"]).collect();
+    let outcomes: Vec<&Value> = document["cases"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|case| &case["outcome"])
+        .collect();
     ensure!(
         outcomes.iter().any(|outcome| *outcome == "failed")
             && outcomes.iter().any(|outcome| *outcome == "unsupported")
     );
-    let recommended = document["advice"]["recommended"].as_str().context("a name")?;
-    ensure!(!recommended.contains("fallocate") && !recommended.starts_with("uring"), "{recommended}");
+    let recommended = document["advice"]["recommended"]
+        .as_str()
+        .context("a name")?;
+    ensure!(
+        !recommended.contains("fallocate") && !recommended.starts_with("uring"),
+        "{recommended}"
+    );
     Ok(())
 }
 
 fn all_fail() -> Result<()> {
     let (program, faulty) = (program()?, Faulty::mount("sample", Caching::None)?);
-    faulty.follow(&[Fault { when: When::Each(Call::Create), what: What::Fail(Errno::IO) }]);
+    faulty.follow(&[Fault {
+        when: When::Each(Call::Create),
+        what: What::Fail(Errno::IO),
+    }]);
     let target = faulty.path().to_str().context("UTF-8")?;
-    let arguments =
-        ["advise", target, "--for", "stream", "--size", "1MiB", "--budget", "60s", "--reserve", "0%"];
+    let arguments = [
+        "advise",
+        target,
+        "--for",
+        "stream",
+        "--size",
+        "1MiB",
+        "--budget",
+        "60s",
+        "--reserve",
+        "0%",
+    ];
     let ended = program.call(&arguments)?;
     ensure!(ended.code == Some(4), "{ended:?}");
-    let said = ended.stdout.lines().filter(|line| line.starts_with("No advice")).collect::<Vec<_>>();
-    let [said] = said.as_slice() else { anyhow::bail!("{ended:?}") };
-    ensure!(said.contains("failed: open") && said.contains("Input/output error (5)"), "{said}");
+    let said = ended
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("No advice"))
+        .collect::<Vec<_>>();
+    let [said] = said.as_slice() else {
+        anyhow::bail!("{ended:?}")
+    };
+    ensure!(
+        said.contains("failed: open") && said.contains("Input/output error (5)"),
+        "{said}"
+    );
     ensure!(!ended.stdout.contains("--budget"), "{ended:?}");
     Ok(())
 }
@@ -157,7 +296,9 @@ fn killed() -> Result<()> {
     let out = program.home().join("out");
     let export = format!("--export=json={}", out.display());
     let target_text = target.path().to_str().context("UTF-8")?;
-    let arguments = ["--for", "stream", "--size", "2MiB", "--budget", "5s", &export];
+    let arguments = [
+        "--for", "stream", "--size", "2MiB", "--budget", "5s", &export,
+    ];
     let mut child = program.start(&[&["advise", target_text], &arguments[..]].concat())?;
     // The first worker measures the hardware. This kill hits the race.
     std::thread::sleep(std::time::Duration::from_millis(700));
@@ -167,26 +308,57 @@ fn killed() -> Result<()> {
     })?;
     ensure!(child.wait()?.success());
     let document: Value = serde_json::from_str(&std::fs::read_to_string(out)?)?;
-    ensure!(document["advice"]["recommended"].is_string(), "{}", document["advice"]);
+    ensure!(
+        document["advice"]["recommended"].is_string(),
+        "{}",
+        document["advice"]
+    );
     ensure!(entries(target.path()).is_empty());
     Ok(())
 }
 
 fn too_early() -> Result<()> {
-    let arguments = ["--for", "stream", "--size", "2MiB", "--budget", "1ms", "--export=json=-", "--quiet"];
+    let arguments = [
+        "--for",
+        "stream",
+        "--size",
+        "2MiB",
+        "--budget",
+        "1ms",
+        "--export=json=-",
+        "--quiet",
+    ];
     let document = advise(&program()?, &arguments)?;
     ensure!(document["advice"].is_null(), "{}", document["advice"]);
     let sentence = document["conclusions"][0].as_str().context("a sentence")?;
-    ensure!(sentence.starts_with("The search ended too early for advice"), "{sentence}");
+    ensure!(
+        sentence.starts_with("The search ended too early for advice"),
+        "{sentence}"
+    );
     Ok(())
 }
 
 /// The limit pays for six rounds of 32 MiB, but not of 256 MiB.
 fn smaller() -> Result<()> {
-    let arguments = ["--for", "stream", "--max-bytes", "1GiB", "--budget", "60s", "--export=json=-", "--quiet"];
+    let arguments = [
+        "--for",
+        "stream",
+        "--max-bytes",
+        "1GiB",
+        "--budget",
+        "60s",
+        "--export=json=-",
+        "--quiet",
+    ];
     let document = advise(&program()?, &arguments)?;
-    ensure!(document["run"]["settings"]["search_bytes"] == 256 << 20, "{}", document["run"]["settings"]);
-    let baseline = document["advice"]["baseline"].as_str().context("a baseline")?;
+    ensure!(
+        document["run"]["settings"]["search_bytes"] == 256 << 20,
+        "{}",
+        document["run"]["settings"]
+    );
+    let baseline = document["advice"]["baseline"]
+        .as_str()
+        .context("a baseline")?;
     ensure!(baseline == "write,size=16MiB", "{}", document["advice"]);
     let sentences = document["conclusions"].to_string();
     ensure!(sentences.contains(", not with 256 MiB. "), "{sentences}");
@@ -204,23 +376,53 @@ fn arrivals() -> Result<()> {
     );
     let grouped = program.call(&[&records[..], &["--group", "16", "--dry-run"]].concat())?;
     let mut names = grouped.stdout.lines().filter(|line| line.contains("size="));
-    ensure!(names.next() == Some("write,size=4MiB,chunk=4KiB,sync=fsync/16"), "{grouped:?}");
-    ensure!(names.clone().any(|name| name.contains("vector=16,sync=fdatasync/16")), "{grouped:?}");
-    ensure!(!names.any(|name| name.contains("c/1,") || name.ends_with("c/1")), "{grouped:?}");
-    let options = ["--group", "4", "--rate", "2000", "--budget", "15s", "--export=json=-", "-q"];
+    ensure!(
+        names.next() == Some("write,size=4MiB,chunk=4KiB,sync=fsync/16"),
+        "{grouped:?}"
+    );
+    ensure!(
+        names
+            .clone()
+            .any(|name| name.contains("vector=16,sync=fdatasync/16")),
+        "{grouped:?}"
+    );
+    ensure!(
+        !names.any(|name| name.contains("c/1,") || name.ends_with("c/1")),
+        "{grouped:?}"
+    );
+    let options = [
+        "--group",
+        "4",
+        "--rate",
+        "2000",
+        "--budget",
+        "15s",
+        "--export=json=-",
+        "-q",
+    ];
     let document = document_of(&program.call(&[&records[..], &options].concat())?)?;
-    ensure!(document["run"]["settings"]["objective"] == "p99", "{}", document["run"]["settings"]);
+    ensure!(
+        document["run"]["settings"]["objective"] == "p99",
+        "{}",
+        document["run"]["settings"]
+    );
     for case in document["cases"].as_array().context("cases")? {
         ensure!(
             case["contract"]["records_per_s"] == 2000
                 && case["contract"]["durable_every_bytes"].as_u64() <= Some(16384),
             "{case}"
         );
-        let (bytes, samples) = (&case["contract"]["bytes"], case["samples"].as_array().context("samples")?);
+        let (bytes, samples) = (
+            &case["contract"]["bytes"],
+            case["samples"].as_array().context("samples")?,
+        );
         for sample in samples.iter().filter(|sample| sample["outcome"] == "ok") {
             let (count, total) = (&sample["latency"]["count"], &sample["total_ns"]);
             let records = bytes.as_u64().context("bytes")? / 4096;
-            ensure!(count.as_u64() == Some(records), "each record has a latency: {sample}");
+            ensure!(
+                count.as_u64() == Some(records),
+                "each record has a latency: {sample}"
+            );
             // The last arrives one distance before its second is over.
             ensure!(total.as_u64() >= Some((records - 1) * 500_000), "{sample}");
         }
@@ -231,8 +433,14 @@ fn arrivals() -> Result<()> {
         ensure!(is_without_advice(&conclusions), "{conclusions}");
         return Ok(());
     }
-    ensure!(conclusions.contains(" records, from their arrival. The worst stall was "), "{conclusions}");
-    ensure!(conclusions.contains("ms at p99") && conclusions.contains(" ms, at record "), "{conclusions}");
+    ensure!(
+        conclusions.contains(" records, from their arrival. The worst stall was "),
+        "{conclusions}"
+    );
+    ensure!(
+        conclusions.contains("ms at p99") && conclusions.contains(" ms, at record "),
+        "{conclusions}"
+    );
     Ok(())
 }
 
@@ -244,18 +452,34 @@ pub(crate) fn is_without_advice(text: &str) -> bool {
 fn records() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Ext4));
     let target_text = target.path().to_str().context("UTF-8")?;
-    let arguments = ["--for", "records", "--record", "512", "--size", "64KiB", "--budget", "10s"];
-    let ended =
-        program.call(&[&["advise", target_text, "--export=json=-", "-q"], arguments.as_slice()].concat())?;
+    let arguments = [
+        "--for", "records", "--record", "512", "--size", "64KiB", "--budget", "10s",
+    ];
+    let ended = program.call(
+        &[
+            &["advise", target_text, "--export=json=-", "-q"],
+            arguments.as_slice(),
+        ]
+        .concat(),
+    )?;
     let document = document_of(&ended)?;
     for case in document["cases"].as_array().context("cases")? {
         let contract = &case["contract"];
-        ensure!(contract["durability"] == "durable" && contract["durable_every_bytes"] == 512, "{case}");
+        ensure!(
+            contract["durability"] == "durable" && contract["durable_every_bytes"] == 512,
+            "{case}"
+        );
     }
-    let first = document["conclusions"][0].as_str().context("a conclusion")?;
+    let first = document["conclusions"][0]
+        .as_str()
+        .context("a conclusion")?;
     // On a busy machine the budget ends before an answer.
     let is_missing = document["advice"].is_null() && is_without_advice(first);
-    ensure!(first.contains("records/s") || is_missing, "{}", document["conclusions"]);
+    ensure!(
+        first.contains("records/s") || is_missing,
+        "{}",
+        document["conclusions"]
+    );
     Ok(())
 }
 
@@ -263,9 +487,21 @@ fn again() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let target_text = target.path().to_str().context("UTF-8")?;
     let search = |goal: &str| -> Result<String> {
-        let ended =
-            program.call(&["advise", target_text, "--for", goal, "--size", "1MiB", "--budget", "3s"])?;
-        let code = if is_without_advice(&ended.stdout) { 6 } else { 0 };
+        let ended = program.call(&[
+            "advise",
+            target_text,
+            "--for",
+            goal,
+            "--size",
+            "1MiB",
+            "--budget",
+            "3s",
+        ])?;
+        let code = if is_without_advice(&ended.stdout) {
+            6
+        } else {
+            0
+        };
         ensure!(ended.code == Some(code), "{ended:?}");
         Ok(ended.stderr)
     };
@@ -274,8 +510,14 @@ fn again() -> Result<()> {
     let other = search("copy")?;
     ensure!(!other.contains("Measured first"), "{other}");
     let again = search("stream")?;
-    let line = again.lines().find(|line| line.starts_with("Measured first: ")).context("no line")?;
-    ensure!(line.ends_with(" of search 1.") && !line.contains(": 0 "), "{line}");
+    let line = again
+        .lines()
+        .find(|line| line.starts_with("Measured first: "))
+        .context("no line")?;
+    ensure!(
+        line.ends_with(" of search 1.") && !line.contains(": 0 "),
+        "{line}"
+    );
     Ok(())
 }
 
@@ -284,20 +526,53 @@ fn dry_run() -> Result<()> {
     let target_text = target.path().to_str().context("UTF-8")?;
     let ended = program.call(&["advise", target_text, "--for", "copy", "--dry-run"])?;
     let last = ended.stdout.lines().last().context("a line")?;
-    ensure!(ended.code == Some(0) && last.ends_with("Nothing was written."), "{ended:?}");
-    ensure!(ended.stdout.lines().next() == Some("read-write,size=256MiB"), "the baseline comes first");
     ensure!(
-        last.contains("screening with 4 MiB and 32 MiB, finals with 256 MiB, at most 50 GiB in 60s"),
+        ended.code == Some(0) && last.ends_with("Nothing was written."),
+        "{ended:?}"
+    );
+    ensure!(
+        ended.stdout.lines().next() == Some("read-write,size=256MiB"),
+        "the baseline comes first"
+    );
+    ensure!(
+        last.contains(
+            "screening with 4 MiB and 32 MiB, finals with 256 MiB, at most 50 GiB in 60s"
+        ),
         "{last}"
     );
     ensure!(entries(target.path()).is_empty());
-    let aligned =
-        program.call(&["advise", target_text, "--for", "stream", "--data-from", "aligned", "--dry-run"])?;
-    let names = aligned.stdout.lines().filter(|line| line.contains("size=256MiB"));
-    ensure!(names.clone().count() > 100 && names.clone().all(|name| name.ends_with(",memory=page-aligned")));
-    let fixed = ["--data-from", "producer", "--set", "data=compressible:50", "--dry-run"];
-    let produced = program.call(&[&["advise", target_text, "--for", "stream"], &fixed[..]].concat())?;
-    let names = produced.stdout.lines().filter(|line| line.contains("size=256MiB"));
+    let aligned = program.call(&[
+        "advise",
+        target_text,
+        "--for",
+        "stream",
+        "--data-from",
+        "aligned",
+        "--dry-run",
+    ])?;
+    let names = aligned
+        .stdout
+        .lines()
+        .filter(|line| line.contains("size=256MiB"));
+    ensure!(
+        names.clone().count() > 100
+            && names
+                .clone()
+                .all(|name| name.ends_with(",memory=page-aligned"))
+    );
+    let fixed = [
+        "--data-from",
+        "producer",
+        "--set",
+        "data=compressible:50",
+        "--dry-run",
+    ];
+    let produced =
+        program.call(&[&["advise", target_text, "--for", "stream"], &fixed[..]].concat())?;
+    let names = produced
+        .stdout
+        .lines()
+        .filter(|line| line.contains("size=256MiB"));
     let is_fixed = |name: &str| {
         let end = match name.contains("cache=direct") {
             true if ["4MiB", "8MiB", "16MiB", "32MiB"]
@@ -311,8 +586,21 @@ fn dry_run() -> Result<()> {
         };
         name.ends_with(&format!("data=compressible:50,source=chunk{end}"))
     };
-    ensure!(names.clone().count() > 100 && names.clone().all(is_fixed), "{produced:?}");
-    let large = ["advise", target_text, "--for", "stream", "--size", "4GiB", "--reserve", "0", "--dry-run"];
+    ensure!(
+        names.clone().count() > 100 && names.clone().all(is_fixed),
+        "{produced:?}"
+    );
+    let large = [
+        "advise",
+        target_text,
+        "--for",
+        "stream",
+        "--size",
+        "4GiB",
+        "--reserve",
+        "0",
+        "--dry-run",
+    ];
     let ended = program.call(&large)?;
     let last = ended.stdout.lines().last().context("a line")?;
     let limited = "finals with 4 GiB, at most 64 GiB in 60s. The limit of 64 GiB pays for finals with 2 GiB. For 4 GiB, use --max-bytes ";
@@ -327,14 +615,41 @@ fn own_source() -> Result<()> {
     let from = source.path().join("mine");
     std::fs::write(&from, vec![7; (4 << 20) + 5])?;
     let from = from.to_str().context("UTF-8")?;
-    let options = ["--for", "cp", "--from", from, "--cold", "--budget", "6s", "--export=json=-", "--quiet"];
+    let options = [
+        "--for",
+        "cp",
+        "--from",
+        from,
+        "--cold",
+        "--budget",
+        "6s",
+        "--export=json=-",
+        "--quiet",
+    ];
     let document = advise(&program, &options)?;
-    ensure!(document["run"]["settings"]["from"] == from, "{}", document["run"]);
+    ensure!(
+        document["run"]["settings"]["from"] == from,
+        "{}",
+        document["run"]
+    );
     let cases = document["cases"].as_array().context("cases")?;
-    ensure!(cases.iter().all(|case| case["contract"]["source"] == "cold-file"), "{cases:?}");
+    ensure!(
+        cases
+            .iter()
+            .all(|case| case["contract"]["source"] == "cold-file"),
+        "{cases:?}"
+    );
     let baseline = &document["advice"]["baseline"];
-    ensure!(*baseline == "read-write,size=4MiB,origin=cold", "{baseline}");
-    ensure!(document["conclusions"].to_string().contains(&format!("--from {from} --case")), "{document:#}");
+    ensure!(
+        *baseline == "read-write,size=4MiB,origin=cold",
+        "{baseline}"
+    );
+    ensure!(
+        document["conclusions"]
+            .to_string()
+            .contains(&format!("--from {from} --case")),
+        "{document:#}"
+    );
     ensure!(std::fs::read(from)? == vec![7; (4 << 20) + 5]);
     Ok(())
 }
@@ -343,19 +658,42 @@ fn own_source() -> Result<()> {
 fn several_goals() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let path = target.path().to_str().context("UTF-8")?;
-    let goals = ["--for", "stream", "--for", "overwrite", "--size", "1MiB", "--budget", "20s"];
+    let goals = [
+        "--for",
+        "stream",
+        "--for",
+        "overwrite",
+        "--size",
+        "1MiB",
+        "--budget",
+        "20s",
+    ];
     let ended = program.call(&[&["advise", path, "--export", "json=-"], &goals[..]].concat())?;
     ensure!(ended.code == Some(0), "{ended:?}");
     let document: Value = serde_json::from_str(&ended.stdout)?;
     let cases = document["cases"].as_array().context("cases")?;
     let mut sections: Vec<&Value> = cases.iter().map(|case| &case["section"]).collect();
-    ensure!(cases.iter().all(|case| case["suite"] == "goals"), "{cases:?}");
+    ensure!(
+        cases.iter().all(|case| case["suite"] == "goals"),
+        "{cases:?}"
+    );
     sections.dedup();
-    ensure!(sections == ["Stream data into a new file", "Overwrite a file in place"], "{sections:?}");
+    ensure!(
+        sections == ["Stream data into a new file", "Overwrite a file in place"],
+        "{sections:?}"
+    );
     let findings = document["findings"].as_array().context("findings")?;
-    ensure!(findings.len() == 2 && findings.iter().all(|finding| finding["case"].is_string()), "{findings:?}");
+    ensure!(
+        findings.len() == 2 && findings.iter().all(|finding| finding["case"].is_string()),
+        "{findings:?}"
+    );
     let names: Vec<&Value> = cases.iter().map(|case| &case["name"]).collect();
-    ensure!(findings.iter().all(|finding| names.contains(&&finding["case"])), "{findings:?}");
+    ensure!(
+        findings
+            .iter()
+            .all(|finding| names.contains(&&finding["case"])),
+        "{findings:?}"
+    );
     Ok(())
 }
 
@@ -363,12 +701,23 @@ fn checksums() -> Result<()> {
     let (program, image) = (program()?, Image::mount("btrfs", 1 << 30)?);
     let path = image.path();
     let path = path.to_str().context("UTF-8")?;
-    let goals = ["--for", "durable-stream", "--for", "stream", "--size", "1MiB", "--yes"];
+    let goals = [
+        "--for",
+        "durable-stream",
+        "--for",
+        "stream",
+        "--size",
+        "1MiB",
+        "--yes",
+    ];
     let ended = program.call(&[&["advise", path, "--export", "json=-"], &goals[..]].concat())?;
     ensure!(ended.code == Some(0), "{ended:?}");
     let document: Value = serde_json::from_str(&ended.stdout)?;
     let cases = document["cases"].as_array().context("cases")?;
-    let mut tables: Vec<&str> = cases.iter().filter_map(|case| case["section"].as_str()).collect();
+    let mut tables: Vec<&str> = cases
+        .iter()
+        .filter_map(|case| case["section"].as_str())
+        .collect();
     tables.dedup();
     let expected = [
         "Stream data into a new file, durable at the end",
@@ -378,8 +727,15 @@ fn checksums() -> Result<()> {
     ensure!(tables == expected, "{tables:?}");
     // A busy machine may have no time for all.
     let findings = document["findings"].as_array().context("findings")?;
-    let goals: Vec<&str> = findings.iter().filter_map(|finding| finding["goal"].as_str()).collect();
-    let all = ["durable new file, disk", "durable new file without checksums, disk", "new file, page cache"];
+    let goals: Vec<&str> = findings
+        .iter()
+        .filter_map(|finding| finding["goal"].as_str())
+        .collect();
+    let all = [
+        "durable new file, disk",
+        "durable new file without checksums, disk",
+        "new file, page cache",
+    ];
     ensure!(goals[0] == all[0] && all.starts_with(&goals), "{goals:?}");
     Ok(())
 }
@@ -388,76 +744,189 @@ fn refusals() -> Result<()> {
     let target = directory_on(Kind::Tmpfs);
     let target_text = target.path().to_str().context("UTF-8")?;
     let refused: &[(&[&str], &str)] = &[
-        (&["--for", "stream", "--for", "larger-than-memory"], "Give one --for"),
+        (
+            &["--for", "stream", "--for", "larger-than-memory"],
+            "Give one --for",
+        ),
         (&["--for", "speed"], "stream"),
-        (&["--for", "stream", "--record", "4KiB"], "--record needs --for records"),
-        (&["--for", "records", "--record", "1GiB", "--size", "4MiB"], "does not fit into a file of 4MiB"),
+        (
+            &["--for", "stream", "--record", "4KiB"],
+            "--record needs --for records",
+        ),
+        (
+            &["--for", "records", "--record", "1GiB", "--size", "4MiB"],
+            "does not fit into a file of 4MiB",
+        ),
         (&["--for", "stream", "--size", "0"], "size"),
-        (&["--for", "copy", "--data-from", "aligned"], "does not apply to a copy"),
-        (&["--for", "stream", "--data-from", "page"], "expected any, aligned, huge-pages or producer"),
-        (&["--for", "stream", "--set", "threads=1,2"], "--set threads: a search takes one value"),
-        (&["--for", "stream", "--set", "size=1MiB"], "Use --size and --record"),
-        (&["--for", "stream", "--size", "1MiB", "--data-from", "huge-pages"], "smaller than a huge page"),
+        (
+            &["--for", "copy", "--data-from", "aligned"],
+            "does not apply to a copy",
+        ),
+        (
+            &["--for", "stream", "--data-from", "page"],
+            "expected any, aligned, huge-pages or producer",
+        ),
+        (
+            &["--for", "stream", "--set", "threads=1,2"],
+            "--set threads: a search takes one value",
+        ),
+        (
+            &["--for", "stream", "--set", "size=1MiB"],
+            "Use --size and --record",
+        ),
+        (
+            &[
+                "--for",
+                "stream",
+                "--size",
+                "1MiB",
+                "--data-from",
+                "huge-pages",
+            ],
+            "smaller than a huge page",
+        ),
         (&["--for", "stream", "--rate", "9"], "Add --for records"),
-        (&["--for", "stream", "--minimize", "p99"], "--minimize p99 needs records or files"),
+        (
+            &["--for", "stream", "--minimize", "p99"],
+            "--minimize p99 needs records or files",
+        ),
         (&["--minimize", "cpu"], "Give one --for"),
-        (&["--for", "records", "--rate", "9", "--minimize", "time"], "--rate sets the time"),
-        (&["--for", "stream", "--without", "urnig"], "Did you mean 'uring'"),
-        (&["--for", "stream", "--lang", "python", "--set", "method=pwrite"], "run --case pwrite"),
-        (&["--for", "files", "--lang", "node"], "--lang node leaves none of "),
-        (&["--for", "copy", "--set", "data=zero"], "--set data: no candidate has this axis"),
-        (&["--for", "stream", "--from", "/dev/null"], "not a regular file"),
+        (
+            &["--for", "records", "--rate", "9", "--minimize", "time"],
+            "--rate sets the time",
+        ),
+        (
+            &["--for", "stream", "--without", "urnig"],
+            "Did you mean 'uring'",
+        ),
+        (
+            &[
+                "--for",
+                "stream",
+                "--lang",
+                "python",
+                "--set",
+                "method=pwrite",
+            ],
+            "run --case pwrite",
+        ),
+        (
+            &["--for", "files", "--lang", "node"],
+            "--lang node leaves none of ",
+        ),
+        (
+            &["--for", "copy", "--set", "data=zero"],
+            "--set data: no candidate has this axis",
+        ),
+        (
+            &["--for", "stream", "--from", "/dev/null"],
+            "not a regular file",
+        ),
         (&["--for", "stream", "--cold"], "Add --for copy"),
         (&["--from", "/etc/passwd"], "Add --for copy"),
-        (&["--for", "stream", "--budget", "0s"], "longer than nothing"),
+        (
+            &["--for", "stream", "--budget", "0s"],
+            "longer than nothing",
+        ),
         (&["--for", "stream", "--size", "1000000GiB"], "free"),
-        (&["--for", "stream", "--size", "8MiB", "--max-bytes", "100MiB"], "--max-bytes must be at least "),
+        (
+            &["--for", "stream", "--size", "8MiB", "--max-bytes", "100MiB"],
+            "--max-bytes must be at least ",
+        ),
     ];
     for (arguments, why) in refused {
         let ended = program()?.call(&[&["advise", target_text], *arguments].concat())?;
-        ensure!(matches!(ended.code, Some(2 | 3)) && ended.stderr.contains(why), "{arguments:?}: {ended:?}");
-        ensure!(ended.stderr.lines().count() == 1 && ended.stdout.is_empty(), "{ended:?}");
+        ensure!(
+            matches!(ended.code, Some(2 | 3)) && ended.stderr.contains(why),
+            "{arguments:?}: {ended:?}"
+        );
+        ensure!(
+            ended.stderr.lines().count() == 1 && ended.stdout.is_empty(),
+            "{ended:?}"
+        );
     }
     Ok(())
 }
 
 fn no_time_for_large() -> Result<()> {
-    let (group, target) = (ControlGroup::with_memory(256 << 20)?, directory_on(Kind::Ext4));
-    let command = program()?.command(&["advise", "--for", "larger-than-memory", "--budget", "100ms"]);
+    let (group, target) = (
+        ControlGroup::with_memory(256 << 20)?,
+        directory_on(Kind::Ext4),
+    );
+    let command =
+        program()?.command(&["advise", "--for", "larger-than-memory", "--budget", "100ms"]);
     let mut command = group.with(&command);
     let output = command.arg(target.path()).output()?;
     let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.code() == Some(2) && stderr.lines().count() == 1, "{stderr}");
-    ensure!(stderr.contains("more than any disk takes in 100ms. --budget 1m is enough"), "{stderr}");
+    ensure!(
+        output.status.code() == Some(2) && stderr.lines().count() == 1,
+        "{stderr}"
+    );
+    ensure!(
+        stderr.contains("more than any disk takes in 100ms. --budget 1m is enough"),
+        "{stderr}"
+    );
     ensure!(entries(target.path()).is_empty());
     Ok(())
 }
 
 fn not_resumed() -> Result<()> {
     let program = program()?;
-    advise(&program, &["--for", "stream", "--size", "4MiB", "--budget", "1s", "--export=json=-", "-q"])?;
+    advise(
+        &program,
+        &[
+            "--for",
+            "stream",
+            "--size",
+            "4MiB",
+            "--budget",
+            "1s",
+            "--export=json=-",
+            "-q",
+        ],
+    )?;
     let ended = program.call(&["run", "--resume=1"])?;
-    ensure!(ended.code == Some(2) && ended.stderr.contains("Start it again"), "{ended:?}");
+    ensure!(
+        ended.code == Some(2) && ended.stderr.contains("Start it again"),
+        "{ended:?}"
+    );
     Ok(())
 }
 
 fn precision() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let count = |precision: &str| -> Result<(usize, Value)> {
-        let arguments = ["--case", "write,size=1MiB", "--precision", precision, "--budget", "4s"];
+        let arguments = [
+            "--case",
+            "write,size=1MiB",
+            "--precision",
+            precision,
+            "--budget",
+            "4s",
+        ];
         let document = program.run(target.path(), &arguments, 0)?;
-        let samples = document["cases"][0]["samples"].as_array().context("samples")?.len();
+        let samples = document["cases"][0]["samples"]
+            .as_array()
+            .context("samples")?
+            .len();
         Ok((samples, document))
     };
     let (coarse, _) = count("99%")?;
     let (fine, document) = count("0.01%")?;
-    ensure!((6..=120).contains(&coarse) && fine > coarse, "{coarse}, {fine}");
-    ensure!(document["run"]["settings"]["precision_ppm"] == 100, "{}", document["run"]);
+    ensure!(
+        (6..=120).contains(&coarse) && fine > coarse,
+        "{coarse}, {fine}"
+    );
+    ensure!(
+        document["run"]["settings"]["precision_ppm"] == 100,
+        "{}",
+        document["run"]
+    );
     let warnings = document["warnings"].as_array().context("warnings")?;
     ensure!(
-        warnings
-            .iter()
-            .any(|warning| warning.as_str().is_some_and(|warning| warning.contains("did not reach ± 0.01 %"))),
+        warnings.iter().any(|warning| warning
+            .as_str()
+            .is_some_and(|warning| warning.contains("did not reach ± 0.01 %"))),
         "{warnings:?}"
     );
     Ok(())

@@ -11,16 +11,32 @@ use crate::terminal::Terminal;
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a run announces and reports its bytes", &tmpfs, said);
-    trials.add("--max-bytes counts sources and old content, and is not exceeded", &tmpfs, not_passed);
+    trials.add(
+        "--max-bytes counts sources and old content, and is not exceeded",
+        &tmpfs,
+        not_passed,
+    );
     trials.add(
         "--max-bytes counts the check of direct I/O",
         &[Need::Strace, Need::Filesystem(Kind::Ext4)],
         direct,
     );
-    trials.add("a --max-bytes too low for a sample is refused with the minimum", &tmpfs, too_few);
-    trials.add("a suite without a size takes the largest within its budget", &tmpfs, sized);
+    trials.add(
+        "a --max-bytes too low for a sample is refused with the minimum",
+        &tmpfs,
+        too_few,
+    );
+    trials.add(
+        "a suite without a size takes the largest within its budget",
+        &tmpfs,
+        sized,
+    );
     let asked = [Need::Root, Need::Image("ext4"), Need::Program("setsid")];
-    trials.add("a large run asks first, and needs --yes or --max-bytes without a terminal", &asked, asks);
+    trials.add(
+        "a large run asks first, and needs --yes or --max-bytes without a terminal",
+        &asked,
+        asks,
+    );
 }
 
 fn direct() -> Result<()> {
@@ -28,17 +44,34 @@ fn direct() -> Result<()> {
         let (program, target) = (program()?, directory_on(Kind::Ext4));
         let trace = program.home().join("trace");
         let mut strace = writebench_testkit::strace();
-        strace.args(["-y", "-e", "trace=write,pwrite64", "-o"]).arg(&trace).arg(program.binary());
-        strace.arg("run").arg(target.path()).args(["--case", "pwrite,size=1MiB,cache=direct", "--no-limits"]);
+        strace
+            .args(["-y", "-e", "trace=write,pwrite64", "-o"])
+            .arg(&trace)
+            .arg(program.binary());
+        strace.arg("run").arg(target.path()).args([
+            "--case",
+            "pwrite,size=1MiB,cache=direct",
+            "--no-limits",
+        ]);
         strace.args(["--samples", "2", "--max-bytes", &most_bytes.to_string()]);
-        strace.env_remove("WRITEBENCH_DB").env("XDG_DATA_HOME", program.home());
+        strace
+            .env_remove("WRITEBENCH_DB")
+            .env("XDG_DATA_HOME", program.home());
         let output = strace.output()?;
         ensure!(output.status.success(), "{output:?}");
-        let taken = program.call(&["show", "--export", "csv=-"])?.stdout.lines().skip(1).count();
+        let taken = program
+            .call(&["show", "--export", "csv=-"])?
+            .stdout
+            .lines()
+            .skip(1)
+            .count();
         // Disturbed samples are repeated.
         ensure!(taken >= samples, "{taken} samples in {most_bytes}");
         let written = written_below(target.path(), &std::fs::read_to_string(&trace)?);
-        ensure!(written > 0 && written <= most_bytes, "{written} bytes, where {most_bytes} were allowed");
+        ensure!(
+            written > 0 && written <= most_bytes,
+            "{written} bytes, where {most_bytes} were allowed"
+        );
         // 12 MiB are the check of O_DIRECT.
         ensure!(written >= (12 + samples as u64) << 20, "{written}");
     }
@@ -49,25 +82,46 @@ fn direct() -> Result<()> {
 fn written_below(target: &Path, trace: &str) -> u64 {
     let target = format!("<{}/", target.display());
     let writes = trace.lines().filter(|line| line.contains(&target));
-    writes.filter_map(|line| line.rsplit_once("= ")?.1.trim().parse::<u64>().ok()).sum()
+    writes
+        .filter_map(|line| line.rsplit_once("= ")?.1.trim().parse::<u64>().ok())
+        .sum()
 }
 
 fn said() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let arguments = ["run", target.path().to_str().context("UTF-8")?, "--case", "read-write,size=4MiB"];
+    let arguments = [
+        "run",
+        target.path().to_str().context("UTF-8")?,
+        "--case",
+        "read-write,size=4MiB",
+    ];
     let arguments = [&arguments[..], &["--samples", "2", "--no-limits"]].concat();
     let before = program.call(&[&arguments[..], &["--dry-run"]].concat())?;
     ensure!(before.stdout.contains("8 MiB to be written"), "{before:?}");
-    ensure!(before.stdout.contains("Up to 4 MiB more for the sources of copies"), "{before:?}");
+    ensure!(
+        before
+            .stdout
+            .contains("Up to 4 MiB more for the sources of copies"),
+        "{before:?}"
+    );
     let ended = program.call(&arguments)?;
     let expected = "1 case × 2 samples: about 12 MiB to write, under 1 s on a fast disk";
     ensure!(ended.stderr.contains(expected), "{ended:?}");
-    let written = ended.stderr.split_once(" and wrote ").and_then(|(_, rest)| rest.split_once(" MiB."));
+    let written = ended
+        .stderr
+        .split_once(" and wrote ")
+        .and_then(|(_, rest)| rest.split_once(" MiB."));
     let mebibytes = written.and_then(|(number, _)| number.parse::<u64>().ok());
-    ensure!(mebibytes.is_some_and(|mebibytes| mebibytes >= 12 && mebibytes.is_multiple_of(4)), "{ended:?}");
+    ensure!(
+        mebibytes.is_some_and(|mebibytes| mebibytes >= 12 && mebibytes.is_multiple_of(4)),
+        "{ended:?}"
+    );
     let same = format!(" · {} MiB written", mebibytes.unwrap_or_default());
     let again = program.call(&["show"])?.stdout;
-    ensure!(ended.stdout.contains(&same) && again.contains(&same), "{same} in {ended:?}, {again}");
+    ensure!(
+        ended.stdout.contains(&same) && again.contains(&same),
+        "{same} in {ended:?}, {again}"
+    );
     Ok(())
 }
 
@@ -78,10 +132,23 @@ fn not_passed() -> Result<()> {
         ("write,size=4MiB,prepare=overwrite", "17MiB", 2),
     ] {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-        let arguments = ["--case", case, "--samples", "9", "--no-limits", "--max-bytes", most];
+        let arguments = [
+            "--case",
+            case,
+            "--samples",
+            "9",
+            "--no-limits",
+            "--max-bytes",
+            most,
+        ];
         let document = program.run(target.path(), &arguments, 0)?;
-        let taken = document["cases"][0]["samples"].as_array().map_or(0, Vec::len);
-        ensure!(taken == samples && document["run"]["status"] == "limited", "{case} in {most}: {taken}");
+        let taken = document["cases"][0]["samples"]
+            .as_array()
+            .map_or(0, Vec::len);
+        ensure!(
+            taken == samples && document["run"]["status"] == "limited",
+            "{case} in {most}: {taken}"
+        );
     }
     Ok(())
 }
@@ -90,30 +157,63 @@ fn too_few() -> Result<()> {
     for (words, most, least) in [
         (&["--case", "read-write,size=4MiB"][..], "7MiB", "9MiB"),
         (&["--case", "write,size=4MiB"][..], "1M", "5MiB"),
-        (&["--case", "write,size=4MiB", "--dry-run"][..], "1M", "5MiB"),
+        (
+            &["--case", "write,size=4MiB", "--dry-run"][..],
+            "1M",
+            "5MiB",
+        ),
     ] {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
         let path = target.path().to_str().context("UTF-8")?;
-        let ended = program.call(&[&["run", path, "--no-limits", "--max-bytes", most], words].concat())?;
-        ensure!(ended.code == Some(2) && ended.stderr.lines().count() == 1, "{ended:?}");
-        ensure!(ended.stderr.contains(&format!("at least {least}")), "{least} in {ended:?}");
+        let ended =
+            program.call(&[&["run", path, "--no-limits", "--max-bytes", most], words].concat())?;
+        ensure!(
+            ended.code == Some(2) && ended.stderr.lines().count() == 1,
+            "{ended:?}"
+        );
+        ensure!(
+            ended.stderr.contains(&format!("at least {least}")),
+            "{least} in {ended:?}"
+        );
     }
     Ok(())
 }
 
 fn sized() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let suite = ["--suite", "durable", "--samples", "2", "--no-limits", "--budget", "6s", "--verify", "never"];
+    let suite = [
+        "--suite",
+        "durable",
+        "--samples",
+        "2",
+        "--no-limits",
+        "--budget",
+        "6s",
+        "--verify",
+        "never",
+    ];
     let document = program.run(target.path(), &suite, 0)?;
     let cases = document["cases"].as_array().context("cases")?;
     let bytes = |case: &serde_json::Value| case["contract"]["bytes"].as_u64();
-    ensure!(cases.iter().all(|case| bytes(case) == bytes(&cases[0])), "several sizes");
+    ensure!(
+        cases.iter().all(|case| bytes(case) == bytes(&cases[0])),
+        "several sizes"
+    );
     let path = target.path().to_str().context("UTF-8")?;
     let ended = program.call(&[&["run", path], &suite[..]].concat())?;
-    ensure!(ended.stderr.contains("Files of ") && ended.stderr.contains("2 rounds fit"), "{ended:?}");
-    ensure!(!ended.stdout.contains("cut short by the budget"), "{ended:?}");
+    ensure!(
+        ended.stderr.contains("Files of ") && ended.stderr.contains("2 rounds fit"),
+        "{ended:?}"
+    );
+    ensure!(
+        !ended.stdout.contains("cut short by the budget"),
+        "{ended:?}"
+    );
     let given = program.call(&[&["run", path, "--size", "64KiB"], &suite[..]].concat())?;
-    ensure!(given.code == Some(0) && !given.stderr.contains("Files of "), "{given:?}");
+    ensure!(
+        given.code == Some(0) && !given.stderr.contains("Files of "),
+        "{given:?}"
+    );
     Ok(())
 }
 
@@ -123,29 +223,68 @@ fn asks() -> Result<()> {
     let target = image.path().join("target");
     std::fs::create_dir(&target)?;
     let path = target.to_str().context("UTF-8")?;
-    let many = ["run", path, "--case", "write,size=32MiB", "--samples", "5", "--no-limits"];
+    let many = [
+        "run",
+        path,
+        "--case",
+        "write,size=32MiB",
+        "--samples",
+        "5",
+        "--no-limits",
+    ];
     let ended = program.call(&many)?;
-    ensure!(ended.code == Some(2) && ended.stderr.lines().count() == 1, "{ended:?}");
-    for text in ["about 160 MiB", "a quarter of the free 4", "--yes", "--max-bytes"] {
+    ensure!(
+        ended.code == Some(2) && ended.stderr.lines().count() == 1,
+        "{ended:?}"
+    );
+    for text in [
+        "about 160 MiB",
+        "a quarter of the free 4",
+        "--yes",
+        "--max-bytes",
+    ] {
         ensure!(ended.stderr.contains(text), "{text} in {ended:?}");
     }
-    ensure!(entries(program.home()).is_empty() && entries(&target).is_empty(), "something was made");
+    ensure!(
+        entries(program.home()).is_empty() && entries(&target).is_empty(),
+        "something was made"
+    );
     for more in [&["--yes"][..], &["--max-bytes", "40MiB"]] {
         let ended = program.call(&[&many[..], more].concat())?;
         ensure!(ended.code == Some(0), "{ended:?}");
     }
     let memory = Mounted::tmpfs(512 << 20)?;
-    let in_memory = [&["run", memory.path().to_str().context("UTF-8")?], &many[2..]].concat();
+    let in_memory = [
+        &["run", memory.path().to_str().context("UTF-8")?],
+        &many[2..],
+    ]
+    .concat();
     ensure!(program.call(&in_memory)?.code == Some(0));
     // An explicit size, or --suite, needs consent. A run of all goals chooses a size that does not.
     let sized = program.call(&["run", path, "--set", "size=128MiB", "--no-limits"])?;
-    ensure!(sized.code == Some(2) && sized.stderr.contains("add --yes"), "{sized:?}");
-    let all_goals = program.call(&["run", path, "--samples", "6", "--budget", "10s", "--no-limits"])?;
+    ensure!(
+        sized.code == Some(2) && sized.stderr.contains("add --yes"),
+        "{sized:?}"
+    );
+    let all_goals = program.call(&[
+        "run",
+        path,
+        "--samples",
+        "6",
+        "--budget",
+        "10s",
+        "--no-limits",
+    ])?;
     ensure!(all_goals.code == Some(0), "{all_goals:?}");
-    ensure!(all_goals.stderr.contains("stops before 1 GiB are written"), "{all_goals:?}");
+    ensure!(
+        all_goals.stderr.contains("stops before 1 GiB are written"),
+        "{all_goals:?}"
+    );
     for (keys, code) in [("y\r", 0), ("n\r", 2)] {
         let mut terminal = Terminal::start(&program.command(&many), 200)?;
-        wait_for("the question", || terminal.shown().contains("Go on? [y/N]").then_some(()))?;
+        wait_for("the question", || {
+            terminal.shown().contains("Go on? [y/N]").then_some(())
+        })?;
         terminal.press(keys)?;
         let (status, shown) = terminal.end()?;
         ensure!(status.code() == Some(code), "{keys:?}: {status:?}: {shown}");

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use writebench_testkit::{Caching, Call, Fault, Faulty, Kind, Mounted, Need, Trials, What, When, directory_on};
+use writebench_testkit::{
+    Caching, Call, Fault, Faulty, Kind, Mounted, Need, Trials, What, When, directory_on,
+};
 
 use crate::{commands_of, program};
 
@@ -12,26 +14,66 @@ pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("list names cases that run", &[], listed_cases_parse);
     trials.add("show repeats a run and its exports", &tmpfs, show_repeats);
-    trials.add("svg writes charts to a directory, or reports that there are none", &tmpfs, charts_are_files);
-    trials.add("probe names the filesystem", &tmpfs, probe_names_the_filesystem);
-    trials.add("completions and the manual know every command", &[], completions_and_manual);
-    trials.add("list suites and dry runs count the same cases", &tmpfs, suite_counts);
+    trials.add(
+        "svg writes charts to a directory, or reports that there are none",
+        &tmpfs,
+        charts_are_files,
+    );
+    trials.add(
+        "probe names the filesystem",
+        &tmpfs,
+        probe_names_the_filesystem,
+    );
+    trials.add(
+        "completions and the manual know every command",
+        &[],
+        completions_and_manual,
+    );
+    trials.add(
+        "list suites and dry runs count the same cases",
+        &tmpfs,
+        suite_counts,
+    );
     trials.add(
         "a directory with a name outside UTF-8, or of two lines, is measured and resumed",
         &tmpfs,
         odd_names,
     );
-    trials.add("a dry run counts the bytes and writes nothing", &tmpfs, dry_run);
-    trials.add("a run without suite or case answers all goals", &tmpfs, all_goals);
+    trials.add(
+        "a dry run counts the bytes and writes nothing",
+        &tmpfs,
+        dry_run,
+    );
+    trials.add(
+        "a run without suite or case answers all goals",
+        &tmpfs,
+        all_goals,
+    );
     trials.add(
         "a run on a slow target answers fewer goals, and not for smaller files",
         &[Need::Fuse],
         slow_target,
     );
-    trials.add("a run continues after slow first samples", &[Need::Fuse], slow_first_samples);
-    trials.add("results go to stdout and all else to stderr", &tmpfs, outputs);
-    trials.add("a run ends with three sentences and the command for its page", &tmpfs, answer_and_doubts);
-    trials.add("a run without results reports the reason at its end", &[Need::Root], nothing_worked);
+    trials.add(
+        "a run continues after slow first samples",
+        &[Need::Fuse],
+        slow_first_samples,
+    );
+    trials.add(
+        "results go to stdout and all else to stderr",
+        &tmpfs,
+        outputs,
+    );
+    trials.add(
+        "a run ends with three sentences and the command for its page",
+        &tmpfs,
+        answer_and_doubts,
+    );
+    trials.add(
+        "a run without results reports the reason at its end",
+        &[Need::Root],
+        nothing_worked,
+    );
     trials.add("a run ignores a closed pipe", &tmpfs, closed_pipe);
     trials.add("equal seeds give the same order", &tmpfs, seeds_repeat);
 }
@@ -40,28 +82,55 @@ fn listed_cases_parse() -> Result<()> {
     let program = program()?;
     for what in ["suites", "methods", "axes"] {
         let ended = program.call(&["list", what])?;
-        ensure!(ended.code == Some(0) && ended.stdout.lines().count() >= 6, "{ended:?}");
+        ensure!(
+            ended.code == Some(0) && ended.stdout.lines().count() >= 6,
+            "{ended:?}"
+        );
     }
     let cases = program.call(&["list", "cases", "vectored"])?.stdout;
-    ensure!(cases.lines().count() == 36, "2 methods × 6 chunks × 3 states: {cases}");
+    ensure!(
+        cases.lines().count() == 36,
+        "2 methods × 6 chunks × 3 states: {cases}"
+    );
     let last = cases.lines().last().context("a case")?;
     let ended = program.call(&["run", "/dev/shm", "--case", last, "--dry-run"])?;
-    ensure!(ended.code == Some(0) && ended.stdout.contains(last), "{ended:?}");
+    ensure!(
+        ended.code == Some(0) && ended.stdout.contains(last),
+        "{ended:?}"
+    );
     Ok(())
 }
 
 fn show_repeats() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let document = program.run(target.path(), &["--case", "write,size=1MiB", "--samples", "2"], 0)?;
+    let document = program.run(
+        target.path(),
+        &["--case", "write,size=1MiB", "--samples", "2"],
+        0,
+    )?;
     let shown = program.call(&["show", "1", "--export=json=-"])?;
-    ensure!(serde_json::from_str::<Value>(&shown.stdout)? == document, "{shown:?}");
+    ensure!(
+        serde_json::from_str::<Value>(&shown.stdout)? == document,
+        "{shown:?}"
+    );
     let tables = program.call(&["show"])?.stdout;
-    ensure!(tables.contains("write,size=1MiB") && tables.contains("run 1"), "{tables}");
+    ensure!(
+        tables.contains("write,size=1MiB") && tables.contains("run 1"),
+        "{tables}"
+    );
     let runs = program.call(&["runs"])?.stdout;
     ensure!(runs.contains("complete"), "{runs}");
-    ensure!(program.call(&["show", "7"])?.stderr.contains("has no run 7"));
+    ensure!(
+        program
+            .call(&["show", "7"])?
+            .stderr
+            .contains("has no run 7")
+    );
     let missing = program.call(&["show", "--db", "/no/such.db"])?;
-    ensure!(missing.code == Some(2) && missing.stderr.contains("no runs yet"), "{missing:?}");
+    ensure!(
+        missing.code == Some(2) && missing.stderr.contains("no runs yet"),
+        "{missing:?}"
+    );
     for (format, start) in [("csv", "run_id,"), ("markdown", "# writebench")] {
         let ended = program.call(&["show", "--export", &format!("{format}=-")])?;
         ensure!(ended.stdout.starts_with(start), "{ended:?}");
@@ -73,15 +142,34 @@ fn charts_are_files() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let charts = program.home().join("charts");
     let export = format!("svg={}", charts.display());
-    let none =
-        ["--case", "write,size=1MiB,prepare=fallocate-zero-range", "--samples", "1", "--export", &export];
+    let none = [
+        "--case",
+        "write,size=1MiB,prepare=fallocate-zero-range",
+        "--samples",
+        "1",
+        "--export",
+        &export,
+    ];
     program.run(target.path(), &none, 4)?;
     ensure!(!charts.exists(), "a case without a figure is no chart");
     let noted = program.call(&["show", "--export", &export])?;
-    ensure!(noted.code == Some(0) && noted.stderr.contains("No chart for"), "{noted:?}");
-    let suite = ["--suite", "buffer", "--size", "64KiB", "--samples", "2", "--export", &export];
+    ensure!(
+        noted.code == Some(0) && noted.stderr.contains("No chart for"),
+        "{noted:?}"
+    );
+    let suite = [
+        "--suite",
+        "buffer",
+        "--size",
+        "64KiB",
+        "--samples",
+        "2",
+        "--export",
+        &export,
+    ];
     program.run(target.path(), &suite, 0)?;
-    let names = ["elapsed", "user-cpu", "system-cpu"].map(|time| format!("buffer-{time}-by-buffer-size.svg"));
+    let names = ["elapsed", "user-cpu", "system-cpu"]
+        .map(|time| format!("buffer-{time}-by-buffer-size.svg"));
     for name in &names {
         let picture = std::fs::read_to_string(charts.join(name)).context(name.clone())?;
         ensure!(
@@ -95,21 +183,47 @@ fn charts_are_files() -> Result<()> {
     std::fs::write(&earlier, marked.replace(">tmpfs<", ">of an earlier run<"))?;
     ensure!(program.call(&["show", "--export", &export])?.code == Some(0));
     ensure!(std::fs::read_to_string(&earlier)? == marked, "replaced");
-    ensure!(std::fs::read_dir(&charts)?.count() == names.len() + 2, "and the phases, and the index");
+    ensure!(
+        std::fs::read_dir(&charts)?.count() == names.len() + 2,
+        "and the phases, and the index"
+    );
     let index = std::fs::read_to_string(charts.join("charts.html"))?;
-    ensure!(names.iter().all(|name| index.contains(&format!("src=\"{name}\""))), "{index}");
-    let single = ["--case", "write,size=1MiB", "--samples", "1", "--export", &export];
+    ensure!(
+        names
+            .iter()
+            .all(|name| index.contains(&format!("src=\"{name}\""))),
+        "{index}"
+    );
+    let single = [
+        "--case",
+        "write,size=1MiB",
+        "--samples",
+        "1",
+        "--export",
+        &export,
+    ];
     program.run(target.path(), &single, 0)?;
-    ensure!(charts.join("case-phases.svg").exists(), "a single case has phases");
+    ensure!(
+        charts.join("case-phases.svg").exists(),
+        "a single case has phases"
+    );
     Ok(())
 }
 
 fn probe_names_the_filesystem() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let target = target.path().to_str().context("UTF-8")?;
-    ensure!(program.call(&["probe", target])?.stdout.contains("tmpfs on tmpfs"));
+    ensure!(
+        program
+            .call(&["probe", target])?
+            .stdout
+            .contains("tmpfs on tmpfs")
+    );
     let facts: Value = serde_json::from_str(&program.call(&["probe", target, "--json"])?.stdout)?;
-    ensure!(facts["filesystem"]["kind"] == "tmpfs" && facts["device"].is_null(), "{facts}");
+    ensure!(
+        facts["filesystem"]["kind"] == "tmpfs" && facts["device"].is_null(),
+        "{facts}"
+    );
     Ok(())
 }
 
@@ -128,13 +242,27 @@ fn completions_and_manual() -> Result<()> {
     }
     let manual = program.call(&["man"])?.stdout;
     for name in &commands {
-        ensure!(manual.contains(&format!("writebench\\-{name}(1)")), "{name} in {manual}");
+        ensure!(
+            manual.contains(&format!("writebench\\-{name}(1)")),
+            "{name} in {manual}"
+        );
         let own = program.call(&["man", name])?;
-        ensure!(own.code == Some(0) && own.stdout.contains(&format!("writebench\\-{name}")), "{own:?}");
+        ensure!(
+            own.code == Some(0) && own.stdout.contains(&format!("writebench\\-{name}")),
+            "{own:?}"
+        );
     }
-    ensure!(program.call(&["man", "run"])?.stdout.contains("max\\-bytes"));
+    ensure!(
+        program
+            .call(&["man", "run"])?
+            .stdout
+            .contains("max\\-bytes")
+    );
     for hidden in ["worker", "target-helper"] {
-        ensure!(program.call(&["man", hidden])?.code == Some(2) && !commands.iter().any(|name| name == hidden));
+        ensure!(
+            program.call(&["man", hidden])?.code == Some(2)
+                && !commands.iter().any(|name| name == hidden)
+        );
     }
     Ok(())
 }
@@ -145,12 +273,21 @@ fn suite_counts() -> Result<()> {
     let listed = program.call(&["list", "suites"])?.stdout;
     for line in listed.lines() {
         let mut words = line.split_whitespace();
-        let (Some(suite), Some(count)) = (words.next(), words.next()) else { continue };
-        let planned = program.call(&["run", path, "--suite", suite, "--dry-run"])?.stdout;
-        let is_counted = planned.lines().any(|line| line.starts_with(&format!("{count} cases × ")));
+        let (Some(suite), Some(count)) = (words.next(), words.next()) else {
+            continue;
+        };
+        let planned = program
+            .call(&["run", path, "--suite", suite, "--dry-run"])?
+            .stdout;
+        let is_counted = planned
+            .lines()
+            .any(|line| line.starts_with(&format!("{count} cases × ")));
         ensure!(is_counted, "{line}: {planned}");
         let cases = program.call(&["list", "cases", suite])?.stdout;
-        ensure!(cases.lines().count().to_string() == count, "{line}: {cases}");
+        ensure!(
+            cases.lines().count().to_string() == count,
+            "{line}: {cases}"
+        );
     }
     ensure!(listed.lines().count() >= 10, "{listed}");
     Ok(())
@@ -158,20 +295,46 @@ fn suite_counts() -> Result<()> {
 
 fn odd_names() -> Result<()> {
     let above = directory_on(Kind::Tmpfs);
-    for (name, shown) in [(&b"no\xffutf8"[..], r"no\xffutf8"), (b"two\nlines", r"two\x0alines")] {
+    for (name, shown) in [
+        (&b"no\xffutf8"[..], r"no\xffutf8"),
+        (b"two\nlines", r"two\x0alines"),
+    ] {
         let program = program()?;
         let target = above.path().join(OsStr::from_bytes(name));
         std::fs::create_dir(&target)?;
-        let limited = ["--case", "write,size=4KiB", "--samples", "3", "--max-bytes", "5000", "--no-limits"];
-        let output = program.command(&["run"]).arg(&target).args(limited).output()?;
+        let limited = [
+            "--case",
+            "write,size=4KiB",
+            "--samples",
+            "3",
+            "--max-bytes",
+            "5000",
+            "--no-limits",
+        ];
+        let output = program
+            .command(&["run"])
+            .arg(&target)
+            .args(limited)
+            .output()?;
         ensure!(output.status.code() == Some(0), "{output:?}");
         let list = program.call(&["runs"])?.stdout;
-        ensure!(list.lines().count() == 2 && list.contains(shown) && list.contains("limited"), "{list}");
-        let resumed = program.call(&["run", "--resume", "--max-bytes", "1MiB", "--export=json=-"])?;
+        ensure!(
+            list.lines().count() == 2 && list.contains(shown) && list.contains("limited"),
+            "{list}"
+        );
+        let resumed =
+            program.call(&["run", "--resume", "--max-bytes", "1MiB", "--export=json=-"])?;
         ensure!(resumed.code == Some(0), "{resumed:?}");
         let document: Value = serde_json::from_str(&resumed.stdout)?;
-        let taken = document["cases"][0]["samples"].as_array().context("samples")?.len();
-        ensure!(taken >= 3 && document["run"]["status"] == "complete", "{}", document["run"]);
+        let taken = document["cases"][0]["samples"]
+            .as_array()
+            .context("samples")?
+            .len();
+        ensure!(
+            taken >= 3 && document["run"]["status"] == "complete",
+            "{}",
+            document["run"]
+        );
         ensure!(writebench_testkit::entries(&target).is_empty());
     }
     Ok(())
@@ -191,12 +354,17 @@ fn dry_run() -> Result<()> {
     ])?;
     ensure!(ended.stdout.contains("1 case × 3 samples"), "{ended:?}");
     ensure!(
-        ended.stdout.contains("6 GiB to be written (2 GiB in a round), at most 1 GiB at once"),
+        ended
+            .stdout
+            .contains("6 GiB to be written (2 GiB in a round), at most 1 GiB at once"),
         "{ended:?}"
     );
     let large = program.call(&["run", path, "--case", "write,size=1TB", "--dry-run"])?;
     ensure!(
-        large.code == Some(0) && large.stderr.contains("The run would be refused: not enough"),
+        large.code == Some(0)
+            && large
+                .stderr
+                .contains("The run would be refused: not enough"),
         "{large:?}"
     );
     ensure!(
@@ -210,43 +378,90 @@ fn all_goals() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let document = program.run(target.path(), &["--size", "1MiB", "--samples", "1"], 0)?;
     let cases = document["cases"].as_array().context("cases")?;
-    ensure!(cases.len() >= 8 && cases.iter().all(|case| case["suite"] == "goals"), "{cases:?}");
+    ensure!(
+        cases.len() >= 8 && cases.iter().all(|case| case["suite"] == "goals"),
+        "{cases:?}"
+    );
     Ok(())
 }
 
 /// Each write takes a millisecond, like on a network.
 fn slow_target() -> Result<()> {
-    let document = slowed(&[When::Each(Call::Write)], Duration::from_millis(4), "8s", 2)?;
+    let document = slowed(
+        &[When::Each(Call::Write)],
+        Duration::from_millis(4),
+        "8s",
+        2,
+    )?;
     let cases = document["cases"].as_array().context("cases")?;
-    let sizes = || cases.iter().filter_map(|case| case["contract"]["bytes"].as_u64());
+    let sizes = || {
+        cases
+            .iter()
+            .filter_map(|case| case["contract"]["bytes"].as_u64())
+    };
     ensure!(sizes().max() == Some(16 << 20), "{:?}", sizes().max());
     // What most programs do is measured first, and nothing is said of the rest but that it was left out.
-    ensure!(cases[0]["samples"].as_array().is_some_and(|samples| !samples.is_empty()), "{}", cases[0]);
+    ensure!(
+        cases[0]["samples"]
+            .as_array()
+            .is_some_and(|samples| !samples.is_empty()),
+        "{}",
+        cases[0]
+    );
     let warning = document["warnings"][0].as_str().context("a warning")?;
-    ensure!(warning.starts_with("The limits left no time for "), "{}", document["warnings"]);
-    ensure!(warning.contains("To measure all, use --budget "), "{warning}");
+    ensure!(
+        warning.starts_with("The limits left no time for "),
+        "{}",
+        document["warnings"]
+    );
+    ensure!(
+        warning.contains("To measure all, use --budget "),
+        "{warning}"
+    );
     Ok(())
 }
 
 /// By their mean time, no round would fit.
 fn slow_first_samples() -> Result<()> {
     let first_of = |file| When::InFile(file, Call::Write, 1);
-    slowed(&[first_of(0), first_of(1), first_of(2)], Duration::from_millis(300), "4s", 1).map(drop)
+    slowed(
+        &[first_of(0), first_of(1), first_of(2)],
+        Duration::from_millis(300),
+        "4s",
+        1,
+    )
+    .map(drop)
 }
 
 /// A busy machine may take the time of many cases, so only `least` need a result.
 fn slowed(when: &[When], delay: Duration, budget: &str, least: usize) -> Result<Value> {
     let (program, faulty) = (program()?, Faulty::mount("sample", Caching::WriteThrough)?);
     let what = What::Delay(delay);
-    faulty.follow(&when.iter().map(|&when| Fault { when, what }).collect::<Vec<_>>());
+    faulty.follow(
+        &when
+            .iter()
+            .map(|&when| Fault { when, what })
+            .collect::<Vec<_>>(),
+    );
     let target = faulty.path().to_str().context("UTF-8")?;
-    let options = ["--reserve", "0%", "--no-limits", "--budget", budget, "--export=json=-"];
+    let options = [
+        "--reserve",
+        "0%",
+        "--no-limits",
+        "--budget",
+        budget,
+        "--export=json=-",
+    ];
     let ended = program.call(&[&["run", target], &options[..]].concat())?;
     ensure!(ended.code == Some(0), "{ended:?}");
     let document: Value = serde_json::from_str(&ended.stdout)?;
     let cases = document["cases"].as_array().context("cases")?;
-    let is_measured = |case: &&Value| case["outcome"] == "ok" && case["samples"][0]["outcome"] == "ok";
-    ensure!(cases.iter().filter(is_measured).count() >= least, "{cases:?}");
+    let is_measured =
+        |case: &&Value| case["outcome"] == "ok" && case["samples"][0]["outcome"] == "ok";
+    ensure!(
+        cases.iter().filter(is_measured).count() >= least,
+        "{cases:?}"
+    );
     Ok(document)
 }
 
@@ -261,7 +476,10 @@ fn outputs() -> Result<()> {
     );
     ensure!(!ended.stdout.contains('\u{1b}'), "no colour into a pipe");
     let quiet = program.call(&[&arguments[..], &["--quiet", "--color", "always"]].concat())?;
-    ensure!(quiet.stderr.is_empty() && quiet.stdout.contains('\u{1b}'), "{quiet:?}");
+    ensure!(
+        quiet.stderr.is_empty() && quiet.stdout.contains('\u{1b}'),
+        "{quiet:?}"
+    );
     let json = program.call(&[&arguments[..], &["--export", "json=-"]].concat())?;
     serde_json::from_str::<Value>(&json.stdout).context("nothing but JSON")?;
     Ok(())
@@ -270,16 +488,30 @@ fn outputs() -> Result<()> {
 fn answer_and_doubts() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let path = target.path().to_str().context("UTF-8")?;
-    let cases =
-        ["--case", "write,size=1MiB", "--case", "write,size=1MiB,chunk=64", "--samples", "2", "--no-limits"];
+    let cases = [
+        "--case",
+        "write,size=1MiB",
+        "--case",
+        "write,size=1MiB,chunk=64",
+        "--samples",
+        "2",
+        "--no-limits",
+    ];
     let ended = program.call(&[&["run", path][..], &cases].concat())?;
-    let last = ended.stdout.trim_end().rsplit("\n\n").next().context("an end")?;
+    let last = ended
+        .stdout
+        .trim_end()
+        .rsplit("\n\n")
+        .next()
+        .context("an end")?;
     // A busy machine disturbs samples, which adds a sentence.
     let last: Vec<&str> = last
         .lines()
         .filter(|line| !line.contains(" disturbed ") && !line.starts_with("Other programs"))
         .collect();
-    let [certainty, read_back, warning] = last.as_slice() else { anyhow::bail!("three: {last:?}") };
+    let [certainty, read_back, warning] = last.as_slice() else {
+        anyhow::bail!("three: {last:?}")
+    };
     let finding = ended
         .stdout
         .lines()
@@ -287,12 +519,23 @@ fn answer_and_doubts() -> Result<()> {
         .context("an answer")?;
     // Disturbed samples leave one of two.
     ensure!(finding.contains("plain, only "), "{finding}");
-    ensure!(certainty.starts_with("new file, page cache: Inconclusive vs. write,size=1MiB"), "{certainty}");
-    ensure!(read_back.starts_with("Read back: ") && warning.starts_with("Some cases have only "), "{last:?}");
+    ensure!(
+        certainty.starts_with("new file, page cache: Inconclusive vs. write,size=1MiB"),
+        "{certainty}"
+    );
+    ensure!(
+        read_back.starts_with("Read back: ") && warning.starts_with("Some cases have only "),
+        "{last:?}"
+    );
     let page = ended.stderr.trim_end().lines().last().context("a note")?;
     ensure!(page == "A page: writebench report 1", "{page}");
     let shown = program.call(&["show"])?;
-    ensure!(ended.stdout.ends_with(&shown.stdout[shown.stdout.len() - 200..]), "the same again: {shown:?}");
+    ensure!(
+        ended
+            .stdout
+            .ends_with(&shown.stdout[shown.stdout.len() - 200..]),
+        "the same again: {shown:?}"
+    );
     ensure!(shown.stderr.is_empty(), "no notes into a pipe: {shown:?}");
     let elsewhere = program.home().join("it's here.db");
     let elsewhere = elsewhere.to_str().context("UTF-8")?;
@@ -308,7 +551,12 @@ fn nothing_worked() -> Result<()> {
     let name = "allocate,size=1GiB,call=fallocate";
     let ended = program.call(&["run", path, "--case", name, "--samples", "1"])?;
     ensure!(ended.code == Some(4), "{ended:?}");
-    let last = ended.stdout.trim_end().rsplit("\n\n").next().context("an end")?;
+    let last = ended
+        .stdout
+        .trim_end()
+        .rsplit("\n\n")
+        .next()
+        .context("an end")?;
     ensure!(ended.stdout.contains("failed: fallocate: "), "{ended:?}");
     ensure!(last.contains("1 of 1 case failed: "), "{last}");
     Ok(())
@@ -322,7 +570,9 @@ fn closed_pipe() -> Result<()> {
         binary = program.binary().display(),
         target = target.path().display(),
     );
-    let output = std::process::Command::new("bash").args(["-c", &script]).output()?;
+    let output = std::process::Command::new("bash")
+        .args(["-c", &script])
+        .output()?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     ensure!(stdout.lines().last() == Some("0"), "{output:?}");
     ensure!(writebench_testkit::entries(target.path()).is_empty());
@@ -344,6 +594,9 @@ fn seeds_repeat() -> Result<()> {
         Ok(measured.map(|case| case["name"].to_string()).collect())
     };
     let (first, again, other) = (first_part("1")?, first_part("1")?, first_part("2")?);
-    ensure!(first.len() > 10 && first == again && first != other, "{first:?} {other:?}");
+    ensure!(
+        first.len() > 10 && first == again && first != other,
+        "{first:?} {other:?}"
+    );
     Ok(())
 }

@@ -8,19 +8,54 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("compare: numbers and labels name two runs", &tmpfs, by_number_and_label);
-    trials.add("compare: the unit is a run if each side has several", &tmpfs, several_runs);
-    trials.add("compare: show takes the newest run of a label", &tmpfs, show_by_label);
-    trials.add("compare: exported files need no database", &tmpfs, exported_files);
-    trials.add("compare: changed environments are listed", &tmpfs, changed_environment);
-    trials.add("compare: --fail-if-slower fails for slower cases only", &tmpfs, fail_if_slower);
-    trials.add("compare: cases with one name and different work are refused", &tmpfs, unequal_contracts);
+    trials.add(
+        "compare: numbers and labels name two runs",
+        &tmpfs,
+        by_number_and_label,
+    );
+    trials.add(
+        "compare: the unit is a run if each side has several",
+        &tmpfs,
+        several_runs,
+    );
+    trials.add(
+        "compare: show takes the newest run of a label",
+        &tmpfs,
+        show_by_label,
+    );
+    trials.add(
+        "compare: exported files need no database",
+        &tmpfs,
+        exported_files,
+    );
+    trials.add(
+        "compare: changed environments are listed",
+        &tmpfs,
+        changed_environment,
+    );
+    trials.add(
+        "compare: --fail-if-slower fails for slower cases only",
+        &tmpfs,
+        fail_if_slower,
+    );
+    trials.add(
+        "compare: cases with one name and different work are refused",
+        &tmpfs,
+        unequal_contracts,
+    );
     trials.add("compare: the table fits into 80 columns", &tmpfs, fits);
     trials.add("compare: every refusal is one line", &tmpfs, refusals);
-    for (label, text) in [("7", "a number"), ("", "at least one"), ("a,b", "commas"), ("a/b", "file")] {
-        trials.add(format!("compare: the label '{label}' is refused"), &tmpfs, move || {
-            label_refused(label, text)
-        });
+    for (label, text) in [
+        ("7", "a number"),
+        ("", "at least one"),
+        ("a,b", "commas"),
+        ("a/b", "file"),
+    ] {
+        trials.add(
+            format!("compare: the label '{label}' is refused"),
+            &tmpfs,
+            move || label_refused(label, text),
+        );
     }
 }
 
@@ -28,20 +63,33 @@ const CASE: &str = "write,size=1MiB";
 
 fn measured(program: &Program, more: &[&str]) -> Result<Value> {
     let target = directory_on(Kind::Tmpfs);
-    program.run(target.path(), &[&["--case", CASE, "--samples", "6"], more].concat(), 0)
+    program.run(
+        target.path(),
+        &[&["--case", CASE, "--samples", "6"], more].concat(),
+        0,
+    )
 }
 
 fn call(program: &Program, arguments: &[&str], code: i32) -> Result<Ended> {
     let ended = program.call(arguments)?;
-    ensure!(ended.code == Some(code), "expected exit code {code}: {ended:#?}");
+    ensure!(
+        ended.code == Some(code),
+        "expected exit code {code}: {ended:#?}"
+    );
     Ok(ended)
 }
 
 fn refused(program: &Program, arguments: &[&str], code: i32, text: &str) -> Result<()> {
     let ended = call(program, arguments, code)?;
     let stderr = &ended.stderr;
-    ensure!(stderr.trim_end().lines().count() == 1 && stderr.starts_with("writebench: "), "{stderr}");
-    ensure!(stderr.contains(text) && ended.stdout.is_empty(), "'{text}' in {ended:?}");
+    ensure!(
+        stderr.trim_end().lines().count() == 1 && stderr.starts_with("writebench: "),
+        "{stderr}"
+    );
+    ensure!(
+        stderr.contains(text) && ended.stdout.is_empty(),
+        "'{text}' in {ended:?}"
+    );
     Ok(())
 }
 
@@ -51,19 +99,33 @@ fn by_number_and_label() -> Result<()> {
     ensure!(exported["run"]["label"] == "before", "{}", exported["run"]);
     measured(&program, &["--label", "after"])?;
     let listed = call(&program, &["runs"], 0)?.stdout;
-    ensure!(listed.contains("before") && listed.contains("after") && listed.contains("label"), "{listed}");
+    ensure!(
+        listed.contains("before") && listed.contains("after") && listed.contains("label"),
+        "{listed}"
+    );
     for (a, b) in [("1", "2"), ("before", "after"), ("before", "2")] {
         let shown = call(&program, &["compare", a, b], 0)?.stdout;
-        ensure!(shown.contains("run 1 of 2") && shown.contains("run 2 of 2"), "{shown}");
-        ensure!(shown.contains(CASE) && shown.contains("inconclusive: one run per side"), "{shown}");
+        ensure!(
+            shown.contains("run 1 of 2") && shown.contains("run 2 of 2"),
+            "{shown}"
+        );
+        ensure!(
+            shown.contains(CASE) && shown.contains("inconclusive: one run per side"),
+            "{shown}"
+        );
         let summary = shown.lines().next().context("a summary")?;
-        ensure!(summary == "B vs. A: inconclusive: one run per side", "{summary}");
+        ensure!(
+            summary == "B vs. A: inconclusive: one run per side",
+            "{summary}"
+        );
     }
     // The inverse comparison has the inverse ratio.
     let ratio = |a: &str, b: &str| -> Result<f64> {
         let text = call(&program, &["compare", a, b, "--export", "json=-"], 0)?.stdout;
         let document: Value = serde_json::from_str(&text)?;
-        document["cases"][0]["speed_ratio"]["value"].as_f64().context("a ratio")
+        document["cases"][0]["speed_ratio"]["value"]
+            .as_f64()
+            .context("a ratio")
     };
     let product = ratio("1", "2")? * ratio("2", "1")?;
     ensure!((product - 1.0).abs() < 1e-9, "{product}");
@@ -84,9 +146,20 @@ fn several_runs() -> Result<()> {
         "{shown}"
     );
     let few = call(&program, &["compare", "1,3", "2"], 0)?.stdout;
-    ensure!(few.contains("too few runs") && few.contains("at least 4 runs"), "{few}");
-    let gate = call(&program, &["compare", "1,3", "2", "--fail-if-slower", "5%"], 2)?.stderr;
-    ensure!(gate.contains("no case has enough") && gate.lines().count() == 1, "{gate}");
+    ensure!(
+        few.contains("too few runs") && few.contains("at least 4 runs"),
+        "{few}"
+    );
+    let gate = call(
+        &program,
+        &["compare", "1,3", "2", "--fail-if-slower", "5%"],
+        2,
+    )?
+    .stderr;
+    ensure!(
+        gate.contains("no case has enough") && gate.lines().count() == 1,
+        "{gate}"
+    );
     refused(&program, &["compare", "a", "1"], 2, "the same run")
 }
 
@@ -95,9 +168,18 @@ fn show_by_label() -> Result<()> {
     measured(&program, &["--label", "mine"])?;
     measured(&program, &["--label", "mine"])?;
     measured(&program, &[])?;
-    ensure!(call(&program, &["show", "mine"], 0)?.stdout.contains("run 2"));
+    ensure!(
+        call(&program, &["show", "mine"], 0)?
+            .stdout
+            .contains("run 2")
+    );
     ensure!(call(&program, &["show", "1"], 0)?.stdout.contains("run 1"));
-    refused(&program, &["show", "yours"], 2, "no run has the label 'yours'")?;
+    refused(
+        &program,
+        &["show", "yours"],
+        2,
+        "no run has the label 'yours'",
+    )?;
     refused(&program, &["show", "last"], 2, "The newest run is 3")?;
     refused(&program, &["show", "a.json"], 2, "is a file")
 }
@@ -130,7 +212,11 @@ fn altered(document: &Value, factor: f64) -> Result<Value> {
             sample["disturbed_by"] = Value::Null;
             for phase in ["prepare", "open", "write", "sync", "close"] {
                 let time = sample["phases_ns"][phase].as_f64().context("a time")? * factor;
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "nanoseconds")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "nanoseconds"
+                )]
                 let time = time as u64;
                 sample["phases_ns"][phase] = time.into();
             }
@@ -142,17 +228,41 @@ fn altered(document: &Value, factor: f64) -> Result<Value> {
 fn exported_files() -> Result<()> {
     let maker = program()?;
     let document = measured(&maker, &[])?;
-    let (a, b) = (four(&maker, "a", &document, 1.0)?, four(&maker, "b", &document, 10.0)?);
+    let (a, b) = (
+        four(&maker, "a", &document, 1.0)?,
+        four(&maker, "b", &document, 10.0)?,
+    );
     // Another home, without a database.
     let program = program()?;
     let export = program.home().join("comparison.json");
-    let shown = call(&program, &["compare", &a, &b, "--export", &format!("json={}", export.display())], 0)?;
-    ensure!(shown.stdout.contains("1 slower") && shown.stdout.contains("a0.json"), "{shown:?}");
+    let shown = call(
+        &program,
+        &[
+            "compare",
+            &a,
+            &b,
+            "--export",
+            &format!("json={}", export.display()),
+        ],
+        0,
+    )?;
+    ensure!(
+        shown.stdout.contains("1 slower") && shown.stdout.contains("a0.json"),
+        "{shown:?}"
+    );
     let read: Value = serde_json::from_str(&std::fs::read_to_string(&export)?)?;
-    ensure!(read["cases"][0]["verdict"] == "slower" && read["summary"]["slower"] == 1, "{read}");
-    let ratio = read["cases"][0]["speed_ratio"]["value"].as_f64().context("a ratio")?;
+    ensure!(
+        read["cases"][0]["verdict"] == "slower" && read["summary"]["slower"] == 1,
+        "{read}"
+    );
+    let ratio = read["cases"][0]["speed_ratio"]["value"]
+        .as_f64()
+        .context("a ratio")?;
     ensure!(ratio < 0.2, "{ratio}");
-    ensure!(writebench_testkit::entries(program.home()) == [export], "no database");
+    ensure!(
+        writebench_testkit::entries(program.home()) == [export],
+        "no database"
+    );
     Ok(())
 }
 
@@ -165,14 +275,22 @@ fn changed_environment() -> Result<()> {
     other["run"]["version"] = "9.9.9".into();
     let other = file(&program, "other.json", &other)?;
     let shown = call(&program, &["compare", "1", text(&other)?], 0)?.stdout;
-    for text in
-        ["Other changes, possible reasons", "kernel", "Linux 9.99", "mount options", "→ rw,nosuch", "→ 9.9.9"]
-    {
+    for text in [
+        "Other changes, possible reasons",
+        "kernel",
+        "Linux 9.99",
+        "mount options",
+        "→ rw,nosuch",
+        "→ 9.9.9",
+    ] {
         ensure!(shown.contains(text), "'{text}' in {shown}");
     }
     let same = file(&program, "same.json", &altered(&document, 1.0)?)?;
     let shown = call(&program, &["compare", "1", text(&same)?], 0)?.stdout;
-    ensure!(!shown.contains("Other changes, possible reasons"), "{shown}");
+    ensure!(
+        !shown.contains("Other changes, possible reasons"),
+        "{shown}"
+    );
     Ok(())
 }
 
@@ -182,7 +300,11 @@ fn fail_if_slower() -> Result<()> {
     let base = four(&program, "base", &document, 1.0)?;
     let compare = |factor: f64, limit: &str, code: i32| -> Result<Ended> {
         let other = four(&program, "other", &document, factor)?;
-        call(&program, &["compare", &base, &other, "--fail-if-slower", limit], code)
+        call(
+            &program,
+            &["compare", &base, &other, "--fail-if-slower", limit],
+            code,
+        )
     };
     let single = file(&program, "single.json", &altered(&document, 10.0)?)?;
     refused(
@@ -193,11 +315,16 @@ fn fail_if_slower() -> Result<()> {
     )?;
     let failed = compare(10.0, "5%", 5)?;
     ensure!(
-        failed.stderr.starts_with("writebench: slower by more than 5 %: write,size=1MiB (0."),
+        failed
+            .stderr
+            .starts_with("writebench: slower by more than 5 %: write,size=1MiB (0."),
         "{failed:?}"
     );
     ensure!(failed.stderr.lines().count() == 1, "{failed:?}");
-    ensure!(failed.stdout.contains("1 slower"), "the comparison is still shown: {failed:?}");
+    ensure!(
+        failed.stdout.contains("1 slower"),
+        "the comparison is still shown: {failed:?}"
+    );
     compare(0.1, "5%", 0)?;
     compare(1.0, "5%", 0)?;
     let other = four(&program, "other", &document, 10.0)?;
@@ -206,15 +333,28 @@ fn fail_if_slower() -> Result<()> {
         Ok(call(&program, &[&words[..], limit].concat(), code)?.stdout)
     };
     let comment = exported("markdown=-", &["--fail-if-slower", "5%"], 5)?;
-    ensure!(comment.contains("Slower by more than 5 %: **`write,size=1MiB`**."), "{comment}");
     ensure!(
-        comment.contains("| case | A GB/s | B GB/s | B / A |") && comment.contains("| slower | 4 / 4 |"),
+        comment.contains("Slower by more than 5 %: **`write,size=1MiB`**."),
+        "{comment}"
+    );
+    ensure!(
+        comment.contains("| case | A GB/s | B GB/s | B / A |")
+            && comment.contains("| slower | 4 / 4 |"),
         "{comment}"
     );
     let tests = exported("junit=-", &["--fail-if-slower", "5%"], 5)?;
-    ensure!(tests.contains("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\""), "{tests}");
-    ensure!(tests.contains("<failure message=\"slower by more than 5 %: 0."), "{tests}");
-    ensure!(exported("junit=-", &[], 0)?.contains("failures=\"0\""), "only the option makes tests fail");
+    ensure!(
+        tests.contains("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\""),
+        "{tests}"
+    );
+    ensure!(
+        tests.contains("<failure message=\"slower by more than 5 %: 0."),
+        "{tests}"
+    );
+    ensure!(
+        exported("junit=-", &[], 0)?.contains("failures=\"0\""),
+        "only the option makes tests fail"
+    );
     compare(1.0, "0%", 0)?;
     compare(10.0, "95%", 0)?;
     Ok(())
@@ -227,27 +367,45 @@ fn unequal_contracts() -> Result<()> {
     let other = file(&program, "other.json", &other)?;
     let what = "is different work in run 1 and";
     refused(&program, &["compare", "1", text(&other)?], 2, what)?;
-    refused(&program, &["compare", "1", text(&other)?], 2, "durability: cached → durable")
+    refused(
+        &program,
+        &["compare", "1", text(&other)?],
+        2,
+        "durability: cached → durable",
+    )
 }
 
 fn fits() -> Result<()> {
     let program = program()?;
     let target = directory_on(Kind::Tmpfs);
     for _ in 0..2 {
-        program.run(target.path(), &["--suite", "create", "--size", "64KiB", "--samples", "4"], 0)?;
+        program.run(
+            target.path(),
+            &["--suite", "create", "--size", "64KiB", "--samples", "4"],
+            0,
+        )?;
     }
     let script = format!(
         "stty rows 24 cols 80; exec {} compare 1 2 --db {}",
         program.binary().display(),
         program.home().join("writebench/writebench.db").display()
     );
-    let output = std::process::Command::new("script").args(["-qec", &script, "/dev/null"]).output()?;
+    let output = std::process::Command::new("script")
+        .args(["-qec", &script, "/dev/null"])
+        .output()?;
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     ensure!(shown.contains("inconclusive"), "{shown}");
     for line in shown.lines() {
-        let plain: String = line.split('\u{1b}').enumerate().fold(String::new(), |text, (index, part)| {
-            text + if index == 0 { part } else { part.split_once('m').map_or("", |(_, after)| after) }
-        });
+        let plain: String =
+            line.split('\u{1b}')
+                .enumerate()
+                .fold(String::new(), |text, (index, part)| {
+                    text + if index == 0 {
+                        part
+                    } else {
+                        part.split_once('m').map_or("", |(_, after)| after)
+                    }
+                });
         ensure!(plain.trim_end().chars().count() <= 80, "{plain}");
     }
     Ok(())
@@ -260,29 +418,72 @@ fn refusals() -> Result<()> {
     let document = measured(&program, &[])?;
     refused(&program, &["compare", "1"], 2, "<B>")?;
     refused(&program, &["compare", "1", "9"], 2, "no run 9")?;
-    refused(&program, &["compare", "1", "nobody"], 2, "no run has the label 'nobody'")?;
+    refused(
+        &program,
+        &["compare", "1", "nobody"],
+        2,
+        "no run has the label 'nobody'",
+    )?;
     refused(&program, &["compare", "1", "1"], 2, "the same run")?;
     refused(&program, &["compare", "1", ""], 2, "single commas")?;
     refused(&program, &["compare", "1,,2", "3"], 2, "single commas")?;
-    refused(&program, &["compare", "1", "/no/such.json"], 2, "No such file or directory (2)")?;
-    refused(&program, &["compare", "1", "1", "--export", "csv=-"], 2, "json, markdown, junit only")?;
+    refused(
+        &program,
+        &["compare", "1", "/no/such.json"],
+        2,
+        "No such file or directory (2)",
+    )?;
+    refused(
+        &program,
+        &["compare", "1", "1", "--export", "csv=-"],
+        2,
+        "json, markdown, junit only",
+    )?;
     for limit in ["5", "-1%", "100%", "much"] {
         let limit = format!("--fail-if-slower={limit}");
         refused(&program, &["compare", "1", "1", &limit], 2, "such as 5%")?;
     }
     let letter = program.home().join("letter.json");
     std::fs::write(&letter, "Dear Sir,\nthis is a letter.\n")?;
-    refused(&program, &["compare", "1", text(&letter)?], 2, "not a JSON export of writebench")?;
+    refused(
+        &program,
+        &["compare", "1", text(&letter)?],
+        2,
+        "not a JSON export of writebench",
+    )?;
     let mut newer = document.clone();
     newer["schema"] = 7.into();
-    refused(&program, &["compare", "1", text(&file(&program, "newer.json", &newer)?)?], 2, "schema 7")?;
+    refused(
+        &program,
+        &[
+            "compare",
+            "1",
+            text(&file(&program, "newer.json", &newer)?)?,
+        ],
+        2,
+        "schema 7",
+    )?;
     let mut other = altered(&document, 1.0)?;
     other["cases"][0]["name"] = "mmap".into();
-    refused(&program, &["compare", "1", text(&file(&program, "other.json", &other)?)?], 2, "no common case")
+    refused(
+        &program,
+        &[
+            "compare",
+            "1",
+            text(&file(&program, "other.json", &other)?)?,
+        ],
+        2,
+        "no common case",
+    )
 }
 
 fn label_refused(label: &str, text: &str) -> Result<()> {
     let target = directory_on(Kind::Tmpfs);
     let path = target.path().to_str().context("UTF-8")?;
-    refused(&program()?, &["run", path, "--case", CASE, "--label", label], 2, text)
+    refused(
+        &program()?,
+        &["run", path, "--case", CASE, "--label", label],
+        2,
+        text,
+    )
 }

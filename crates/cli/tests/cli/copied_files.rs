@@ -13,13 +13,37 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let ext4 = [Need::Filesystem(Kind::Ext4)];
-    trials.add("no spelling of --to reaches its own source", &[Need::Root, ext4[0]], spellings);
+    trials.add(
+        "no spelling of --to reaches its own source",
+        &[Need::Root, ext4[0]],
+        spellings,
+    );
     trials.add("a copy of a private file is private", &ext4, modes);
-    trials.add("a source that does not end at its size is refused", &ext4, other_lengths);
-    trials.add("a file with holes is not ranked with those that have all bytes", &ext4, holes);
-    trials.add("a copy that shares blocks is not ranked with bytes", &[Need::Image("btrfs")], shared_blocks);
-    trials.add("compressed files have all bytes", &[Need::Image("btrfs")], compressed);
-    trials.add("a clone needs no space for its bytes", &[Need::Image("xfs")], clone_larger_than_space);
+    trials.add(
+        "a source that does not end at its size is refused",
+        &ext4,
+        other_lengths,
+    );
+    trials.add(
+        "a file with holes is not ranked with those that have all bytes",
+        &ext4,
+        holes,
+    );
+    trials.add(
+        "a copy that shares blocks is not ranked with bytes",
+        &[Need::Image("btrfs")],
+        shared_blocks,
+    );
+    trials.add(
+        "compressed files have all bytes",
+        &[Need::Image("btrfs")],
+        compressed,
+    );
+    trials.add(
+        "a clone needs no space for its bytes",
+        &[Need::Image("xfs")],
+        clone_larger_than_space,
+    );
 }
 
 fn spellings() -> Result<()> {
@@ -30,7 +54,12 @@ fn spellings() -> Result<()> {
     symlink("X", on.join("soft"))?;
     std::fs::create_dir(on.join("folder"))?;
     std::fs::create_dir(on.join("bound"))?;
-    call(Command::new("mount").arg("--bind").arg(on).arg(on.join("bound")))?;
+    call(
+        Command::new("mount")
+            .arg("--bind")
+            .arg(on)
+            .arg(on.join("bound")),
+    )?;
     let refused = || {
         let names = [
             "X",
@@ -44,12 +73,28 @@ fn spellings() -> Result<()> {
             "/dev/fd/3",
         ];
         for to in names {
-            let line = format!("exec \"$0\" run --from X --to {to} --case read-write --samples 1 3<>X");
+            let line =
+                format!("exec \"$0\" run --from X --to {to} --case read-write --samples 1 3<>X");
             let mut shell = Command::new("sh");
-            shell.args(["-c", &line]).arg(program.binary()).env("HOME", program.home()).current_dir(on);
-            let output = shell.env("WRITEBENCH_DB", program.home().join("copies.db")).output()?;
-            ensure!(output.status.code().is_some_and(|code| code == 2 || code == 3), "{to}: {output:?}");
-            ensure!(std::fs::read(on.join("X"))? == [7; 100_000], "{to}: {output:?}");
+            shell
+                .args(["-c", &line])
+                .arg(program.binary())
+                .env("HOME", program.home())
+                .current_dir(on);
+            let output = shell
+                .env("WRITEBENCH_DB", program.home().join("copies.db"))
+                .output()?;
+            ensure!(
+                output
+                    .status
+                    .code()
+                    .is_some_and(|code| code == 2 || code == 3),
+                "{to}: {output:?}"
+            );
+            ensure!(
+                std::fs::read(on.join("X"))? == [7; 100_000],
+                "{to}: {output:?}"
+            );
         }
         Ok(())
     };
@@ -68,13 +113,29 @@ fn modes() -> Result<()> {
             std::fs::write(on.join("Y"), "old")?;
             std::fs::set_permissions(on.join("Y"), Permissions::from_mode(mode))?;
         }
-        let run = ["run", "--from", "X", "--to", "Y", "--case", "read-write", "--samples", "1", "--no-limits"];
+        let run = [
+            "run",
+            "--from",
+            "X",
+            "--to",
+            "Y",
+            "--case",
+            "read-write",
+            "--samples",
+            "1",
+            "--no-limits",
+        ];
         let command = program.command(&run);
         let mut shell = Command::new("sh");
-        shell.args(["-c", "umask 022; exec \"$@\"", "sh"]).current_dir(on);
+        shell
+            .args(["-c", "umask 022; exec \"$@\"", "sh"])
+            .current_dir(on);
         let output = writebench_testkit::extended(shell, &command).output()?;
         ensure!(output.status.success(), "{output:?}");
-        ensure!(std::fs::read(on.join("Y"))? == [7; 10_000], "another content");
+        ensure!(
+            std::fs::read(on.join("Y"))? == [7; 10_000],
+            "another content"
+        );
         let mode = on.join("Y").metadata()?.permissions().mode() & 0o777;
         std::fs::remove_file(on.join("Y"))?;
         Ok(mode)
@@ -87,7 +148,10 @@ fn modes() -> Result<()> {
         (0o644, Some(0o600), 0o600),
     ] {
         let mode = copied(source, existing)?;
-        ensure!(mode == wanted, "{mode:o} in place of {wanted:o}, for {source:o} over {existing:?}");
+        ensure!(
+            mode == wanted,
+            "{mode:o} in place of {wanted:o}, for {source:o} over {existing:?}"
+        );
     }
     Ok(())
 }
@@ -95,16 +159,25 @@ fn modes() -> Result<()> {
 fn other_lengths() -> Result<()> {
     let (program, directory) = (program()?, directory_on(Kind::Ext4));
     let on = directory.path();
-    for from in ["/proc/cpuinfo", "/sys/kernel/mm/transparent_hugepage/enabled"] {
+    for from in [
+        "/proc/cpuinfo",
+        "/sys/kernel/mm/transparent_hugepage/enabled",
+    ] {
         let run = ["run", "--from", from, "--to", "Y", "--samples", "1"];
         let search = ["advise", ".", "--for", "copy", "--from", from];
         for arguments in [&run[..], &search] {
             let output = program.command(arguments).current_dir(on).output()?;
             let text = String::from_utf8_lossy(&output.stderr);
-            ensure!(output.status.code() == Some(2) && text.contains("does not end at its size"), "{text}");
+            ensure!(
+                output.status.code() == Some(2) && text.contains("does not end at its size"),
+                "{text}"
+            );
         }
         let mut command = program.command(&["run", "--suite", "copy", "--samples", "1"]);
-        let output = command.stdin(File::open(from)?).stdout(File::create(on.join("Z"))?).output()?;
+        let output = command
+            .stdin(File::open(from)?)
+            .stdout(File::create(on.join("Z"))?)
+            .output()?;
         ensure!(output.status.code() == Some(2), "{output:?}");
         ensure!(!on.join("Y").exists() && on.join("Z").metadata()?.len() == 0);
     }
@@ -117,9 +190,14 @@ fn contents(document: &Value) -> Result<Vec<(String, String)>> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let found = |case: &Value| {
         ensure!(case["outcome"] == "ok", "{case}");
-        let is_program = case["method"].as_str().is_some_and(|method| method.ends_with("program"));
+        let is_program = case["method"]
+            .as_str()
+            .is_some_and(|method| method.ends_with("program"));
         let name = text(&case[if is_program { "label" } else { "name" }]).context("a name")?;
-        Ok((name, text(&case["contract"]["content"]).context("a content")?))
+        Ok((
+            name,
+            text(&case["contract"]["content"]).context("a content")?,
+        ))
     };
     cases.iter().map(found).collect()
 }
@@ -128,7 +206,10 @@ fn have(document: &Value, wanted: &[(&str, &str)]) -> Result<()> {
     let found = contents(document)?;
     ensure!(found.len() == wanted.len(), "{found:?}");
     for ((name, content), (start, wanted)) in found.iter().zip(wanted) {
-        ensure!(name.starts_with(start) && content == wanted, "{start} has {wanted}: {found:?}");
+        ensure!(
+            name.starts_with(start) && content == wanted,
+            "{start} has {wanted}: {found:?}"
+        );
     }
     Ok(())
 }
@@ -147,10 +228,26 @@ fn holes() -> Result<()> {
     let (program, directory) = (program()?, directory_on(Kind::Ext4));
     let from = sparse_source(directory.path())?;
     let common = ["--samples", "1", "--no-limits"];
-    let copies = ["--from", &from, "--case", "read-write", "--case", "sendfile", "--copies"];
-    let commands =
-        ["--command", "cp --sparse=auto {source} {file}", "--command", "cp --sparse=never {source} {file}"];
-    let document = program.run(directory.path(), &[&copies[..], &commands, &common].concat(), 0)?;
+    let copies = [
+        "--from",
+        &from,
+        "--case",
+        "read-write",
+        "--case",
+        "sendfile",
+        "--copies",
+    ];
+    let commands = [
+        "--command",
+        "cp --sparse=auto {source} {file}",
+        "--command",
+        "cp --sparse=never {source} {file}",
+    ];
+    let document = program.run(
+        directory.path(),
+        &[&copies[..], &commands, &common].concat(),
+        0,
+    )?;
     have(
         &document,
         &[
@@ -160,37 +257,95 @@ fn holes() -> Result<()> {
             ("cp --sparse=never", "copy"),
         ],
     )?;
-    ensure!(document["cases"][2]["samples"][0]["hole_bytes"] == SPARSE_BYTES - 4096, "{document}");
+    ensure!(
+        document["cases"][2]["samples"][0]["hole_bytes"] == SPARSE_BYTES - 4096,
+        "{document}"
+    );
     let shown = program.call(&["show"])?.stdout;
-    ensure!(shown.contains("its file has holes, 4 KiB of 4 MiB hold data"), "{shown}");
+    ensure!(
+        shown.contains("its file has holes, 4 KiB of 4 MiB hold data"),
+        "{shown}"
+    );
     let target = directory.path().to_str().context("UTF-8")?;
     for more in [&["--dry-run"][..], &common] {
-        let run = [&["run", target, "--from", &from, "--case", "read-write"], more].concat();
+        let run = [
+            &["run", target, "--from", &from, "--case", "read-write"],
+            more,
+        ]
+        .concat();
         let said = program.call(&run)?.stderr;
-        ensure!(said.contains("has holes: 4 KiB of 4 MiB hold data"), "{said}");
+        ensure!(
+            said.contains("has holes: 4 KiB of 4 MiB hold data"),
+            "{said}"
+        );
     }
-    let zeros = ["--case", "write,size=1MiB,data=zero", "--command", "truncate -s 1M {file}"];
+    let zeros = [
+        "--case",
+        "write,size=1MiB,data=zero",
+        "--command",
+        "truncate -s 1M {file}",
+    ];
     let reserved = ["--command", "fallocate -l 1M {file}"];
-    let document = program.run(directory.path(), &[&zeros[..], &reserved, &common].concat(), 0)?;
-    have(&document, &[("write", "zero"), ("truncate", "sparse"), ("fallocate", "sparse")])
+    let document = program.run(
+        directory.path(),
+        &[&zeros[..], &reserved, &common].concat(),
+        0,
+    )?;
+    have(
+        &document,
+        &[
+            ("write", "zero"),
+            ("truncate", "sparse"),
+            ("fallocate", "sparse"),
+        ],
+    )
 }
 
 fn shared_blocks() -> Result<()> {
     let (program, image) = (program()?, Image::mount("btrfs", 512 << 20)?);
     std::fs::write(image.path().join("dense"), vec![7; 3_000_001])?;
     File::open(image.path().join("dense"))?.sync_all()?;
-    let dense = image.path().join("dense").to_str().context("UTF-8")?.to_owned();
+    let dense = image
+        .path()
+        .join("dense")
+        .to_str()
+        .context("UTF-8")?
+        .to_owned();
     for from in [dense, sparse_source(&image.path())?] {
-        let copies =
-            ["--from", &from, "--case", "read-write", "--case", "copy-file-range", "--case", "ficlone"];
-        let program_too = ["--copies", "--command", "cp --reflink=always {source} {file}"];
+        let copies = [
+            "--from",
+            &from,
+            "--case",
+            "read-write",
+            "--case",
+            "copy-file-range",
+            "--case",
+            "ficlone",
+        ];
+        let program_too = [
+            "--copies",
+            "--command",
+            "cp --reflink=always {source} {file}",
+        ];
         let more = ["--samples", "1", "--no-limits"];
-        let document = program.run(&image.path(), &[&copies[..], &program_too, &more].concat(), 0)?;
+        let document = program.run(
+            &image.path(),
+            &[&copies[..], &program_too, &more].concat(),
+            0,
+        )?;
         let shared = "shared-copy";
-        let wanted = [("read-write", "copy"), ("copy-file-range", shared), ("ficlone", shared), ("cp", shared)];
+        let wanted = [
+            ("read-write", "copy"),
+            ("copy-file-range", shared),
+            ("ficlone", shared),
+            ("cp", shared),
+        ];
         have(&document, &wanted).context(from)?;
         let shown = program.call(&["show"])?.stdout;
-        ensure!(shown.contains("its file shares its blocks with the source"), "{shown}");
+        ensure!(
+            shown.contains("its file shares its blocks with the source"),
+            "{shown}"
+        );
     }
     Ok(())
 }
@@ -202,8 +357,18 @@ fn compressed() -> Result<()> {
     std::fs::write(image.path().join("dense"), vec![7; 3_000_001])?;
     File::open(image.path().join("dense"))?.sync_all()?;
     let from = image.path().join("dense");
-    let copies = ["--from", from.to_str().context("UTF-8")?, "--case", "read-write,sync=fsync", "--durable"];
-    let commands = ["--copies", "--command", "dd if={source} of={file} bs=1M conv=fsync status=none"];
+    let copies = [
+        "--from",
+        from.to_str().context("UTF-8")?,
+        "--case",
+        "read-write,sync=fsync",
+        "--durable",
+    ];
+    let commands = [
+        "--copies",
+        "--command",
+        "dd if={source} of={file} bs=1M conv=fsync status=none",
+    ];
     let more = ["--samples", "1", "--no-limits"];
     let document = program.run(&image.path(), &[&copies[..], &commands, &more].concat(), 0)?;
     have(&document, &[("read-write", "copy"), ("dd", "copy")])
@@ -214,12 +379,31 @@ fn clone_larger_than_space() -> Result<()> {
     let from = image.path().join("large");
     File::create(&from)?.set_len(600 << 20)?;
     let from = from.to_str().context("UTF-8")?;
-    let clone = ["--from", from, "--case", "ficlone", "--samples", "1", "--no-limits", "--yes"];
+    let clone = [
+        "--from",
+        from,
+        "--case",
+        "ficlone",
+        "--samples",
+        "1",
+        "--no-limits",
+        "--yes",
+    ];
     let document = program.run(&image.path(), &clone, 0)?;
     ensure!(document["cases"][0]["outcome"] == "ok", "{document}");
     let target = image.path();
-    let read_write = ["run", target.to_str().context("UTF-8")?, "--from", from, "--case", "read-write"];
+    let read_write = [
+        "run",
+        target.to_str().context("UTF-8")?,
+        "--from",
+        from,
+        "--case",
+        "read-write",
+    ];
     let ended = program.call(&read_write)?;
-    ensure!(ended.code == Some(3) && ended.stderr.contains("are missing"), "{ended:?}");
+    ensure!(
+        ended.code == Some(3) && ended.stderr.contains("are missing"),
+        "{ended:?}"
+    );
     Ok(())
 }

@@ -205,5 +205,12 @@ pub(crate) const COPIES: &[Promise] = &[
 /// Reflinks, which ext4 lacks.
 pub(crate) const CLONES: &[Promise] = &[(
     "ficlone,size=1MiB",
-    &[(CREATE, 1), ("open source", 1), ("ioctl FICLONERANGE", 1), ("close source", 1), ("close", 2), (LOOK, 1)],
+    &[
+        (CREATE, 1),
+        ("open source", 1),
+        ("ioctl FICLONERANGE", 1),
+        ("close source", 1),
+        ("close", 2),
+        (LOOK, 1),
+    ],
 )];

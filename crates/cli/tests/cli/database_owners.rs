@@ -12,7 +12,11 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Root, Need::Filesystem(Kind::Tmpfs)];
-    trials.add("a database in a shared directory is refused with another path", &needs, open_to_all);
+    trials.add(
+        "a database in a shared directory is refused with another path",
+        &needs,
+        open_to_all,
+    );
     trials.add("a planted journal is not applied", &needs, hot_journal);
     trials.add("side files of other users are refused", &needs, beside);
     trials.add("a new database directory is private", &needs, made);
@@ -26,21 +30,33 @@ fn text(path: &Path) -> Result<&str> {
 }
 
 fn refused(ended: &Ended, what: &str) -> Result<()> {
-    ensure!(ended.code == Some(3) && ended.stdout.is_empty(), "{ended:?}");
-    ensure!(ended.stderr.lines().count() == 1 && ended.stderr.contains(what), "{ended:?}");
+    ensure!(
+        ended.code == Some(3) && ended.stdout.is_empty(),
+        "{ended:?}"
+    );
+    ensure!(
+        ended.stderr.lines().count() == 1 && ended.stderr.contains(what),
+        "{ended:?}"
+    );
     Ok(())
 }
 
 fn both(program: &Program, database: &Path, target: &Path) -> Result<[Ended; 2]> {
     let database = text(database)?;
     let run = [&["--db", database, "run", text(target)?], &CASE[..]].concat();
-    Ok([program.call(&run)?, program.call(&["--db", database, "show"])?])
+    Ok([
+        program.call(&run)?,
+        program.call(&["--db", database, "show"])?,
+    ])
 }
 
 fn database(program: &Program, target: &Path) -> Result<std::path::PathBuf> {
     let database = program.home().join("own/wb.db");
     let [ran, shown] = both(program, &database, target)?;
-    ensure!(ran.code == Some(0) && shown.code == Some(0), "{ran:?} {shown:?}");
+    ensure!(
+        ran.code == Some(0) && shown.code == Some(0),
+        "{ran:?} {shown:?}"
+    );
     Ok(database)
 }
 
@@ -51,12 +67,21 @@ fn open_to_all() -> Result<()> {
     for mode in [0o1777, 0o777, 0o775] {
         std::fs::set_permissions(directory, Permissions::from_mode(mode))?;
         for ended in both(&program, &database, target.path())? {
-            refused(&ended, &format!("other users can make files in {}", directory.display()))?;
-            ensure!(ended.stderr.trim_end().ends_with("own/mine/wb.db"), "{ended:?}");
+            refused(
+                &ended,
+                &format!("other users can make files in {}", directory.display()),
+            )?;
+            ensure!(
+                ended.stderr.trim_end().ends_with("own/mine/wb.db"),
+                "{ended:?}"
+            );
         }
     }
     let [ran, shown] = both(&program, &directory.join("mine/wb.db"), target.path())?;
-    ensure!(ran.code == Some(0) && shown.code == Some(0), "as it was told: {ran:?} {shown:?}");
+    ensure!(
+        ran.code == Some(0) && shown.code == Some(0),
+        "as it was told: {ran:?} {shown:?}"
+    );
     chown(directory, Some(NOBODY), None)?;
     std::fs::set_permissions(directory, Permissions::from_mode(0o755))?;
     for ended in both(&program, &database, target.path())? {
@@ -86,7 +111,11 @@ fn hot_journal() -> Result<()> {
     }
     ensure!(std::fs::read(&database)? == before, "its runs are there");
     std::fs::remove_file(&journal)?;
-    ensure!(both(&program, &database, target.path())?.iter().all(|ended| ended.code == Some(0)));
+    ensure!(
+        both(&program, &database, target.path())?
+            .iter()
+            .all(|ended| ended.code == Some(0))
+    );
     Ok(())
 }
 
@@ -103,7 +132,10 @@ fn beside() -> Result<()> {
         std::fs::remove_file(&file)?;
         symlink("/etc/passwd", &file)?;
         for ended in both(&program, &database, target.path())? {
-            refused(&ended, &format!("wb.db{suffix} is a symbolic link to /etc/passwd"))?;
+            refused(
+                &ended,
+                &format!("wb.db{suffix} is a symbolic link to /etc/passwd"),
+            )?;
         }
         std::fs::remove_file(&file)?;
     }
@@ -129,10 +161,21 @@ fn made() -> Result<()> {
     let of_shell = |more: &[&str]| -> Result<Ended> {
         let line = format!("umask 0; exec {} \"$@\"", program.binary().display());
         let mut command = Command::new("sh");
-        command.args(["-c", &line, "sh"]).args(&run).args(more).env_remove("WRITEBENCH_DB");
-        let output = command.env("HOME", program.home()).env("XDG_DATA_HOME", program.home()).output()?;
+        command
+            .args(["-c", &line, "sh"])
+            .args(&run)
+            .args(more)
+            .env_remove("WRITEBENCH_DB");
+        let output = command
+            .env("HOME", program.home())
+            .env("XDG_DATA_HOME", program.home())
+            .output()?;
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        Ok(Ended { code: output.status.code(), stdout: String::new(), stderr })
+        Ok(Ended {
+            code: output.status.code(),
+            stdout: String::new(),
+            stderr,
+        })
     };
     let ended = of_shell(&[])?;
     ensure!(ended.code == Some(0), "{ended:?}");
@@ -144,7 +187,10 @@ fn made() -> Result<()> {
     let deeper = program.home().join("no/such/wb.db");
     let ended = of_shell(&["--db", text(&deeper)?])?;
     ensure!(
-        ended.code == Some(2) && ended.stderr.contains("Make that directory, or name another"),
+        ended.code == Some(2)
+            && ended
+                .stderr
+                .contains("Make that directory, or name another"),
         "{ended:?}"
     );
     ensure!(!program.home().join("no").exists() && entries(target.path()).is_empty());

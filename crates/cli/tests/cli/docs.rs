@@ -8,8 +8,16 @@ use writebench_testkit::{Program, Trials};
 use crate::{commands_of, program};
 
 pub(crate) fn add(trials: &mut Trials) {
-    trials.add("docs/reference/commands.md matches the program's output", &[], commands);
-    trials.add("docs/reference/exit-codes.md lists the codes that --help lists", &[], exit_codes);
+    trials.add(
+        "docs/reference/commands.md matches the program's output",
+        &[],
+        commands,
+    );
+    trials.add(
+        "docs/reference/exit-codes.md lists the codes that --help lists",
+        &[],
+        exit_codes,
+    );
 }
 
 fn documents() -> PathBuf {
@@ -17,8 +25,9 @@ fn documents() -> PathBuf {
 }
 
 fn commands() -> Result<()> {
-    let mut text =
-        String::from("# Commands\n\nPrinted by `UPDATE_DOCS=1 cargo test -p writebench --test cli docs`.\n");
+    let mut text = String::from(
+        "# Commands\n\nPrinted by `UPDATE_DOCS=1 cargo test -p writebench --test cli docs`.\n",
+    );
     let program = program()?;
     for (title, arguments) in calls(&program)? {
         let line = arguments.join(" ");
@@ -39,12 +48,21 @@ fn commands() -> Result<()> {
 
 /// Headings and calls: the help of each command, and the lists.
 fn calls(program: &Program) -> Result<Vec<(String, Vec<String>)>> {
-    let call = |title: &str, words: &str| (title.to_owned(), words.split(' ').map(str::to_owned).collect());
+    let call = |title: &str, words: &str| {
+        (
+            title.to_owned(),
+            words.split(' ').map(str::to_owned).collect(),
+        )
+    };
     let mut calls = vec![call("The program", "--help")];
-    let commands = commands_of(program)?.into_iter().filter(|name| name != "help");
+    let commands = commands_of(program)?
+        .into_iter()
+        .filter(|name| name != "help");
     calls.extend(commands.map(|name| call(&name, &format!("{name} --help"))));
-    calls
-        .extend(["Suites", "Methods", "Axes"].map(|what| call(what, &format!("list {}", what.to_lowercase()))));
+    calls.extend(
+        ["Suites", "Methods", "Axes"]
+            .map(|what| call(what, &format!("list {}", what.to_lowercase()))),
+    );
     Ok(calls)
 }
 
@@ -62,11 +80,14 @@ fn exit_codes() -> Result<()> {
     let mut checked = 0;
     for row in text.lines().filter_map(|line| line.strip_prefix("| ")) {
         let mut cells = row.split(" | ");
-        let (Some(code), Some(meaning)) = (cells.next(), cells.next()) else { continue };
+        let (Some(code), Some(meaning)) = (cells.next(), cells.next()) else {
+            continue;
+        };
         if code.parse::<u8>().is_ok() {
             checked += 1;
             ensure!(
-                help.replace('\n', " ").contains(&format!("{code} {meaning}")),
+                help.replace('\n', " ")
+                    .contains(&format!("{code} {meaning}")),
                 "{code} {meaning} is not in {help}"
             );
         }

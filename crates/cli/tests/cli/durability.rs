@@ -4,14 +4,17 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use writebench_testkit::{Bindfs, Caching, Call, Errno, Faulty, Image, LoopDevice, Mounted, Need, Trials};
+use writebench_testkit::{
+    Bindfs, Caching, Call, Errno, Faulty, Image, LoopDevice, Mounted, Need, Trials,
+};
 
 use crate::program;
 use crate::syscalls::Flushed;
 
 pub(crate) fn add(trials: &mut Trials) {
     for case in FUSE_SYNCS {
-        let name = format!("durability: {case} is trusted on FUSE only if it always reaches the server");
+        let name =
+            format!("durability: {case} is trusted on FUSE only if it always reaches the server");
         trials.add(name, &[Need::Fuse], move || is_trusted_as_traced(case));
     }
     for (kind, needs) in [
@@ -20,17 +23,33 @@ pub(crate) fn add(trials: &mut Trials) {
         ("xfs", Need::Image("xfs")),
         ("btrfs", Need::Image("btrfs")),
     ] {
-        let name = format!("durability: every trusted sync of a record flushes the device of {kind}");
+        let name =
+            format!("durability: every trusted sync of a record flushes the device of {kind}");
         trials.add(name, &[needs], move || trusted_syncs_flush(kind));
     }
     let image = [Need::Image("ext4")];
-    trials.add("durability: an overlay mounted volatile makes nothing durable", &image, volatile_overlay);
-    trials.add("durability: ext4 without barriers makes nothing durable", &image, no_barriers);
-    trials.add("durability: an image in memory makes nothing durable", &image, image_in_memory);
-    let name =
-        "durability: a filesystem that cannot sync a directory is named, and new files are unsupported there";
+    trials.add(
+        "durability: an overlay mounted volatile makes nothing durable",
+        &image,
+        volatile_overlay,
+    );
+    trials.add(
+        "durability: ext4 without barriers makes nothing durable",
+        &image,
+        no_barriers,
+    );
+    trials.add(
+        "durability: an image in memory makes nothing durable",
+        &image,
+        image_in_memory,
+    );
+    let name = "durability: a filesystem that cannot sync a directory is named, and new files are unsupported there";
     trials.add(name, &[Need::Fuse], no_directory_syncs);
-    trials.add("durability: syncfs is no candidate on FUSE", &[Need::Bindfs], no_syncfs_on_fuse);
+    trials.add(
+        "durability: syncfs is no candidate on FUSE",
+        &[Need::Bindfs],
+        no_syncfs_on_fuse,
+    );
 }
 
 /// Each call, by a case on a file with this name, which the server watches.
@@ -47,17 +66,32 @@ const FUSE_SYNCS: &[&str] = &[
 ];
 
 fn is_trusted_as_traced(case: &str) -> Result<()> {
-    let watched = if case.starts_with("write-files") { "writebench0000000" } else { "sample" };
+    let watched = if case.starts_with("write-files") {
+        "writebench0000000"
+    } else {
+        "sample"
+    };
     let mut always_arrives = true;
     let mut is_trusted = Vec::new();
     for caching in [Caching::WriteThrough, Caching::WriteBack, Caching::None] {
         let (program, faulty) = (program()?, Faulty::mount(watched, caching)?);
-        let words = ["--case", case, "--samples", "1", "--no-limits", "--verify", "never"];
+        let words = [
+            "--case",
+            case,
+            "--samples",
+            "1",
+            "--no-limits",
+            "--verify",
+            "never",
+        ];
         let document = program.run(faulty.path(), &words, 0)?;
         let row = &document["cases"][0];
         ensure!(row["outcome"] == "ok", "{caching:?}: {row}");
         is_trusted.push(row["not_durable"].is_null());
-        always_arrives &= faulty.operations().iter().any(|operation| operation.call == Call::Fsync);
+        always_arrives &= faulty
+            .operations()
+            .iter()
+            .any(|operation| operation.call == Call::Fsync);
     }
     ensure!(
         is_trusted == [always_arrives; 3],
@@ -77,15 +111,25 @@ fn trusted_syncs_flush(kind: &'static str) -> Result<()> {
     Ok(())
 }
 
-const CASES: [&str; 7] =
-    ["--case", "write,size=64KiB,sync=fsync", "--case", "write,size=64KiB", "--samples", "1", "--no-limits"];
+const CASES: [&str; 7] = [
+    "--case",
+    "write,size=64KiB,sync=fsync",
+    "--case",
+    "write,size=64KiB",
+    "--samples",
+    "1",
+    "--no-limits",
+];
 
 /// A durable case is measured without a rank, the goals are left out, and a search for one is refused, all with the reason.
 fn makes_nothing_durable(directory: &Path, why: &str) -> Result<()> {
     let program = program()?;
     let document = program.run(directory, &CASES, 0)?;
     let [durable, cached] = [0, 1].map(|index| &document["cases"][index]);
-    ensure!(durable["not_durable"] == why && durable["outcome"] == "ok", "{durable}");
+    ensure!(
+        durable["not_durable"] == why && durable["outcome"] == "ok",
+        "{durable}"
+    );
     ensure!(cached["not_durable"].is_null(), "{cached}");
     let finding = &document["findings"][0];
     ensure!(
@@ -95,22 +139,36 @@ fn makes_nothing_durable(directory: &Path, why: &str) -> Result<()> {
     let directory = directory.to_str().context("UTF-8")?;
     let refused = program.call(&["advise", directory, "--for", "durable-stream"])?;
     let expected = format!("{directory} makes nothing durable: {why}.");
-    ensure!(refused.code == Some(2) && refused.stderr.contains(&expected), "{refused:?}");
-    let goals = program.call(&["run", directory, "--budget", "2s", "--max-bytes", "64MiB"])?;
     ensure!(
-        goals.stderr.contains(&format!("Left out the durable goals, because nothing is durable here: {why}."))
+        refused.code == Some(2) && refused.stderr.contains(&expected),
+        "{refused:?}"
     );
+    let goals = program.call(&["run", directory, "--budget", "2s", "--max-bytes", "64MiB"])?;
+    ensure!(goals.stderr.contains(&format!(
+        "Left out the durable goals, because nothing is durable here: {why}."
+    )));
     ensure!(!goals.stdout.contains("durable"), "{goals:?}");
     for language in ["c", "cpp", "rust", "python", "node", "go", "java"] {
         let code = program.call(&["code", "write,sync=fsync", "--lang", language])?;
-        let words = code.stdout.replace(['*', '/', '!'], " ").split_whitespace().collect::<Vec<_>>().join(" ");
-        let cautious = format!("Not durable on {}, the target of run", directory.replace('/', " ").trim());
+        let words = code
+            .stdout
+            .replace(['*', '/', '!'], " ")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        let cautious = format!(
+            "Not durable on {}, the target of run",
+            directory.replace('/', " ").trim()
+        );
         ensure!(words.contains(&cautious), "{cautious}: {words}");
     }
     let page = program.home().join("page.html");
     let page = page.to_str().context("UTF-8")?;
     let shown = program.call(&["show", "1", &format!("--export=html={page}")])?;
-    ensure!(shown.code == Some(0) && std::fs::read_to_string(page)?.contains(why), "{shown:?}");
+    ensure!(
+        shown.code == Some(0) && std::fs::read_to_string(page)?.contains(why),
+        "{shown:?}"
+    );
     Ok(())
 }
 
@@ -118,7 +176,12 @@ fn is_durable(directory: &Path) -> Result<()> {
     let document = program()?.run(directory, &CASES, 0)?;
     let durable: &Value = &document["cases"][0];
     ensure!(durable["not_durable"].is_null(), "{durable}");
-    ensure!(document["findings"][0]["goal"].as_str().is_some_and(|goal| goal.contains("disk")), "{document}");
+    ensure!(
+        document["findings"][0]["goal"]
+            .as_str()
+            .is_some_and(|goal| goal.contains("disk")),
+        "{document}"
+    );
     Ok(())
 }
 
@@ -128,15 +191,28 @@ fn volatile_overlay() -> Result<()> {
     let volatile = Mounted::overlay(&image.path(), "volatile")?;
     let mounts = std::fs::read_to_string("/proc/self/mountinfo")?;
     // Newer kernels print another name of the option.
-    let option = if mounts.contains("fsync=volatile") { "fsync=volatile" } else { "volatile" };
-    makes_nothing_durable(volatile.path(), &format!("mounted with {option}, so overlayfs ignores syncs"))
+    let option = if mounts.contains("fsync=volatile") {
+        "fsync=volatile"
+    } else {
+        "volatile"
+    };
+    makes_nothing_durable(
+        volatile.path(),
+        &format!("mounted with {option}, so overlayfs ignores syncs"),
+    )
 }
 
 fn no_barriers() -> Result<()> {
     let image = Image::mount("ext4", 256 << 20)?;
     is_durable(&image.path())?;
     image.remount("barrier=0")?;
-    let name = image.device().path().file_name().context("a device")?.to_string_lossy().into_owned();
+    let name = image
+        .device()
+        .path()
+        .file_name()
+        .context("a device")?
+        .to_string_lossy()
+        .into_owned();
     let why = format!("mounted with nobarrier, so a sync leaves data in the write cache of {name}");
     makes_nothing_durable(&image.path(), &why)
 }
@@ -146,7 +222,10 @@ fn image_in_memory() -> Result<()> {
     let file = memory.path().join("image");
     std::fs::File::create(&file)?.set_len(192 << 20)?;
     let image = Image::on(LoopDevice::over(&file, &[])?, "ext4")?;
-    makes_nothing_durable(&image.path(), "its image is not durable: tmpfs is in memory")
+    makes_nothing_durable(
+        &image.path(),
+        "its image is not durable: tmpfs is in memory",
+    )
 }
 
 fn no_syncfs_on_fuse() -> Result<()> {
@@ -158,8 +237,16 @@ fn no_syncfs_on_fuse() -> Result<()> {
         &["run", path, "--dry-run"],
     ] {
         let planned = program.call(words)?;
-        ensure!(planned.code == Some(0) && !planned.stdout.contains("syncfs"), "{planned:?}");
-        ensure!(planned.stderr.contains("syncfs(2) sends a FUSE server no request"), "{planned:?}");
+        ensure!(
+            planned.code == Some(0) && !planned.stdout.contains("syncfs"),
+            "{planned:?}"
+        );
+        ensure!(
+            planned
+                .stderr
+                .contains("syncfs(2) sends a FUSE server no request"),
+            "{planned:?}"
+        );
     }
     Ok(())
 }
@@ -177,20 +264,33 @@ fn no_directory_syncs() -> Result<()> {
             "write,size=8KiB",
         ];
         let words: Vec<&str> = cases.iter().flat_map(|case| ["--case", case]).collect();
-        let document =
-            program.run(faulty.path(), &[&words[..], &["--samples", "1", "--no-limits"]].concat(), 0)?;
+        let document = program.run(
+            faulty.path(),
+            &[&words[..], &["--samples", "1", "--no-limits"]].concat(),
+            0,
+        )?;
         let rows = document["cases"].as_array().context("cases")?;
         let (durable_names, others) = rows.split_at(4);
         for row in durable_names {
             let reason = row["reason"].as_str().context("a reason")?;
-            let directory = format!("fsync of the directory: {}/.writebench-", faulty.path().display());
-            ensure!(row["outcome"] == "unsupported" && reason.starts_with(&directory), "{row}");
+            let directory = format!(
+                "fsync of the directory: {}/.writebench-",
+                faulty.path().display()
+            );
             ensure!(
-                reason.contains("the directory cannot be synced here") && reason.contains("prepare=overwrite"),
+                row["outcome"] == "unsupported" && reason.starts_with(&directory),
+                "{row}"
+            );
+            ensure!(
+                reason.contains("the directory cannot be synced here")
+                    && reason.contains("prepare=overwrite"),
                 "{reason}"
             );
         }
-        ensure!(others.iter().all(|row| row["outcome"] == "ok"), "{errno:?}: {others:?}");
+        ensure!(
+            others.iter().all(|row| row["outcome"] == "ok"),
+            "{errno:?}: {others:?}"
+        );
     }
     Ok(())
 }

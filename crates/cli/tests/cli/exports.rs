@@ -11,13 +11,33 @@ use crate::program;
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = Need::Filesystem(Kind::Tmpfs);
     let python = [tmpfs, Need::Program("python3")];
-    trials.add("exports: Python reads CSV and JSON with the database's results", &python, python_reads);
+    trials.add(
+        "exports: Python reads CSV and JSON with the database's results",
+        &python,
+        python_reads,
+    );
     let jq = [tmpfs, Need::Program("jq")];
-    trials.add("exports: jq makes the tables that docs/reference/json.md shows", &jq, jq_reads);
-    trials.add("exports: jsonl lines are written during the run", &[tmpfs], lines_come);
-    trials.add("exports: an imported run equals its original", &[tmpfs], imported);
+    trials.add(
+        "exports: jq makes the tables that docs/reference/json.md shows",
+        &jq,
+        jq_reads,
+    );
+    trials.add(
+        "exports: jsonl lines are written during the run",
+        &[tmpfs],
+        lines_come,
+    );
+    trials.add(
+        "exports: an imported run equals its original",
+        &[tmpfs],
+        imported,
+    );
     trials.add("exports: every refusal is one line", &[tmpfs], refusals);
-    trials.add("show: --sort and --top change tables but not exports", &[tmpfs], arranged);
+    trials.add(
+        "show: --sort and --top change tables but not exports",
+        &[tmpfs],
+        arranged,
+    );
 }
 
 const CASES: [&str; 8] = [
@@ -39,7 +59,10 @@ fn measured() -> Result<Program> {
 
 fn call(program: &Program, arguments: &[&str], code: i32) -> Result<Ended> {
     let ended = program.call(arguments)?;
-    ensure!(ended.code == Some(code), "expected exit code {code}: {ended:#?}");
+    ensure!(
+        ended.code == Some(code),
+        "expected exit code {code}: {ended:#?}"
+    );
     Ok(ended)
 }
 
@@ -74,47 +97,93 @@ fn python_reads() -> Result<()> {
         arguments.extend(["--export", export]);
     }
     call(&program, &arguments, 0)?;
-    let output = Command::new("python3").args(["-c", READER, &home]).output()?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new("python3")
+        .args(["-c", READER, &home])
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     Ok(())
 }
 
 fn jq_reads() -> Result<()> {
     let program = measured()?;
-    let document =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/json.md"))?;
-    let blocks = document.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let document = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/reference/json.md"
+    ))?;
+    let blocks = document
+        .split("```sh\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next());
     let commands: Vec<&str> = blocks.filter(|block| block.contains("| jq")).collect();
     let said = |command: &str| -> Result<String> {
         let shown = command.replacen("writebench", &program.binary().display().to_string(), 1);
         let mut shell = Command::new("sh");
-        let output = shell.args(["-c", &shown]).env("XDG_DATA_HOME", program.home()).output()?;
+        let output = shell
+            .args(["-c", &shown])
+            .env("XDG_DATA_HOME", program.home())
+            .output()?;
         ensure!(output.status.success(), "{output:?}");
         Ok(String::from_utf8(output.stdout)?)
     };
     let rows = said(commands.first().context("a table")?)?;
-    let row = rows.lines().find(|row| row.contains("\"write,size=1MiB\",\"ok\",")).context("a row")?;
-    ensure!(rows.lines().count() == 3 && row.split(',').count() == 7, "{rows}");
+    let row = rows
+        .lines()
+        .find(|row| row.contains("\"write,size=1MiB\",\"ok\","))
+        .context("a row")?;
+    ensure!(
+        rows.lines().count() == 3 && row.split(',').count() == 7,
+        "{rows}"
+    );
     let metrics = said(commands.get(1).context("metrics")?)?;
-    let series: Vec<(&str, &str)> = metrics.lines().filter_map(|line| line.rsplit_once("\"} ")).collect();
-    ensure!(series.len() == 2 && series.iter().all(|(_, value)| value.parse::<f64>().is_ok()), "{metrics}");
+    let series: Vec<(&str, &str)> = metrics
+        .lines()
+        .filter_map(|line| line.rsplit_once("\"} "))
+        .collect();
+    ensure!(
+        series.len() == 2 && series.iter().all(|(_, value)| value.parse::<f64>().is_ok()),
+        "{metrics}"
+    );
     Ok(())
 }
 
 fn lines_come() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let target = target.path().to_str().context("UTF-8")?;
-    let arguments =
-        ["run", target, "--case", "write,size=4MiB", "--yes", "--samples", "100000", "--export", "jsonl=-"];
-    let mut child = program.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let arguments = [
+        "run",
+        target,
+        "--case",
+        "write,size=4MiB",
+        "--yes",
+        "--samples",
+        "100000",
+        "--export",
+        "jsonl=-",
+    ];
+    let mut child = program
+        .command(&arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
     let stdout = child.stdout.take().context("stdout")?;
     let mut lines = BufReader::new(stdout).lines();
-    let mut next = || -> Result<Value> { Ok(serde_json::from_str(&lines.next().context("a line")??)?) };
+    let mut next =
+        || -> Result<Value> { Ok(serde_json::from_str(&lines.next().context("a line")??)?) };
     let first = next()?;
-    ensure!(first["run"]["schema"] == 6 && first["run"]["status"] == "running", "{first}");
+    ensure!(
+        first["run"]["schema"] == 6 && first["run"]["status"] == "running",
+        "{first}"
+    );
     for _ in 0..3 {
         let line = next()?;
-        ensure!(line["sample"]["target"] == target && line["sample"]["outcome"] == "ok", "{line}");
+        ensure!(
+            line["sample"]["target"] == target && line["sample"]["outcome"] == "ok",
+            "{line}"
+        );
     }
     send(child.id(), Signal::INT)?;
     let mut last = next()?;
@@ -132,16 +201,25 @@ fn imported() -> Result<()> {
     let file = file.to_str().context("UTF-8")?;
     let said = call(&to, &["import", file], 0)?.stdout;
     ensure!(said == format!("{file} is run 1\n"), "{said}");
-    let shown =
-        |program: &Program| call(program, &["show", "1", "--export", "json=-"], 0).map(|ended| ended.stdout);
-    let (there, here): (Value, Value) =
-        (serde_json::from_str(&shown(&from)?)?, serde_json::from_str(&shown(&to)?)?);
+    let shown = |program: &Program| {
+        call(program, &["show", "1", "--export", "json=-"], 0).map(|ended| ended.stdout)
+    };
+    let (there, here): (Value, Value) = (
+        serde_json::from_str(&shown(&from)?)?,
+        serde_json::from_str(&shown(&to)?)?,
+    );
     ensure!(there == here, "the same run");
     let again = call(&to, &["import", file], 2)?.stderr;
-    ensure!(again.contains("already") && again.lines().count() == 1, "{again}");
+    ensure!(
+        again.contains("already") && again.lines().count() == 1,
+        "{again}"
+    );
     let twice = call(&program()?, &["import", file, file], 2)?.stderr;
     ensure!(twice.contains("already"), "{twice}");
-    ensure!(call(&to, &["runs"], 0)?.stdout.lines().count() == 2, "nothing came twice");
+    ensure!(
+        call(&to, &["runs"], 0)?.stdout.lines().count() == 2,
+        "nothing came twice"
+    );
     Ok(())
 }
 
@@ -153,22 +231,47 @@ fn arranged() -> Result<()> {
         let is_row = |line: &&str| line.starts_with("write,size=") && !line.contains(':');
         let row = |line: &str| -> Result<(String, f64)> {
             let (name, values) = line.split_once(' ').context("a name")?;
-            Ok((name.to_owned(), values.split_whitespace().next().context("a value")?.parse()?))
+            Ok((
+                name.to_owned(),
+                values
+                    .split_whitespace()
+                    .next()
+                    .context("a value")?
+                    .parse()?,
+            ))
         };
         shown.lines().filter(is_row).map(row).collect()
     };
-    let names: Vec<_> = rows(&["--sort", "case"])?.into_iter().map(|(name, _)| name).collect();
-    ensure!(names == ["write,size=1MiB", "write,size=64KiB,chunk=4KiB,sync=fdatasync/1"], "{names:?}");
+    let names: Vec<_> = rows(&["--sort", "case"])?
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    ensure!(
+        names
+            == [
+                "write,size=1MiB",
+                "write,size=64KiB,chunk=4KiB,sync=fdatasync/1"
+            ],
+        "{names:?}"
+    );
     let fastest_first = rows(&["--sort", "throughput"])?;
-    ensure!(fastest_first.is_sorted_by(|(_, a), (_, b)| a >= b), "{fastest_first:?}");
+    ensure!(
+        fastest_first.is_sorted_by(|(_, a), (_, b)| a >= b),
+        "{fastest_first:?}"
+    );
     // A shorter table may round differently.
     let top = rows(&["--top", "1"])?;
-    ensure!(top.len() == 1 && top[0].0 == fastest_first[0].0, "{top:?} of {fastest_first:?}");
+    ensure!(
+        top.len() == 1 && top[0].0 == fastest_first[0].0,
+        "{top:?} of {fastest_first:?}"
+    );
     let all = call(&program, &["show", "--export", "csv=-"], 0)?.stdout;
     let top = call(&program, &["show", "--top", "1", "--export", "csv=-"], 0)?.stdout;
     ensure!(all == top, "an export is whole");
     ensure!(
-        call(&program, &["show", "--sort", "nonsense"], 2)?.stderr.contains("precision"),
+        call(&program, &["show", "--sort", "nonsense"], 2)?
+            .stderr
+            .contains("precision"),
         "says what there is"
     );
     Ok(())
@@ -182,12 +285,18 @@ fn refusals() -> Result<()> {
     for (arguments, expected) in [
         (vec!["import", "/nowhere.json"], "No such file"),
         (vec!["import", broken], "invalid export of writebench"),
-        (vec!["run", "--export", "yaml=x"], "expected one of json, jsonl"),
+        (
+            vec!["run", "--export", "yaml=x"],
+            "expected one of json, jsonl",
+        ),
         (vec!["run", "--export", "jsonl=/nowhere/x"], "/nowhere"),
     ] {
         let ended = call(&program, &arguments, 2)?;
         let is_line = ended.stderr.trim_end().lines().count() == 1;
-        ensure!(is_line && ended.stderr.contains(expected), "'{expected}' in {ended:?}");
+        ensure!(
+            is_line && ended.stderr.contains(expected),
+            "'{expected}' in {ended:?}"
+        );
     }
     Ok(())
 }

@@ -19,7 +19,11 @@ pub(crate) fn add(trials: &mut Trials) {
         on_tmpfs,
     );
     let image = [Need::Image("ext4")];
-    trials.add("64 GiB on ext4 in a sparse image are allocated almost without writing", &image, on_ext4);
+    trials.add(
+        "64 GiB on ext4 in a sparse image are allocated almost without writing",
+        &image,
+        on_ext4,
+    );
 }
 
 const HOLE: &str = "allocate,size=64GiB,call=ftruncate";
@@ -31,10 +35,22 @@ const MOST_TIME: Duration = Duration::from_secs(15);
 
 fn run(target: &Path, case: &str, more: &[&str]) -> Result<Ended> {
     let target = target.to_str().context("UTF-8")?;
-    let arguments = ["run", target, "--case", case, "--samples", "3", "--no-limits"];
+    let arguments = [
+        "run",
+        target,
+        "--case",
+        case,
+        "--samples",
+        "3",
+        "--no-limits",
+    ];
     let start = Instant::now();
     let ended = program()?.call(&[&arguments, more].concat())?;
-    ensure!(start.elapsed() < MOST_TIME, "{case} took {:?}", start.elapsed());
+    ensure!(
+        start.elapsed() < MOST_TIME,
+        "{case} took {:?}",
+        start.elapsed()
+    );
     Ok(ended)
 }
 
@@ -43,15 +59,29 @@ fn on_tmpfs() -> Result<()> {
     let planned = run(tmpfs.path(), HOLE, &["--dry-run"])?;
     ensure!(planned.stdout.contains("0 B to be written"), "{planned:?}");
     let set = run(tmpfs.path(), HOLE, &[])?;
-    ensure!(set.code == Some(0) && set.stderr.contains(ONLY_ITS_LOCK), "{set:?}");
+    ensure!(
+        set.code == Some(0) && set.stderr.contains(ONLY_ITS_LOCK),
+        "{set:?}"
+    );
     let reserved = run(tmpfs.path(), RESERVED, &[])?;
     ensure!(reserved.code == Some(4), "{reserved:?}");
-    ensure!(reserved.stdout.contains("failed: fallocate: No space left on device (28)"), "{reserved:?}");
+    ensure!(
+        reserved
+            .stdout
+            .contains("failed: fallocate: No space left on device (28)"),
+        "{reserved:?}"
+    );
     let planned = run(tmpfs.path(), WRITTEN, &["--dry-run"])?;
     ensure!(planned.stdout.contains("64 GiB in a round"), "{planned:?}");
     let written = run(tmpfs.path(), WRITTEN, &[])?;
-    ensure!(written.code == Some(3) && written.stderr.trim_end().lines().count() == 1, "{written:?}");
-    ensure!(written.stderr.contains("needs 64 GiB, 16 MiB are free"), "{written:?}");
+    ensure!(
+        written.code == Some(3) && written.stderr.trim_end().lines().count() == 1,
+        "{written:?}"
+    );
+    ensure!(
+        written.stderr.contains("needs 64 GiB, 16 MiB are free"),
+        "{written:?}"
+    );
     ensure!(entries(tmpfs.path()).is_empty(), "something stays");
     Ok(())
 }
@@ -63,7 +93,10 @@ fn on_ext4() -> Result<()> {
     let before = blocks()?;
     for case in [HOLE, RESERVED] {
         let ended = run(&image.path(), case, &[])?;
-        ensure!(ended.code == Some(0) && ended.stderr.contains(ONLY_ITS_LOCK), "{ended:?}");
+        ensure!(
+            ended.code == Some(0) && ended.stderr.contains(ONLY_ITS_LOCK),
+            "{ended:?}"
+        );
     }
     let grown = blocks()?.saturating_sub(before);
     ensure!(grown < 1 << 30, "the image grew by {grown} bytes");

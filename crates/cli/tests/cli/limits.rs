@@ -9,13 +9,32 @@ use crate::program;
 const DEVICE_BYTES_PER_S: u64 = 10 << 20;
 
 pub(crate) fn add(trials: &mut Trials) {
-    let throttled = [Need::LoopDevice, Need::Throttle, Need::Image("ext4"), Need::Filesystem(Kind::Tmpfs)];
-    trials.add("a burst is reported with the point where the speed fell", &throttled, || {
-        on_a_slow_device("burst", Some(DEVICE_BYTES_PER_S / 8))
-    });
-    trials.add("a write at the speed of its device is steady", &throttled, || on_a_slow_device("steady", None));
-    trials.add("short writes and single calls have no timeline", &[], no_stability);
-    trials.add("percentages refer to limits of the same run", &[Need::Filesystem(Kind::Tmpfs)], shares);
+    let throttled = [
+        Need::LoopDevice,
+        Need::Throttle,
+        Need::Image("ext4"),
+        Need::Filesystem(Kind::Tmpfs),
+    ];
+    trials.add(
+        "a burst is reported with the point where the speed fell",
+        &throttled,
+        || on_a_slow_device("burst", Some(DEVICE_BYTES_PER_S / 8)),
+    );
+    trials.add(
+        "a write at the speed of its device is steady",
+        &throttled,
+        || on_a_slow_device("steady", None),
+    );
+    trials.add(
+        "short writes and single calls have no timeline",
+        &[],
+        no_stability,
+    );
+    trials.add(
+        "percentages refer to limits of the same run",
+        &[Need::Filesystem(Kind::Tmpfs)],
+        shares,
+    );
     trials.add(
         "a target in memory reports why it has no device limit",
         &[Need::Filesystem(Kind::Tmpfs)],
@@ -24,7 +43,10 @@ pub(crate) fn add(trials: &mut Trials) {
             let case = "write,size=4MiB,sync=fsync";
             let document = program.run(target.path(), &["--case", case, "--samples", "1"], 0)?;
             let limit = only(&document, "device-write")?;
-            ensure!(limit["bytes_per_s"].is_null() && limit["description"] != "", "{limit}");
+            ensure!(
+                limit["bytes_per_s"].is_null() && limit["description"] != "",
+                "{limit}"
+            );
             ensure!(document["cases"][0]["estimate"]["limit"].is_null());
             Ok(())
         },
@@ -40,28 +62,48 @@ pub(crate) fn add(trials: &mut Trials) {
         );
         Ok(())
     });
-    trials.add("the device's limit does not use bytes of samples", &[], || {
+    trials.add(
+        "the device's limit does not use bytes of samples",
+        &[],
+        || {
+            let (program, target) = (program()?, tempfile::tempdir()?);
+            // Disturbed samples are repeated.
+            let arguments = [
+                "--case",
+                "write,size=1MiB,sync=fsync",
+                "--samples",
+                "2",
+                "--max-bytes",
+                "16MiB",
+                "--verify",
+                "never",
+            ];
+            let document = program.run(target.path(), &arguments, 0)?;
+            let limit = only(&document, "device-write")?;
+            ensure!(
+                limit["description"]
+                    .as_str()
+                    .is_some_and(|how| how.contains("--max-bytes")),
+                "{limit}"
+            );
+            ensure!(
+                document["run"]["status"] == "complete",
+                "{}",
+                document["run"]
+            );
+            Ok(())
+        },
+    );
+    trials.add("a resumed run keeps its limits", &[], || {
         let (program, target) = (program()?, tempfile::tempdir()?);
-        // Disturbed samples are repeated.
         let arguments = [
             "--case",
-            "write,size=1MiB,sync=fsync",
+            "write,size=1MiB",
             "--samples",
             "2",
             "--max-bytes",
-            "16MiB",
-            "--verify",
-            "never",
+            "2MiB",
         ];
-        let document = program.run(target.path(), &arguments, 0)?;
-        let limit = only(&document, "device-write")?;
-        ensure!(limit["description"].as_str().is_some_and(|how| how.contains("--max-bytes")), "{limit}");
-        ensure!(document["run"]["status"] == "complete", "{}", document["run"]);
-        Ok(())
-    });
-    trials.add("a resumed run keeps its limits", &[], || {
-        let (program, target) = (program()?, tempfile::tempdir()?);
-        let arguments = ["--case", "write,size=1MiB", "--samples", "2", "--max-bytes", "2MiB"];
         let before = program.run(target.path(), &arguments, 0)?;
         ensure!(before["run"]["status"] == "limited", "{}", before["run"]);
         let export = program.home().join("resumed.json");
@@ -89,35 +131,73 @@ fn on_a_slow_device(stability: &str, later_bytes_per_s: Option<u64>) -> Result<(
     let device = LoopDevice::over(&image, &[])?;
     let mounted = device.format_and_mount(device.path(), "ext4")?;
     let throttle = Throttle::hold(device.path(), DEVICE_BYTES_PER_S)?;
-    let (before, path) = (throttle.written_bytes(), mounted.path().to_str().context("UTF-8")?);
-    let samples = if later_bytes_per_s.is_some() { "1" } else { "3" };
-    let run = program.start(&["run", path, "--case", CASE, "--samples", samples, "--no-limits", "--yes"])?;
+    let (before, path) = (
+        throttle.written_bytes(),
+        mounted.path().to_str().context("UTF-8")?,
+    );
+    let samples = if later_bytes_per_s.is_some() {
+        "1"
+    } else {
+        "3"
+    };
+    let run = program.start(&[
+        "run",
+        path,
+        "--case",
+        CASE,
+        "--samples",
+        samples,
+        "--no-limits",
+        "--yes",
+    ])?;
     if let Some(later_bytes_per_s) = later_bytes_per_s {
-        wait_for("most of the file", || (throttle.written_bytes() > before + (50 << 20)).then_some(()))?;
+        wait_for("most of the file", || {
+            (throttle.written_bytes() > before + (50 << 20)).then_some(())
+        })?;
         throttle.set(later_bytes_per_s)?;
     }
     let ended = run.wait_with_output()?;
     ensure!(ended.status.success(), "{ended:?}");
-    let document: Value = serde_json::from_str(&program.call(&["show", "--export", "json=-"])?.stdout)?;
+    let document: Value =
+        serde_json::from_str(&program.call(&["show", "--export", "json=-"])?.stdout)?;
     let sample = &document["cases"][0]["samples"][0];
-    let sum: u64 =
-        sample["timeline"]["bytes"].as_array().context("a timeline")?.iter().filter_map(Value::as_u64).sum();
+    let sum: u64 = sample["timeline"]["bytes"]
+        .as_array()
+        .context("a timeline")?
+        .iter()
+        .filter_map(Value::as_u64)
+        .sum();
     ensure!(sample["bytes"] == sum, "every byte is in it: {sample}");
     // The CSV has the timeline of each sample.
     let csv = program.call(&["show", "--export", "csv=-"])?.stdout;
-    let mut lines =
-        csv.lines().map(|line| line.rsplit(',').take(4).map(str::to_owned).collect::<Vec<String>>());
+    let mut lines = csv.lines().map(|line| {
+        line.rsplit(',')
+            .take(4)
+            .map(str::to_owned)
+            .collect::<Vec<String>>()
+    });
     let headings = lines.next().context("headings")?;
     let rows: Vec<Vec<String>> = lines.collect();
-    let cells =
-        rows.iter().find(|cells| cells[3] == stability).with_context(|| format!("{rows:?}: {sample}"))?;
+    let cells = rows
+        .iter()
+        .find(|cells| cells[3] == stability)
+        .with_context(|| format!("{rows:?}: {sample}"))?;
     ensure!(
-        headings == ["sustained_bytes_per_s", "burst_duration_ns", "burst_bytes_per_s", "stability"],
+        headings
+            == [
+                "sustained_bytes_per_s",
+                "burst_duration_ns",
+                "burst_bytes_per_s",
+                "stability"
+            ],
         "{headings:?}"
     );
     let number = |index: usize| cells[index].parse::<f64>();
     if later_bytes_per_s.is_some() {
-        ensure!(number(0)? < number(2)? / 2.0 && number(1)? > 1e9, "{cells:?}: {sample}");
+        ensure!(
+            number(0)? < number(2)? / 2.0 && number(1)? > 1e9,
+            "{cells:?}: {sample}"
+        );
     } else {
         ensure!(cells[..3].iter().all(String::is_empty), "{cells:?}");
     }
@@ -126,36 +206,72 @@ fn on_a_slow_device(stability: &str, later_bytes_per_s: Option<u64>) -> Result<(
 
 fn no_stability() -> Result<()> {
     let (program, target) = (program()?, tempfile::tempdir()?);
-    let arguments = ["--case", "write,size=8MiB,chunk=whole", "--case", "write,size=8MiB", "--samples", "1"];
+    let arguments = [
+        "--case",
+        "write,size=8MiB,chunk=whole",
+        "--case",
+        "write,size=8MiB",
+        "--samples",
+        "1",
+    ];
     let document = program.run(target.path(), &arguments, 0)?;
     for case in document["cases"].as_array().context("cases")? {
-        ensure!(case["samples"][0]["timeline"].is_null() && case["estimate"]["over_time"].is_null(), "{case}");
+        ensure!(
+            case["samples"][0]["timeline"].is_null() && case["estimate"]["over_time"].is_null(),
+            "{case}"
+        );
     }
     ensure!(!program.call(&["show"])?.stdout.contains("steady"));
     Ok(())
 }
 
 fn only<'d>(document: &'d Value, kind: &str) -> Result<&'d Value> {
-    let limits = document["targets"][0]["limits"].as_array().context("limits")?;
-    limits.iter().find(|limit| limit["kind"] == kind).with_context(|| format!("{kind} in {limits:?}"))
+    let limits = document["targets"][0]["limits"]
+        .as_array()
+        .context("limits")?;
+    limits
+        .iter()
+        .find(|limit| limit["kind"] == kind)
+        .with_context(|| format!("{kind} in {limits:?}"))
 }
 
 fn shares() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let arguments = ["--case", "write,size=32MiB", "--case", "pwrite,size=32MiB,threads=2", "--samples", "2"];
+    let arguments = [
+        "--case",
+        "write,size=32MiB",
+        "--case",
+        "pwrite,size=32MiB,threads=2",
+        "--samples",
+        "2",
+    ];
     let document = program.run(target.path(), &arguments, 0)?;
     for (index, threads) in [(0, 1), (1, 2)] {
-        let limits = document["targets"][0]["limits"].as_array().context("limits")?;
-        let limit = limits.iter().find(|limit| limit["kind"] == "memory-copy" && limit["threads"] == threads);
-        let limit = limit.context("of each number of threads")?["bytes_per_s"].as_f64().context("a figure")?;
+        let limits = document["targets"][0]["limits"]
+            .as_array()
+            .context("limits")?;
+        let limit = limits
+            .iter()
+            .find(|limit| limit["kind"] == "memory-copy" && limit["threads"] == threads);
+        let limit = limit.context("of each number of threads")?["bytes_per_s"]
+            .as_f64()
+            .context("a figure")?;
         let estimate = &document["cases"][index]["estimate"];
-        let throughput = estimate["throughput_bytes_per_s"]["value"].as_f64().context("a figure")?;
+        let throughput = estimate["throughput_bytes_per_s"]["value"]
+            .as_f64()
+            .context("a figure")?;
         let Some(share) = estimate["limit"]["share"].as_f64() else {
             ensure!(throughput > limit, "{estimate}");
             continue;
         };
-        ensure!((share - throughput / limit).abs() < 1e-9, "{share} of {throughput} and {limit}");
-        ensure!(share > 0.0 && estimate["limit"]["threads"] == threads, "{estimate}");
+        ensure!(
+            (share - throughput / limit).abs() < 1e-9,
+            "{share} of {throughput} and {limit}"
+        );
+        ensure!(
+            share > 0.0 && estimate["limit"]["threads"] == threads,
+            "{estimate}"
+        );
     }
     let text = program.call(&["show"])?.stdout;
     ensure!(text.contains(" a plain copy of memory, "), "{text}");

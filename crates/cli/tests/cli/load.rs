@@ -21,8 +21,16 @@ pub(crate) fn add(trials: &mut Trials) {
         &[],
         many_samples,
     );
-    trials.add("load: show and compare scale linearly up to three thousand cases", &[], many_cases);
-    trials.add("load: a supervisor of ten thousand cases uses less than 100 MB", &tmpfs, supervisor);
+    trials.add(
+        "load: show and compare scale linearly up to three thousand cases",
+        &[],
+        many_cases,
+    );
+    trials.add(
+        "load: a supervisor of ten thousand cases uses less than 100 MB",
+        &tmpfs,
+        supervisor,
+    );
 }
 
 const TURNS: usize = 5;
@@ -40,14 +48,22 @@ fn run(number: u32, cases: u64, samples: u32) -> RunRecord {
     let record = |case: u64| {
         // An odd size has one spelling.
         let name = format!("write,size=1MiB,chunk={}", 2 * case + 1);
-        let mut record: CaseRecord =
-            example_case("Cases by name", &name, (0..samples).map(|round| sample(case, round)).collect());
+        let mut record: CaseRecord = example_case(
+            "Cases by name",
+            &name,
+            (0..samples).map(|round| sample(case, round)).collect(),
+        );
         record.origin = CaseOrigin::named();
         record.contract.bytes = 1 << 20;
         record
     };
     let cases = (1..=cases).map(record).collect();
-    RunRecord { id: format!("load-{number}"), status: RunStatus::Complete, cases, ..example_run() }
+    RunRecord {
+        id: format!("load-{number}"),
+        status: RunStatus::Complete,
+        cases,
+        ..example_run()
+    }
 }
 
 fn database(path: &Path, runs: u32, cases: u64, samples: u32) -> Result<()> {
@@ -60,7 +76,11 @@ fn database(path: &Path, runs: u32, cases: u64, samples: u32) -> Result<()> {
 
 fn taken(binary: &Path, database: &Path, arguments: &[&str]) -> Result<Duration> {
     let start = Instant::now();
-    let output = Command::new(binary).arg("--db").arg(database).args(arguments).output()?;
+    let output = Command::new(binary)
+        .arg("--db")
+        .arg(database)
+        .args(arguments)
+        .output()?;
     ensure!(output.status.success(), "{output:?}");
     Ok(start.elapsed())
 }
@@ -72,7 +92,15 @@ fn many_samples() -> Result<()> {
     database(&few, 2, 1000, 10)?;
     database(&many, 10, 1000, 10)?;
     let shown = program.call(&["--db", many.to_str().context("UTF-8")?, "runs"])?;
-    ensure!(shown.stdout.lines().filter(|line| line.contains("10000")).count() == 10, "{shown:?}");
+    ensure!(
+        shown
+            .stdout
+            .lines()
+            .filter(|line| line.contains("10000"))
+            .count()
+            == 10,
+        "{shown:?}"
+    );
     at_most(2.0, program.binary(), &many, &few)
 }
 
@@ -86,14 +114,24 @@ fn many_cases() -> Result<()> {
 }
 
 /// Both are measured in turns, so other load slows both.
-#[expect(clippy::print_stdout, reason = "the times themselves are for who reads the log")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the times themselves are for who reads the log"
+)]
 fn at_most(most_times: f64, binary: &Path, database: &Path, reference: &Path) -> Result<()> {
     for arguments in [&["show", "1"][..], &["compare", "1", "2"]] {
-        let turn = |_| Ok([taken(binary, database, arguments)?, taken(binary, reference, arguments)?]);
+        let turn = |_| {
+            Ok([
+                taken(binary, database, arguments)?,
+                taken(binary, reference, arguments)?,
+            ])
+        };
         let turns = (0..TURNS).map(turn).collect::<Result<Vec<_>>>()?;
-        let [time, of_reference] = [0, 1].map(|which| median(turns.iter().map(|turn| turn[which]).collect()));
+        let [time, of_reference] =
+            [0, 1].map(|which| median(turns.iter().map(|turn| turn[which]).collect()));
         let times = time.as_secs_f64() / of_reference.as_secs_f64();
-        let text = format!("{arguments:?} took {time:?}, {times:.2} times as long as {of_reference:?}");
+        let text =
+            format!("{arguments:?} took {time:?}, {times:.2} times as long as {of_reference:?}");
         println!("{text}");
         ensure!(times < most_times, "{text}");
     }
@@ -109,23 +147,46 @@ fn median(mut times: Vec<Duration>) -> Duration {
 fn supervisor() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let target = target.path().to_str().context("UTF-8")?;
-    let sizes = (1..=10_000).map(|size| size.to_string()).collect::<Vec<_>>().join(",");
-    let cases = ["--case", "write", "--size", &sizes, "--samples", "2", "--verify", "never", "--no-limits"];
+    let sizes = (1..=10_000)
+        .map(|size| size.to_string())
+        .collect::<Vec<_>>()
+        .join(",");
+    let cases = [
+        "--case",
+        "write",
+        "--size",
+        &sizes,
+        "--samples",
+        "2",
+        "--verify",
+        "never",
+        "--no-limits",
+    ];
     let begun = program.call(&[&["run", target, "--max-bytes", "11000"], &cases[..]].concat())?;
     ensure!(begun.code == Some(0), "{}", begun.stderr);
     take_all_but(3, &program)?;
 
     let arguments = ["run", "--resume=2", "--max-bytes", "1GiB", "--reserve", "0"];
-    let mut child = program.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let mut child = program
+        .command(&arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
     let mut stdout = child.stdout.take().context("stdout")?;
     // The program waits for a reader while it holds all tables.
     stdout.read_exact(&mut vec![0; 300_000])?;
     let memory_bytes = most_memory_bytes(child.id())?;
     std::io::copy(&mut stdout, &mut std::io::sink())?;
     ensure!(child.wait()?.success(), "the run that went on");
-    ensure!(memory_bytes < MOST_MEMORY_BYTES, "the supervisor held {memory_bytes} bytes");
+    ensure!(
+        memory_bytes < MOST_MEMORY_BYTES,
+        "the supervisor held {memory_bytes} bytes"
+    );
     let listed = program.call(&["runs"])?;
-    ensure!(listed.stdout.contains("complete     10000    200"), "{listed:?}");
+    ensure!(
+        listed.stdout.contains("complete     10000    200"),
+        "{listed:?}"
+    );
     Ok(())
 }
 
@@ -135,15 +196,27 @@ fn take_all_but(left: usize, program: &Program) -> Result<()> {
     let mut run = store.run(1)?;
     run.id = "load".to_owned();
     let few = run.cases.len() - left;
-    run.cases.iter_mut().for_each(|record| record.samples = Vec::new());
+    run.cases
+        .iter_mut()
+        .for_each(|record| record.samples = Vec::new());
     let number = store.begin_run(&run)?;
     for (index, record) in run.cases.iter().enumerate() {
         let rounds = if index < few { 2 } else { 1 };
         for round in 0..rounds {
             // Keeps old probes from judging new samples.
-            let sample = Sample { probe_ns: [0; 2], ..sample(index as u64, round) };
+            let sample = Sample {
+                probe_ns: [0; 2],
+                ..sample(index as u64, round)
+            };
             let (case, sample) = (record.case.clone(), sample.into());
-            store.record(number, &RunEvent::Sample { target: 0, case, sample })?;
+            store.record(
+                number,
+                &RunEvent::Sample {
+                    target: 0,
+                    case,
+                    sample,
+                },
+            )?;
         }
     }
     Ok(())

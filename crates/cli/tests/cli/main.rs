@@ -142,9 +142,15 @@ fn program() -> Result<Program> {
 
 fn commands_of(program: &Program) -> Result<Vec<String>> {
     let help = program.call(&["--help"])?.stdout;
-    let (_, commands) = help.split_once("\nCommands:\n").context("a list of commands")?;
+    let (_, commands) = help
+        .split_once("\nCommands:\n")
+        .context("a list of commands")?;
     let lines = commands.lines().take_while(|line| !line.is_empty());
-    let names =
-        lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|word| !word.is_empty()));
+    let names = lines.filter_map(|line| {
+        line.strip_prefix("  ")?
+            .split(' ')
+            .next()
+            .filter(|word| !word.is_empty())
+    });
     Ok(names.map(str::to_owned).collect())
 }

@@ -9,29 +9,81 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use writebench_testkit::{
-    Ended, Kind, LoopDevice, Mounted, Need, Program, TestRng, Trials, call, directory_on, entries, send,
-    wait_for,
+    Ended, Kind, LoopDevice, Mounted, Need, Program, TestRng, Trials, call, directory_on, entries,
+    send, wait_for,
 };
 
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("outputs: a device is refused and unchanged", &[Need::Image("ext4")], device);
-    trials.add("outputs: the database is not overwritten under any name", &tmpfs, database);
+    trials.add(
+        "outputs: a device is refused and unchanged",
+        &[Need::Image("ext4")],
+        device,
+    );
+    trials.add(
+        "outputs: the database is not overwritten under any name",
+        &tmpfs,
+        database,
+    );
     trials.add("outputs: an input file is not overwritten", &tmpfs, inputs);
-    trials.add("outputs: the directory of a run is refused", &tmpfs, workspace);
-    trials.add("outputs: two exports to one file, or to standard output, are refused", &tmpfs, twice);
-    trials.add("outputs: a killed writer leaves the old page or the new one", &tmpfs, killed);
-    trials.add("outputs: a full disk keeps the old file", &[Need::Root], full);
-    trials.add("outputs: the directory of a renamed file is synced", &[Need::Strace, tmpfs[0]], renamed);
-    trials.add("outputs: a file keeps its mode and owner", &[Need::Root], mode);
-    trials.add("outputs: a link is refused with its destination", &tmpfs, link);
+    trials.add(
+        "outputs: the directory of a run is refused",
+        &tmpfs,
+        workspace,
+    );
+    trials.add(
+        "outputs: two exports to one file, or to standard output, are refused",
+        &tmpfs,
+        twice,
+    );
+    trials.add(
+        "outputs: a killed writer leaves the old page or the new one",
+        &tmpfs,
+        killed,
+    );
+    trials.add(
+        "outputs: a full disk keeps the old file",
+        &[Need::Root],
+        full,
+    );
+    trials.add(
+        "outputs: the directory of a renamed file is synced",
+        &[Need::Strace, tmpfs[0]],
+        renamed,
+    );
+    trials.add(
+        "outputs: a file keeps its mode and owner",
+        &[Need::Root],
+        mode,
+    );
+    trials.add(
+        "outputs: a link is refused with its destination",
+        &tmpfs,
+        link,
+    );
     let planting = [Need::Root, Need::Program("setpriv")];
-    trials.add("outputs: a planted pipe is refused", &[Need::Root], planted_pipe);
-    trials.add("outputs: a link planted during a run is not followed", &planting, planted);
-    trials.add("outputs: a directory swapped during a run is not used", &planting, swapped);
-    trials.add("outputs: jsonl replaces an older file, and spares its other names", &tmpfs, streamed);
+    trials.add(
+        "outputs: a planted pipe is refused",
+        &[Need::Root],
+        planted_pipe,
+    );
+    trials.add(
+        "outputs: a link planted during a run is not followed",
+        &planting,
+        planted,
+    );
+    trials.add(
+        "outputs: a directory swapped during a run is not used",
+        &planting,
+        swapped,
+    );
+    trials.add(
+        "outputs: jsonl replaces an older file, and spares its other names",
+        &tmpfs,
+        streamed,
+    );
     trials.add(
         "outputs: foreign files in a directory are refused, or replaced with --force",
         &tmpfs,
@@ -43,7 +95,13 @@ fn text(path: &Path) -> Result<&str> {
     path.to_str().context("UTF-8")
 }
 
-const CASE: [&str; 5] = ["--case", "write,size=64KiB", "--samples", "2", "--no-limits"];
+const CASE: [&str; 5] = [
+    "--case",
+    "write,size=64KiB",
+    "--samples",
+    "2",
+    "--no-limits",
+];
 
 fn measured() -> Result<Program> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
@@ -53,14 +111,20 @@ fn measured() -> Result<Program> {
 
 fn ended(program: &Program, arguments: &[&str], code: i32) -> Result<Ended> {
     let ended = program.call(arguments)?;
-    ensure!(ended.code == Some(code), "{arguments:?}: expected exit code {code}: {ended:#?}");
+    ensure!(
+        ended.code == Some(code),
+        "{arguments:?}: expected exit code {code}: {ended:#?}"
+    );
     Ok(ended)
 }
 
 fn refused(program: &Program, arguments: &[&str], why: &str) -> Result<()> {
     let ended = ended(program, arguments, 3)?;
     let is_line = ended.stderr.trim_end().lines().count() == 1;
-    ensure!(is_line && ended.stderr.contains(why), "'{why}' in {ended:#?}");
+    ensure!(
+        is_line && ended.stderr.contains(why),
+        "'{why}' in {ended:#?}"
+    );
     Ok(())
 }
 
@@ -70,9 +134,14 @@ fn export(format: &str, path: &Path) -> String {
 
 /// All commands with an output.
 fn writers(path: &Path) -> Result<Vec<Vec<String>>> {
-    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
-    let formats =
-        ["json", "jsonl", "csv", "html"].map(|format| words(&["show", "--export", &export(format, path)]));
+    let words = |words: &[&str]| {
+        words
+            .iter()
+            .map(|&word| word.to_owned())
+            .collect::<Vec<String>>()
+    };
+    let formats = ["json", "jsonl", "csv", "html"]
+        .map(|format| words(&["show", "--export", &export(format, path)]));
     let report = words(&["report", "-o", text(path)?]);
     let compare = words(&["compare", "1", "1", "--export", &export("json", path)]);
     Ok([&formats[..], &[report, compare]].concat())
@@ -81,12 +150,25 @@ fn writers(path: &Path) -> Result<Vec<Vec<String>>> {
 fn all_refused(program: &Program, path: &Path, why: &str) -> Result<()> {
     let target = directory_on(Kind::Tmpfs);
     for words in writers(path)? {
-        refused(program, &words.iter().map(String::as_str).collect::<Vec<_>>(), why)?;
+        refused(
+            program,
+            &words.iter().map(String::as_str).collect::<Vec<_>>(),
+            why,
+        )?;
     }
     for format in ["json", "jsonl"] {
         refused(
             program,
-            &[&["run", text(target.path())?, "--export", &export(format, path)], &CASE[..]].concat(),
+            &[
+                &[
+                    "run",
+                    text(target.path())?,
+                    "--export",
+                    &export(format, path),
+                ],
+                &CASE[..],
+            ]
+            .concat(),
             why,
         )?;
     }
@@ -99,16 +181,31 @@ fn device() -> Result<()> {
     let mounted = device.format_and_mount(device.path(), "ext4")?;
     std::fs::write(mounted.path().join("precious"), "theirs")?;
     // Keeps the filesystem from writing by itself.
-    call(Command::new("mount").args(["-o", "remount,ro"]).arg(mounted.path()))?;
+    call(
+        Command::new("mount")
+            .args(["-o", "remount,ro"])
+            .arg(mounted.path()),
+    )?;
     let before = std::fs::read(device.image())?;
     all_refused(
         &program,
         device.path(),
         "neither a regular file nor a pipe. Name another file, or - for standard",
     )?;
-    all_refused(&program, Path::new("/dev/full"), "neither a regular file nor a pipe")?;
-    call(Command::new("blockdev").arg("--flushbufs").arg(device.path()))?;
-    ensure!(std::fs::read(device.image())? == before, "the device was written to");
+    all_refused(
+        &program,
+        Path::new("/dev/full"),
+        "neither a regular file nor a pipe",
+    )?;
+    call(
+        Command::new("blockdev")
+            .arg("--flushbufs")
+            .arg(device.path()),
+    )?;
+    ensure!(
+        std::fs::read(device.image())? == before,
+        "the device was written to"
+    );
     ensure!(std::fs::read(mounted.path().join("precious"))? == b"theirs");
     Ok(())
 }
@@ -117,10 +214,14 @@ fn database() -> Result<()> {
     let program = measured()?;
     let database = program.home().join("writebench/writebench.db");
     let before = std::fs::read(&database)?;
-    let (other, folder) = (program.home().join("other-name"), program.home().join("folder"));
+    let (other, folder) = (
+        program.home().join("other-name"),
+        program.home().join("folder"),
+    );
     std::fs::hard_link(&database, &other)?;
     symlink(database.parent().context("a directory")?, &folder)?;
-    let beside = ["-wal", "-shm", "-journal", "-runs"].map(|suffix| format!("{}{suffix}", database.display()));
+    let beside = ["-wal", "-shm", "-journal", "-runs"]
+        .map(|suffix| format!("{}{suffix}", database.display()));
     let names = [database.clone(), other, folder.join("writebench.db")];
     for path in names.into_iter().chain(beside.map(PathBuf::from)) {
         all_refused(&program, &path, "this is the database, which would be lost")?;
@@ -129,8 +230,19 @@ fn database() -> Result<()> {
     let (new, target) = (program.home().join("new.db"), directory_on(Kind::Tmpfs));
     let locks = new.with_file_name("new.db-runs");
     for place in [&new, &locks, &database] {
-        let words = ["run", text(target.path())?, "--db", text(&new)?, "--export", &export("json", place)];
-        refused(&program, &[&words, &CASE[..]].concat(), "this is the database")?;
+        let words = [
+            "run",
+            text(target.path())?,
+            "--db",
+            text(&new)?,
+            "--export",
+            &export("json", place),
+        ];
+        refused(
+            &program,
+            &[&words, &CASE[..]].concat(),
+            "this is the database",
+        )?;
     }
     ensure!(!new.exists() && std::fs::read(&database)? == before);
     Ok(())
@@ -138,22 +250,47 @@ fn database() -> Result<()> {
 
 fn inputs() -> Result<()> {
     let (program, target) = (measured()?, directory_on(Kind::Tmpfs));
-    let (run, other) = (program.home().join("run.json"), program.home().join("other.json"));
+    let (run, other) = (
+        program.home().join("run.json"),
+        program.home().join("other.json"),
+    );
     ended(&program, &["show", "--export", &export("json", &run)], 0)?;
     std::fs::hard_link(&run, &other)?;
     let before = std::fs::read(&run)?;
     for name in [&run, &other] {
         let why = "this is an input file, which would be lost";
         refused(&program, &["report", text(&run)?, "-o", text(name)?], why)?;
-        refused(&program, &["compare", "1", text(&run)?, "--export", &export("json", name)], why)?;
+        refused(
+            &program,
+            &[
+                "compare",
+                "1",
+                text(&run)?,
+                "--export",
+                &export("json", name),
+            ],
+            why,
+        )?;
     }
     ensure!(std::fs::read(&run)? == before);
     let (source, copy) = (program.home().join("source"), target.path().join("copy"));
     std::fs::write(&source, [7; 4096])?;
-    let words =
-        ["run", "--case", "read-write", "--from", text(&source)?, "--to", text(&copy)?, "--samples", "1"];
+    let words = [
+        "run",
+        "--case",
+        "read-write",
+        "--from",
+        text(&source)?,
+        "--to",
+        text(&copy)?,
+        "--samples",
+        "1",
+    ];
     let with = |path: &Path| -> [String; 2] { ["--export".to_owned(), export("json", path)] };
-    for (path, why) in [(&source, "this is the source of the copy"), (&copy, "this is the copy")] {
+    for (path, why) in [
+        (&source, "this is the source of the copy"),
+        (&copy, "this is the copy"),
+    ] {
         let more = with(path);
         refused(&program, &[&words[..], &[&more[0], &more[1]]].concat(), why)?;
     }
@@ -176,8 +313,16 @@ fn workspace() -> Result<()> {
     let child = program.start(&begun)?;
     let ours = wait_for("the workspace", || entries(target.path()).first().cloned())?;
     let refusals = || -> Result<()> {
-        all_refused(&program, &ours.join("new.json"), "a run works in this directory")?;
-        refused(&program, &["show", "--export", &export("fio", &ours)], "a run works in this directory")
+        all_refused(
+            &program,
+            &ours.join("new.json"),
+            "a run works in this directory",
+        )?;
+        refused(
+            &program,
+            &["show", "--export", &export("fio", &ours)],
+            "a run works in this directory",
+        )
     };
     let refused = refusals();
     interrupt(child.id())?;
@@ -193,25 +338,43 @@ fn twice() -> Result<()> {
     let program = measured()?;
     let file = program.home().join("x");
     let again = program.home().join("writebench/../x");
-    let words = ["show", "--export", &export("json", &file), "--export", &export("csv", &again)];
+    let words = [
+        "show",
+        "--export",
+        &export("json", &file),
+        "--export",
+        &export("csv", &again),
+    ];
     let said = ended(&program, &words, 2)?.stderr;
     ensure!(said.contains("is given twice") && !file.exists(), "{said}");
     for command in [&["show"][..], &["compare", "1", "1"]] {
-        let said = ended(&program, &[command, &["--export", "json=-", "--export=json=-"]].concat(), 2)?;
-        ensure!(said.stderr.contains("- is given twice") && said.stdout.is_empty(), "{said:?}");
+        let said = ended(
+            &program,
+            &[command, &["--export", "json=-", "--export=json=-"]].concat(),
+            2,
+        )?;
+        ensure!(
+            said.stderr.contains("- is given twice") && said.stdout.is_empty(),
+            "{said:?}"
+        );
     }
     Ok(())
 }
 
 fn killed() -> Result<()> {
     let program = measured()?;
-    let (folder, old) = (directory_on(Kind::Tmpfs), b"<!doctype html>an old page".repeat(1000));
+    let (folder, old) = (
+        directory_on(Kind::Tmpfs),
+        b"<!doctype html>an old page".repeat(1000),
+    );
     let page = folder.path().join("page.html");
     let report = ["report", "-o", text(&page)?];
     let start = Instant::now();
     ended(&program, &report, 0)?;
     let (takes, whole) = (start.elapsed(), std::fs::read(&page)?);
-    let seed = std::env::var("WRITEBENCH_KILL_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = std::env::var("WRITEBENCH_KILL_SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok());
     let seed = seed.unwrap_or_else(TestRng::any_seed);
     let mut rng = TestRng::new(seed);
     for _ in 0..40 {
@@ -221,10 +384,18 @@ fn killed() -> Result<()> {
         child.kill()?;
         child.wait_with_output()?;
         let found = std::fs::read(&page)?;
-        ensure!(found == old || found == whole, "WRITEBENCH_KILL_SEED={seed}: {} bytes of a page", found.len());
+        ensure!(
+            found == old || found == whole,
+            "WRITEBENCH_KILL_SEED={seed}: {} bytes of a page",
+            found.len()
+        );
     }
     ended(&program, &report, 0)?;
-    ensure!(entries(folder.path()) == [page], "what was left is removed: {:?}", entries(folder.path()));
+    ensure!(
+        entries(folder.path()) == [page],
+        "what was left is removed: {:?}",
+        entries(folder.path())
+    );
     Ok(())
 }
 
@@ -232,12 +403,22 @@ fn full() -> Result<()> {
     let (program, small) = (measured()?, Mounted::tmpfs(64 << 10)?);
     let page = small.path().join("page.html");
     std::fs::write(&page, "an old page")?;
-    let is_page = |words: &Vec<String>| words.iter().any(|word| word == "report" || word.starts_with("html="));
+    let is_page = |words: &Vec<String>| {
+        words
+            .iter()
+            .any(|word| word == "report" || word.starts_with("html="))
+    };
     for words in writers(&page)?.into_iter().filter(is_page) {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let said = ended(&program, &words, 1)?.stderr;
-        ensure!(said.contains("page.html: write: No space left on device (28)"), "{said}");
-        ensure!(std::fs::read(&page)? == b"an old page" && entries(small.path()).len() == 1, "{words:?}");
+        ensure!(
+            said.contains("page.html: write: No space left on device (28)"),
+            "{said}"
+        );
+        ensure!(
+            std::fs::read(&page)? == b"an old page" && entries(small.path()).len() == 1,
+            "{words:?}"
+        );
     }
     Ok(())
 }
@@ -249,22 +430,52 @@ fn renamed() -> Result<()> {
     std::fs::write(&from, vec![7; 65536])?;
     let trace = program.home().join("trace");
     let mut strace = writebench_testkit::strace();
-    strace.args(["-qq", "-y", "-e", "trace=rename,renameat,renameat2,fsync", "-o"]).arg(&trace);
-    strace.arg(program.binary()).args(["run", "--samples", "1", "--case", "sendfile", "--no-limits", "--from"]);
-    strace.arg(&from).arg("--to").arg(&to).arg(format!("--export=html={}", page.display()));
-    strace.env_remove("WRITEBENCH_DB").env("HOME", program.home()).env("XDG_DATA_HOME", program.home());
+    strace
+        .args([
+            "-qq",
+            "-y",
+            "-e",
+            "trace=rename,renameat,renameat2,fsync",
+            "-o",
+        ])
+        .arg(&trace);
+    strace.arg(program.binary()).args([
+        "run",
+        "--samples",
+        "1",
+        "--case",
+        "sendfile",
+        "--no-limits",
+        "--from",
+    ]);
+    strace
+        .arg(&from)
+        .arg("--to")
+        .arg(&to)
+        .arg(format!("--export=html={}", page.display()));
+    strace
+        .env_remove("WRITEBENCH_DB")
+        .env("HOME", program.home())
+        .env("XDG_DATA_HOME", program.home());
     let output = strace.output()?;
-    ensure!(output.status.success() && to.exists() && page.exists(), "{output:?}");
+    ensure!(
+        output.status.success() && to.exists() && page.exists(),
+        "{output:?}"
+    );
     let trace = std::fs::read_to_string(trace)?;
     let synced = format!("<{}>)", directory.display());
     for name in ["to", "page"] {
         let is_put = |line: &&str| {
             line.contains("rename")
-                && [format!("\"{name}\""), format!("/{name}\"")].iter().any(|put| line.contains(put))
+                && [format!("\"{name}\""), format!("/{name}\"")]
+                    .iter()
+                    .any(|put| line.contains(put))
         };
         let behind = trace.lines().skip_while(|line| !is_put(line));
         ensure!(
-            behind.clone().any(|line| line.contains("fsync(") && line.contains(&synced)),
+            behind
+                .clone()
+                .any(|line| line.contains("fsync(") && line.contains(&synced)),
             "{name}: {trace}"
         );
     }
@@ -280,16 +491,26 @@ fn mode() -> Result<()> {
         let metadata = std::fs::metadata(&file)?;
         Ok((metadata.mode() & 0o7777, metadata.uid()))
     };
-    let shell =
-        format!("umask 027 && exec {} show --export json={}", program.binary().display(), file.display());
+    let shell = format!(
+        "umask 027 && exec {} show --export json={}",
+        program.binary().display(),
+        file.display()
+    );
     let mut command = Command::new("sh");
-    command.args(["-c", &shell]).env("XDG_DATA_HOME", program.home());
+    command
+        .args(["-c", &shell])
+        .env("XDG_DATA_HOME", program.home());
     call(&mut command)?;
     ensure!(facts()? == (0o640, 0), "{:o}", facts()?.0);
     std::fs::set_permissions(&file, Permissions::from_mode(0o600))?;
     chown(&file, Some(NOBODY), Some(NOBODY))?;
     ended(&program, &show, 0)?;
-    ensure!(facts()? == (0o600, NOBODY), "{:o} of {}", facts()?.0, facts()?.1);
+    ensure!(
+        facts()? == (0o600, NOBODY),
+        "{:o} of {}",
+        facts()?.0,
+        facts()?.1
+    );
     Ok(())
 }
 
@@ -298,7 +519,11 @@ fn link() -> Result<()> {
     let (link, victim) = (program.home().join("x.json"), program.home().join("victim"));
     std::fs::write(&victim, "theirs")?;
     symlink(&victim, &link)?;
-    all_refused(&program, &link, &format!("a symbolic link to {}", victim.display()))?;
+    all_refused(
+        &program,
+        &link,
+        &format!("a symbolic link to {}", victim.display()),
+    )?;
     ensure!(std::fs::read(&victim)? == b"theirs" && link.is_symlink());
     std::fs::remove_file(&victim)?;
     all_refused(&program, &link, "a symbolic link to")?;
@@ -313,7 +538,9 @@ struct Theirs {
 
 impl Theirs {
     fn new() -> Result<Self> {
-        let theirs = Self { above: directory_on(Kind::Tmpfs) };
+        let theirs = Self {
+            above: directory_on(Kind::Tmpfs),
+        };
         std::fs::set_permissions(theirs.above.path(), Permissions::from_mode(0o777))?;
         theirs.do_as_nobody(&["mkdir", "-p", text(&theirs.directory())?])?;
         std::fs::create_dir(theirs.victims())?;
@@ -330,7 +557,11 @@ impl Theirs {
     }
 
     fn do_as_nobody(&self, words: &[&str]) -> Result<()> {
-        call(Command::new("setpriv").args(["--reuid=65534", "--regid=65534", "--clear-groups"]).args(words))
+        call(
+            Command::new("setpriv")
+                .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+                .args(words),
+        )
     }
 
     /// Returns stderr and the exit code.
@@ -353,13 +584,21 @@ impl Theirs {
         interrupt(child.id())?;
         let output = child.wait_with_output()?;
         done?;
-        let [stdout, stderr] =
-            [output.stdout, output.stderr].map(|stream| String::from_utf8_lossy(&stream).into_owned());
-        Ok(Ended { code: output.status.code(), stdout, stderr })
+        let [stdout, stderr] = [output.stdout, output.stderr]
+            .map(|stream| String::from_utf8_lossy(&stream).into_owned());
+        Ok(Ended {
+            code: output.status.code(),
+            stdout,
+            stderr,
+        })
     }
 
     fn check_victims(&self) -> Result<()> {
-        ensure!(entries(&self.victims()).len() == 1, "{:?}", entries(&self.victims()));
+        ensure!(
+            entries(&self.victims()).len() == 1,
+            "{:?}",
+            entries(&self.victims())
+        );
         ensure!(std::fs::read(self.victims().join("x.json"))? == b"root's");
         Ok(())
     }
@@ -368,13 +607,23 @@ impl Theirs {
 fn planted() -> Result<()> {
     let theirs = Theirs::new()?;
     let plant = |theirs: &Theirs| {
-        let (victim, link) = (theirs.victims().join("x.json"), theirs.directory().join("x.json"));
+        let (victim, link) = (
+            theirs.victims().join("x.json"),
+            theirs.directory().join("x.json"),
+        );
         theirs.do_as_nobody(&["ln", "-s", text(&victim)?, text(&link)?])
     };
     let ended = theirs.run("json", plant)?;
-    ensure!(ended.code == Some(130) && ended.stderr.contains("x.json: a symbolic link to"), "{ended:#?}");
+    ensure!(
+        ended.code == Some(130) && ended.stderr.contains("x.json: a symbolic link to"),
+        "{ended:#?}"
+    );
     theirs.check_victims()?;
-    ensure!(entries(&theirs.directory()).len() == 1, "{:?}", entries(&theirs.directory()));
+    ensure!(
+        entries(&theirs.directory()).len() == 1,
+        "{:?}",
+        entries(&theirs.directory())
+    );
     Ok(())
 }
 
@@ -383,18 +632,29 @@ fn swapped() -> Result<()> {
     let moved = theirs.above.path().join("moved");
     let swap = |theirs: &Theirs| {
         theirs.do_as_nobody(&["mv", text(&theirs.directory())?, text(&moved)?])?;
-        theirs.do_as_nobody(&["ln", "-s", text(&theirs.victims())?, text(&theirs.directory())?])
+        theirs.do_as_nobody(&[
+            "ln",
+            "-s",
+            text(&theirs.victims())?,
+            text(&theirs.directory())?,
+        ])
     };
     let ended = theirs.run("json", swap)?;
     ensure!(ended.code == Some(130), "{ended:#?}");
     theirs.check_victims()?;
-    ensure!(entries(&moved) == [moved.join("x.json")], "it is in the directory that was named: {ended:#?}");
+    ensure!(
+        entries(&moved) == [moved.join("x.json")],
+        "it is in the directory that was named: {ended:#?}"
+    );
     Ok(())
 }
 
 fn streamed() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let (lines, other) = (program.home().join("lines.jsonl"), program.home().join("other-name"));
+    let (lines, other) = (
+        program.home().join("lines.jsonl"),
+        program.home().join("other-name"),
+    );
     std::fs::write(&lines, "an old one")?;
     std::fs::hard_link(&lines, &other)?;
     let words = [
@@ -415,7 +675,11 @@ fn streamed() -> Result<()> {
     interrupt(child.id())?;
     child.wait_with_output()?;
     ensure!(followed?.starts_with("{\"run\""));
-    ensure!(std::fs::read_to_string(&lines)?.trim_end().ends_with("{\"end\":{\"status\":\"interrupted\"}}"));
+    ensure!(
+        std::fs::read_to_string(&lines)?
+            .trim_end()
+            .ends_with("{\"end\":{\"status\":\"interrupted\"}}")
+    );
     ensure!(std::fs::read(&other)? == b"an old one");
     Ok(())
 }
@@ -430,7 +694,10 @@ fn directories() -> Result<()> {
     ensure!(entries(&jobs).len() == 1 && std::fs::read(jobs.join("README"))? == b"My project");
     let forced = [&fio[..], &["--force"]].concat();
     ended(&program, &forced, 0)?;
-    ensure!(std::fs::read_to_string(jobs.join("README"))?.starts_with("Jobs for fio, made by writebench"));
+    ensure!(
+        std::fs::read_to_string(jobs.join("README"))?
+            .starts_with("Jobs for fio, made by writebench")
+    );
     // Files with the mark are replaced, and leftovers removed.
     std::fs::write(jobs.join(".README.writebench-0123abcd.part"), "")?;
     ended(&program, &fio, 0)?;
@@ -445,12 +712,20 @@ fn directories() -> Result<()> {
     // --force does not follow links.
     std::fs::remove_file(&chart)?;
     symlink("/etc/passwd", &chart)?;
-    refused(&program, &[&svg[..], &["--force"]].concat(), "a symbolic link to /etc/passwd")?;
+    refused(
+        &program,
+        &[&svg[..], &["--force"]].concat(),
+        "a symbolic link to /etc/passwd",
+    )?;
     let (victims, link) = (folder.path().join("victims"), folder.path().join("link"));
     std::fs::create_dir(&victims)?;
     symlink(&victims, &link)?;
     for name in [link.clone(), link.join("")] {
-        refused(&program, &["show", "--export", &export("svg", &name), "--force"], "a symbolic link to")?;
+        refused(
+            &program,
+            &["show", "--export", &export("svg", &name), "--force"],
+            "a symbolic link to",
+        )?;
     }
     ensure!(entries(&victims).is_empty());
     Ok(())

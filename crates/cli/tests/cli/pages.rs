@@ -8,21 +8,45 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = Need::Filesystem(Kind::Tmpfs);
-    trials.add("report: a page shows the newest run, labels, or exports", &[tmpfs], pages);
-    trials.add("report: every refusal is one line, and leaves no file", &[tmpfs], refusals);
-    trials.add("report: a run can end with its page", &[tmpfs], page_of_a_run);
+    trials.add(
+        "report: a page shows the newest run, labels, or exports",
+        &[tmpfs],
+        pages,
+    );
+    trials.add(
+        "report: every refusal is one line, and leaves no file",
+        &[tmpfs],
+        refusals,
+    );
+    trials.add(
+        "report: a run can end with its page",
+        &[tmpfs],
+        page_of_a_run,
+    );
 }
 
 fn measure(program: &Program, label: &str) -> Result<()> {
     let target = directory_on(Kind::Tmpfs);
-    let words = ["--case", "write,size=1MiB", "--case", "mmap,size=1MiB", "--samples", "2", "--label", label];
+    let words = [
+        "--case",
+        "write,size=1MiB",
+        "--case",
+        "mmap,size=1MiB",
+        "--samples",
+        "2",
+        "--label",
+        label,
+    ];
     program.run(target.path(), &words, 0)?;
     Ok(())
 }
 
 fn call(program: &Program, arguments: &[&str], code: i32) -> Result<Ended> {
     let ended = program.call(arguments)?;
-    ensure!(ended.code == Some(code), "expected exit code {code}: {ended:#?}");
+    ensure!(
+        ended.code == Some(code),
+        "expected exit code {code}: {ended:#?}"
+    );
     Ok(ended)
 }
 
@@ -31,7 +55,10 @@ fn runs_of(page: &str) -> Result<Vec<String>> {
     let (_, data) = page.split_once(r#"id="data">"#).unwrap_or_default();
     let data: Value = serde_json::from_str(data.split("</script>").next().unwrap_or_default())?;
     let runs = data["runs"].as_array().cloned().unwrap_or_default();
-    Ok(runs.iter().map(|run| run["name"].as_str().unwrap_or_default().to_owned()).collect())
+    Ok(runs
+        .iter()
+        .map(|run| run["name"].as_str().unwrap_or_default().to_owned())
+        .collect())
 }
 
 fn pages() -> Result<()> {
@@ -49,11 +76,18 @@ fn pages() -> Result<()> {
     page(&["before", "after"], &["before", "after"])?;
     let export = program.home().join("x.json");
     let export = export.to_string_lossy();
-    call(&program, &["show", "1", "--export", &format!("json={export}")], 0)?;
+    call(
+        &program,
+        &["show", "1", "--export", &format!("json={export}")],
+        0,
+    )?;
     page(&[&export, "2"], &["before", "after"])?;
     let file = program.home().join("page.html");
     let ended = call(&program, &["report", "-o", &file.to_string_lossy()], 0)?;
-    ensure!(ended.stdout.is_empty() && ended.stderr.contains("page.html"), "{ended:#?}");
+    ensure!(
+        ended.stdout.is_empty() && ended.stderr.contains("page.html"),
+        "{ended:#?}"
+    );
     ensure!(runs_of(&std::fs::read_to_string(file)?)? == ["after"]);
     Ok(())
 }
@@ -74,9 +108,15 @@ fn refusals() -> Result<()> {
         let file = format!("{home}/{file}");
         let words = [&["report"], runs, &["-o", &file]].concat();
         let ended = call(&program, &words, code)?;
-        ensure!(ended.stderr.lines().count() == 1 && ended.stderr.contains(wanted), "{runs:?}: {ended:#?}");
+        ensure!(
+            ended.stderr.lines().count() == 1 && ended.stderr.contains(wanted),
+            "{runs:?}: {ended:#?}"
+        );
     }
-    ensure!(!program.home().join("a.html").exists(), "half a page was left");
+    ensure!(
+        !program.home().join("a.html").exists(),
+        "half a page was left"
+    );
     Ok(())
 }
 
@@ -84,7 +124,18 @@ fn page_of_a_run() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let file = program.home().join("r.html");
     let export = format!("html={}", file.display());
-    program.run(target.path(), &["--case", "write,size=1MiB", "--samples", "1", "--export", &export], 0)?;
+    program.run(
+        target.path(),
+        &[
+            "--case",
+            "write,size=1MiB",
+            "--samples",
+            "1",
+            "--export",
+            &export,
+        ],
+        0,
+    )?;
     ensure!(runs_of(&std::fs::read_to_string(file)?)? == ["run 1"]);
     Ok(())
 }

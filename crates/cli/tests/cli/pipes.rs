@@ -14,26 +14,62 @@ use crate::terminal::Terminal;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("pipes: a pipe gets the same as a file, under each name", &tmpfs, named_pipes);
-    trials.add("pipes: redirected files are appended to", &tmpfs, redirected);
+    trials.add(
+        "pipes: a pipe gets the same as a file, under each name",
+        &tmpfs,
+        named_pipes,
+    );
+    trials.add(
+        "pipes: redirected files are appended to",
+        &tmpfs,
+        redirected,
+    );
     for signal in ["INT", "TERM"] {
-        trials.add(format!("pipes: SIG{signal} ends a program that waits for a reader"), &tmpfs, move || {
-            no_reader(signal)
-        });
+        trials.add(
+            format!("pipes: SIG{signal} ends a program that waits for a reader"),
+            &tmpfs,
+            move || no_reader(signal),
+        );
     }
-    trials.add("pipes: an idle reader does not block the end of a run", &tmpfs, idle_reader);
-    trials.add("a full standard output costs neither the run nor its exports", &tmpfs, full);
-    trials.add("a closed standard output is an error of each command", &tmpfs, closed);
-    trials.add("an export to standard output equals that to a file", &tmpfs, bytes);
+    trials.add(
+        "pipes: an idle reader does not block the end of a run",
+        &tmpfs,
+        idle_reader,
+    );
+    trials.add(
+        "a full standard output costs neither the run nor its exports",
+        &tmpfs,
+        full,
+    );
+    trials.add(
+        "a closed standard output is an error of each command",
+        &tmpfs,
+        closed,
+    );
+    trials.add(
+        "an export to standard output equals that to a file",
+        &tmpfs,
+        bytes,
+    );
     let terminal = [Need::Filesystem(Kind::Tmpfs), Need::Program("setsid")];
-    trials.add("imported runs send no escape sequences to a terminal", &terminal, foreign_text);
+    trials.add(
+        "imported runs send no escape sequences to a terminal",
+        &terminal,
+        foreign_text,
+    );
 }
 
 fn text(path: &Path) -> Result<&str> {
     path.to_str().context("UTF-8")
 }
 
-const CASE: [&str; 5] = ["--case", "write,size=64KiB", "--samples", "2", "--no-limits"];
+const CASE: [&str; 5] = [
+    "--case",
+    "write,size=64KiB",
+    "--samples",
+    "2",
+    "--no-limits",
+];
 
 fn measured() -> Result<Program> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
@@ -50,8 +86,14 @@ fn fifo(program: &Program) -> Result<PathBuf> {
 /// The script gets the program as `$0`.
 fn script(program: &Program, script: &str) -> Result<String> {
     let mut command = Command::new("bash");
-    command.args(["-ec", script]).arg(program.binary()).stdin(Stdio::null());
-    command.env("HOME", program.home()).env("XDG_DATA_HOME", program.home()).current_dir(program.home());
+    command
+        .args(["-ec", script])
+        .arg(program.binary())
+        .stdin(Stdio::null());
+    command
+        .env("HOME", program.home())
+        .env("XDG_DATA_HOME", program.home())
+        .current_dir(program.home());
     let output = command.output()?;
     ensure!(output.status.success(), "{script}: {output:?}");
     Ok(String::from_utf8(output.stdout)?)
@@ -60,7 +102,10 @@ fn script(program: &Program, script: &str) -> Result<String> {
 fn named_pipes() -> Result<()> {
     let program = measured()?;
     fifo(&program)?;
-    let expected = script(&program, "$0 show --export json=file 2>/dev/null >&2; cat file")?;
+    let expected = script(
+        &program,
+        "$0 show --export json=file 2>/dev/null >&2; cat file",
+    )?;
     for it in [
         "cat fifo & $0 show --export json=fifo >/dev/null; wait",
         "$0 show --export json=/dev/stdout --export jsonl=lines | python3 -c 'import sys; t = sys.stdin.read(); print(t[t.index(\"{\"):t.rindex(\"}\") + 1])'",
@@ -69,23 +114,36 @@ fn named_pipes() -> Result<()> {
         "cat fifo > page & $0 report -q -o fifo; wait; $0 report -o - | cmp - page; cat file",
     ] {
         let found = script(&program, it)?;
-        let (found, expected): (Value, Value) =
-            (serde_json::from_str(&found)?, serde_json::from_str(&expected)?);
+        let (found, expected): (Value, Value) = (
+            serde_json::from_str(&found)?,
+            serde_json::from_str(&expected)?,
+        );
         ensure!(found == expected, "{it}: {found}");
     }
-    ensure!(entries(program.home()).iter().all(|path| !text(path).unwrap_or_default().ends_with(".part")));
+    ensure!(
+        entries(program.home())
+            .iter()
+            .all(|path| !text(path).unwrap_or_default().ends_with(".part"))
+    );
     Ok(())
 }
 
 fn redirected() -> Result<()> {
     let program = measured()?;
-    let found = script(&program, "echo first >log; $0 show --export csv=/dev/stdout -q >>log; cat log")?;
+    let found = script(
+        &program,
+        "echo first >log; $0 show --export csv=/dev/stdout -q >>log; cat log",
+    )?;
     ensure!(found.starts_with("first\nrun_id,target,"), "{found}");
-    let found =
-        script(&program, "exec 9>log; echo first >&9; $0 show --export csv=/dev/fd/9 >/dev/null; cat log")?;
-    ensure!(found.starts_with("first\nrun_id,target,") && found.lines().count() > 2, "{found}");
-    let refused =
-        "if $0 show --export json=/dev/fd/9 9<>writebench/writebench.db; then exit 1; else echo $?; fi";
+    let found = script(
+        &program,
+        "exec 9>log; echo first >&9; $0 show --export csv=/dev/fd/9 >/dev/null; cat log",
+    )?;
+    ensure!(
+        found.starts_with("first\nrun_id,target,") && found.lines().count() > 2,
+        "{found}"
+    );
+    let refused = "if $0 show --export json=/dev/fd/9 9<>writebench/writebench.db; then exit 1; else echo $?; fi";
     ensure!(script(&program, refused)? == "3\n");
     Ok(())
 }
@@ -106,7 +164,10 @@ fn ended_within(mut child: Child, most: Duration) -> Result<(Option<i32>, String
         std::thread::sleep(Duration::from_millis(5));
     }
     let output = child.wait_with_output()?;
-    Ok((output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned()))
+    Ok((
+        output.status.code(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    ))
 }
 
 /// Longer than any of the programs takes.
@@ -115,9 +176,18 @@ const MOST: Duration = Duration::from_secs(60);
 fn no_reader(name: &str) -> Result<()> {
     let (program, target) = (measured()?, directory_on(Kind::Tmpfs));
     let fifo = fifo(&program)?;
-    let (json, lines) = (format!("json={}", fifo.display()), format!("jsonl={}", fifo.display()));
-    let run =
-        |export| [&["run", text(target.path()).unwrap_or_default()], &CASE[..], &["--export", export]].concat();
+    let (json, lines) = (
+        format!("json={}", fifo.display()),
+        format!("jsonl={}", fifo.display()),
+    );
+    let run = |export| {
+        [
+            &["run", text(target.path()).unwrap_or_default()],
+            &CASE[..],
+            &["--export", export],
+        ]
+        .concat()
+    };
     for (words, code) in [
         (run(&lines), Some(130)),
         // The pipe is written after the run.
@@ -126,7 +196,11 @@ fn no_reader(name: &str) -> Result<()> {
         (vec!["report", "-o", text(&fifo)?], None),
     ] {
         let said = program.home().join("said");
-        let child = program.command(&words).stdout(Stdio::null()).stderr(File::create(&said)?).spawn()?;
+        let child = program
+            .command(&words)
+            .stdout(Stdio::null())
+            .stderr(File::create(&said)?)
+            .spawn()?;
         wait_for("it to wait for a reader", || {
             std::fs::read_to_string(&said)
                 .ok()
@@ -135,11 +209,18 @@ fn no_reader(name: &str) -> Result<()> {
         })?;
         signal(&child, name)?;
         let (ended, _) = ended_within(child, MOST)?;
-        ensure!(ended == code, "{words:?}: {ended:?}: {}", std::fs::read_to_string(&said)?);
+        ensure!(
+            ended == code,
+            "{words:?}: {ended:?}: {}",
+            std::fs::read_to_string(&said)?
+        );
     }
     ensure!(entries(target.path()).is_empty());
     let runs = program.call(&["runs"])?.stdout;
-    ensure!(runs.contains("interrupted") && runs.contains("complete") && !runs.contains("running"), "{runs}");
+    ensure!(
+        runs.contains("interrupted") && runs.contains("complete") && !runs.contains("running"),
+        "{runs}"
+    );
     Ok(())
 }
 
@@ -180,17 +261,30 @@ fn full() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let file = program.home().join("x.json");
     let export = format!("json={}", file.display());
-    let words = [&["run", text(target.path())?], &CASE[..], &["--export", &export]].concat();
+    let words = [
+        &["run", text(target.path())?],
+        &CASE[..],
+        &["--export", &export],
+    ]
+    .concat();
     let mut command = program.command(&words);
-    let output = command.stdout(File::options().write(true).open("/dev/full")?).output()?;
+    let output = command
+        .stdout(File::options().write(true).open("/dev/full")?)
+        .output()?;
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.code() == Some(1), "{output:?}");
     ensure!(
-        said.contains("writebench: cannot write to standard output: write: No space left on device (28)"),
+        said.contains(
+            "writebench: cannot write to standard output: write: No space left on device (28)"
+        ),
         "{said}"
     );
     let document: Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
-    ensure!(document["run"]["status"] == "complete", "{}", document["run"]);
+    ensure!(
+        document["run"]["status"] == "complete",
+        "{}",
+        document["run"]
+    );
     ensure!(program.call(&["show"])?.stdout.contains("write,size=64KiB"));
     Ok(())
 }
@@ -198,7 +292,10 @@ fn full() -> Result<()> {
 /// Rust opens /dev/null in its place, and a program of Python does the same on purpose.
 fn closed() -> Result<()> {
     let program = measured()?;
-    let run = format!("run {} --case write,size=64KiB --samples 1 --no-limits", program.home().display());
+    let run = format!(
+        "run {} --case write,size=64KiB --samples 1 --no-limits",
+        program.home().display()
+    );
     let jsonl = format!("{run} --export jsonl=-");
     for words in [
         "show 1 --export json=-",
@@ -214,7 +311,10 @@ fn closed() -> Result<()> {
         let called = |redirection: &str| {
             let script = format!("{} {words} {redirection}", program.binary().display());
             let mut command = Command::new("sh");
-            command.args(["-c", &script]).env("XDG_DATA_HOME", program.home()).env_remove("WRITEBENCH_DB");
+            command
+                .args(["-c", &script])
+                .env("XDG_DATA_HOME", program.home())
+                .env_remove("WRITEBENCH_DB");
             command.stdin(Stdio::null()).output()
         };
         let output = called(">&-")?;
@@ -225,16 +325,19 @@ fn closed() -> Result<()> {
         );
         for discarded in [">/dev/null", "1<>/dev/null"] {
             let output = called(discarded)?;
-            ensure!(output.status.code() == Some(0), "{words} {discarded}: {output:?}");
+            ensure!(
+                output.status.code() == Some(0),
+                "{words} {discarded}: {output:?}"
+            );
         }
     }
     Ok(())
 }
 
 /// Names with escape sequences, as a document may have them.
-const FOREIGN: &str = "x\u{1b}[8m\u{1b}]0;title\u{7}\u{9b}2J\r\n\u{202e}\u{2066}\u{200f}\u{61c}\u{200b}\u{7f}y";
-const ESCAPED: &str =
-    "x\\u{1b}[8m\\u{1b}]0;title\\u{7}\\u{9b}2J\\r \\u{202e}\\u{2066}\\u{200f}\\u{61c}\\u{200b}\\u{7f}y";
+const FOREIGN: &str =
+    "x\u{1b}[8m\u{1b}]0;title\u{7}\u{9b}2J\r\n\u{202e}\u{2066}\u{200f}\u{61c}\u{200b}\u{7f}y";
+const ESCAPED: &str = "x\\u{1b}[8m\\u{1b}]0;title\\u{7}\\u{9b}2J\\r \\u{202e}\\u{2066}\\u{200f}\\u{61c}\\u{200b}\\u{7f}y";
 
 fn with_foreign_run() -> Result<(Program, PathBuf)> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
@@ -249,7 +352,10 @@ fn with_foreign_run() -> Result<(Program, PathBuf)> {
     let file = program.home().join("their\u{202e}s.json");
     std::fs::write(&file, document.to_string())?;
     let ended = program.call(&["import", text(&file)?])?;
-    ensure!(ended.code == Some(0) && ended.stdout.contains("their\\u{202e}s.json is run 2"), "{ended:#?}");
+    ensure!(
+        ended.code == Some(0) && ended.stdout.contains("their\\u{202e}s.json is run 2"),
+        "{ended:#?}"
+    );
     Ok((program, file))
 }
 
@@ -260,7 +366,9 @@ fn bytes() -> Result<()> {
         let to_file = format!("{format}={}", file.display());
         let ended = program.call(&["show", "2", "--export", &to_file])?;
         ensure!(ended.code == Some(0), "{ended:#?}");
-        let printed = program.call(&["show", "2", "--export", &format!("{format}=-")])?.stdout;
+        let printed = program
+            .call(&["show", "2", "--export", &format!("{format}=-")])?
+            .stdout;
         ensure!(printed == std::fs::read_to_string(&file)?, "{format}");
     }
     let csv = program.call(&["show", "2", "--export", "csv=-"])?.stdout;
@@ -292,15 +400,21 @@ fn foreign_text() -> Result<()> {
         let lines = shown.replace("\r\n", "\n");
         let without_ours = ["0", "1", "2", "31", "33"]
             .iter()
-            .fold(lines, |text, style| text.replace(&format!("\u{1b}[{style}m"), ""));
+            .fold(lines, |text, style| {
+                text.replace(&format!("\u{1b}[{style}m"), "")
+            });
         let obeyed: Vec<char> = without_ours
             .chars()
             .filter(|c| {
-                (c.is_control() && *c != '\n') || "\u{202e}\u{2066}\u{200f}\u{61c}\u{200b}".contains(*c)
+                (c.is_control() && *c != '\n')
+                    || "\u{202e}\u{2066}\u{200f}\u{61c}\u{200b}".contains(*c)
             })
             .collect();
         ensure!(obeyed.is_empty(), "{words:?}: {obeyed:?} in {shown:?}");
-        ensure!(!has_escaped || without_ours.contains(ESCAPED), "{words:?}: {shown:?}");
+        ensure!(
+            !has_escaped || without_ours.contains(ESCAPED),
+            "{words:?}: {shown:?}"
+        );
     }
     Ok(())
 }

@@ -18,8 +18,16 @@ pub(crate) fn add(trials: &mut Trials) {
         &needs,
         own_group,
     );
-    trials.add("memory that nobody may not pin is refused before measuring", &needs, locked_memory);
-    trials.add("a worker keeps only the rights that it needs", &[Need::Root], kept_rights);
+    trials.add(
+        "memory that nobody may not pin is refused before measuring",
+        &needs,
+        locked_memory,
+    );
+    trials.add(
+        "a worker keeps only the rights that it needs",
+        &[Need::Root],
+        kept_rights,
+    );
 }
 
 /// Debian's `nobody` and `nogroup`.
@@ -49,12 +57,28 @@ impl Nobody {
     fn call(&self, arguments: &[&str]) -> Result<Ended> {
         let home = self.folder.path().join("home");
         let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "prlimit", "--memlock=65536"]);
-        command.arg(self.folder.path().join("writebench")).args(arguments);
-        command.env("HOME", &home).env("XDG_DATA_HOME", &home).env_remove("WRITEBENCH_DB").current_dir("/");
+        command.args([
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            "prlimit",
+            "--memlock=65536",
+        ]);
+        command
+            .arg(self.folder.path().join("writebench"))
+            .args(arguments);
+        command
+            .env("HOME", &home)
+            .env("XDG_DATA_HOME", &home)
+            .env_remove("WRITEBENCH_DB")
+            .current_dir("/");
         let output = command.output().context("start setpriv")?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Ok(Ended { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) })
+        Ok(Ended {
+            code: output.status.code(),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        })
     }
 }
 
@@ -65,9 +89,20 @@ fn text(path: &Path) -> Result<&str> {
 fn suite_as_nobody() -> Result<()> {
     let nobody = Nobody::new()?;
     let target = nobody.target();
-    let ended =
-        nobody.call(&["run", text(&target)?, "--suite", "create", "--size", "1MiB", "--samples", "1"])?;
-    ensure!(ended.code == Some(0) && !ended.stdout.contains("failed"), "{ended:?}");
+    let ended = nobody.call(&[
+        "run",
+        text(&target)?,
+        "--suite",
+        "create",
+        "--size",
+        "1MiB",
+        "--samples",
+        "1",
+    ])?;
+    ensure!(
+        ended.code == Some(0) && !ended.stdout.contains("failed"),
+        "{ended:?}"
+    );
     ensure!(entries(&target).is_empty(), "{:?}", entries(&target));
     Ok(())
 }
@@ -75,9 +110,15 @@ fn suite_as_nobody() -> Result<()> {
 fn needs_root() -> Result<()> {
     let nobody = Nobody::new()?;
     let ended = nobody.call(&["fs", "--on", "ext4"])?;
-    ensure!(ended.code == Some(1) && ended.stderr.contains("Run it as root"), "{ended:?}");
+    ensure!(
+        ended.code == Some(1) && ended.stderr.contains("Run it as root"),
+        "{ended:?}"
+    );
     let ended = nobody.call(&["run", "/root", "--case", "write,size=1"])?;
-    ensure!(ended.code == Some(1) && ended.stderr.contains("Permission denied (13)"), "{ended:?}");
+    ensure!(
+        ended.code == Some(1) && ended.stderr.contains("Permission denied (13)"),
+        "{ended:?}"
+    );
     Ok(())
 }
 
@@ -86,20 +127,40 @@ fn own_group() -> Result<()> {
     let (target, directory) = (nobody.target(), nobody.folder.path().join("group"));
     std::fs::create_dir(&directory)?;
     let database = directory.join("db");
-    let run = ["run", text(&target)?, "--case", "write,size=4KiB", "--samples", "1", "--no-limits", "--db"];
+    let run = [
+        "run",
+        text(&target)?,
+        "--case",
+        "write,size=4KiB",
+        "--samples",
+        "1",
+        "--no-limits",
+        "--db",
+    ];
     let run = [&run[..], &[text(&database)?]].concat();
-    for (group, mode, code) in [(NOBODY, 0o775, 0), (0, 0o775, 3), (NOBODY, 0o777, 3), (0, 0o755, 0)] {
+    for (group, mode, code) in [
+        (NOBODY, 0o775, 0),
+        (0, 0o775, 3),
+        (NOBODY, 0o777, 3),
+        (0, 0o755, 0),
+    ] {
         chown(&directory, Some(NOBODY), Some(group))?;
         std::fs::set_permissions(&directory, PermissionsExt::from_mode(mode))?;
         let ended = nobody.call(&run)?;
         ensure!(ended.code == Some(code), "{group} {mode:o}: {ended:?}");
-        ensure!(code == 0 || ended.stderr.contains("other users can make files in"), "{ended:?}");
+        ensure!(
+            code == 0 || ended.stderr.contains("other users can make files in"),
+            "{ended:?}"
+        );
     }
     // Other users do not trust root's database.
     chown(&database, Some(0), None)?;
     let ended = nobody.call(&["show", "--db", text(&database)?])?;
     ensure!(
-        ended.code == Some(3) && ended.stderr.contains("belongs to another user (uid 0): copy it"),
+        ended.code == Some(3)
+            && ended
+                .stderr
+                .contains("belongs to another user (uid 0): copy it"),
         "{ended:?}"
     );
     Ok(())
@@ -109,10 +170,24 @@ fn locked_memory() -> Result<()> {
     let nobody = Nobody::new()?;
     let target = nobody.target();
     let case = "uring,registered=both,size=1MiB";
-    let arguments = ["run", text(&target)?, "--samples", "1", "--no-limits", "--case", case];
+    let arguments = [
+        "run",
+        text(&target)?,
+        "--samples",
+        "1",
+        "--no-limits",
+        "--case",
+        case,
+    ];
     let ended = nobody.call(&arguments)?;
-    ensure!(ended.code == Some(3) && ended.stderr.contains("ulimit -l"), "{ended:?}");
-    ensure!(ended.stderr.lines().count() == 1 && entries(&target).is_empty(), "{ended:?}");
+    ensure!(
+        ended.code == Some(3) && ended.stderr.contains("ulimit -l"),
+        "{ended:?}"
+    );
+    ensure!(
+        ended.stderr.lines().count() == 1 && entries(&target).is_empty(),
+        "{ended:?}"
+    );
     Ok(())
 }
 
@@ -122,21 +197,39 @@ const KEPT: u64 = 1 << 1 | 1 << 14;
 fn kept_rights() -> Result<()> {
     let (program, target) = (program()?, tempfile::tempdir()?);
     let case = "write,size=64MiB,chunk=1";
-    let child =
-        program.start(&["run", text(target.path())?, "--case", case, "--samples", "1", "--no-limits"])?;
+    let child = program.start(&[
+        "run",
+        text(target.path())?,
+        "--case",
+        case,
+        "--samples",
+        "1",
+        "--no-limits",
+    ])?;
     wait_for("a sample's file", || {
-        entries(target.path()).iter().flat_map(|own| entries(own)).find(|file| file.ends_with("sample"))
+        entries(target.path())
+            .iter()
+            .flat_map(|own| entries(own))
+            .find(|file| file.ends_with("sample"))
     })?;
     let worker = writebench_testkit::worker(child.id()).context("a worker")?;
     let status = std::fs::read_to_string(format!("/proc/{worker}/status"))?;
     send(child.id(), Signal::TERM)?;
     ensure!(child.wait_with_output()?.status.code() == Some(130));
-    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let field = |name: &str| {
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .map(str::trim)
+    };
     for set in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
         let rights = u64::from_str_radix(field(set).context("a set of capabilities")?, 16)?;
         ensure!(rights & !KEPT == 0, "{set} {rights:x}");
     }
-    ensure!(field("CapEff:").is_some_and(|rights| !rights.ends_with("0000")), "it was root's: {status}");
+    ensure!(
+        field("CapEff:").is_some_and(|rights| !rights.ends_with("0000")),
+        "it was root's: {status}"
+    );
     ensure!(field("NoNewPrivs:") == Some("1"), "{status}");
     Ok(())
 }

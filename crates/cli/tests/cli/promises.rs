@@ -18,29 +18,70 @@ const WAITS_OF_80_KIB: [&str; 2] = [
 pub(crate) type Promise = (&'static str, &'static [(&'static str, usize)]);
 
 pub(crate) const PROMISES: &[Promise] = &[
-    ("write,size=1MiB,chunk=64KiB", &[(CREATE, 1), ("write 65536", 16), ("close", 1)]),
-    ("write,size=1000,chunk=300", &[(CREATE, 1), ("write 300", 3), ("write 100", 1), ("close", 1)]),
-    ("write,size=100,chunk=1", &[(CREATE, 1), ("write 1", 100), ("close", 1)]),
+    (
+        "write,size=1MiB,chunk=64KiB",
+        &[(CREATE, 1), ("write 65536", 16), ("close", 1)],
+    ),
+    (
+        "write,size=1000,chunk=300",
+        &[
+            (CREATE, 1),
+            ("write 300", 3),
+            ("write 100", 1),
+            ("close", 1),
+        ],
+    ),
+    (
+        "write,size=100,chunk=1",
+        &[(CREATE, 1), ("write 1", 100), ("close", 1)],
+    ),
     ("write,size=0", &[(CREATE, 1), ("close", 1)]),
     (
         "write,size=1MiB,sync=fsync",
-        &[(CREATE, 1), ("write 1048576", 1), ("fsync", 1), ("close", 1), ("fsync directory", 1)],
+        &[
+            (CREATE, 1),
+            ("write 1048576", 1),
+            ("fsync", 1),
+            ("close", 1),
+            ("fsync directory", 1),
+        ],
     ),
     (
         "write,size=1MiB,sync=fdatasync",
-        &[(CREATE, 1), ("write 1048576", 1), ("fdatasync", 1), ("close", 1), ("fsync directory", 1)],
+        &[
+            (CREATE, 1),
+            ("write 1048576", 1),
+            ("fdatasync", 1),
+            ("close", 1),
+            ("fsync directory", 1),
+        ],
     ),
     (
         "write,size=1MiB,prepare=set-len",
-        &[(CREATE, 1), ("ftruncate 1048576", 1), ("write 1048576", 1), ("close", 1)],
+        &[
+            (CREATE, 1),
+            ("ftruncate 1048576", 1),
+            ("write 1048576", 1),
+            ("close", 1),
+        ],
     ),
     (
         "write,size=1MiB,prepare=fallocate",
-        &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("write 1048576", 1), ("close", 1)],
+        &[
+            (CREATE, 1),
+            ("fallocate 0 0 1048576", 1),
+            ("write 1048576", 1),
+            ("close", 1),
+        ],
     ),
     (
         "write,size=1MiB,prepare=posix-fallocate",
-        &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("write 1048576", 1), ("close", 1)],
+        &[
+            (CREATE, 1),
+            ("fallocate 0 0 1048576", 1),
+            ("write 1048576", 1),
+            ("close", 1),
+        ],
     ),
     // The first four calls and a close make the old content before the clock, out of the page cache.
     (
@@ -69,11 +110,23 @@ pub(crate) const PROMISES: &[Promise] = &[
     ),
     (
         "write,size=1MiB,chunk=64KiB,threads=2,descriptor=per-thread",
-        &[(CREATE, 1), ("open O_WRONLY", 1), ("lseek 524288 SEEK_SET", 1), ("write 65536", 16), ("close", 2)],
+        &[
+            (CREATE, 1),
+            ("open O_WRONLY", 1),
+            ("lseek 524288 SEEK_SET", 1),
+            ("write 65536", 16),
+            ("close", 2),
+        ],
     ),
     (
         "write,size=1MiB,chunk=64KiB,threads=2,files=per-thread,sync=fsync",
-        &[(CREATE, 2), ("write 65536", 16), ("fsync", 2), ("close", 2), ("fsync directory", 2)],
+        &[
+            (CREATE, 2),
+            ("write 65536", 16),
+            ("fsync", 2),
+            ("close", 2),
+            ("fsync directory", 2),
+        ],
     ),
     (
         "pwrite,size=1MiB,chunk=256KiB",
@@ -111,11 +164,27 @@ pub(crate) const PROMISES: &[Promise] = &[
     // Each thread's range, in its own file and allocation.
     (
         "pwrite,size=1MiB,chunk=1GiB,threads=2,files=per-thread,prepare=fallocate",
-        &[(CREATE, 2), ("fallocate 0 0 524288", 2), ("pwrite64 524288 0", 2), ("close", 2)],
+        &[
+            (CREATE, 2),
+            ("fallocate 0 0 524288", 2),
+            ("pwrite64 524288 0", 2),
+            ("close", 2),
+        ],
     ),
     ("null,size=8KiB,chunk=4KiB", &[(CREATE, 1), ("close", 1)]),
-    ("writev,size=1MiB,chunk=4KiB", &[(CREATE, 1), ("writev 128 524288", 2), ("close", 1)]),
-    ("writev,size=100,chunk=7,vector=4", &[(CREATE, 1), ("writev 4 28", 3), ("writev 3 16", 1), ("close", 1)]),
+    (
+        "writev,size=1MiB,chunk=4KiB",
+        &[(CREATE, 1), ("writev 128 524288", 2), ("close", 1)],
+    ),
+    (
+        "writev,size=100,chunk=7,vector=4",
+        &[
+            (CREATE, 1),
+            ("writev 4 28", 3),
+            ("writev 3 16", 1),
+            ("close", 1),
+        ],
+    ),
     (
         "pwritev,size=1MiB,chunk=4KiB,vector=64",
         &[
@@ -129,10 +198,19 @@ pub(crate) const PROMISES: &[Promise] = &[
     ),
     // The C library buffers small pieces by block. Of large ones it buffers a block and passes the rest on: two calls
     // each.
-    ("fwrite,size=64KiB,chunk=1KiB", &[(CREATE, 1), ("write 4096", 16), ("close", 1)]),
+    (
+        "fwrite,size=64KiB,chunk=1KiB",
+        &[(CREATE, 1), ("write 4096", 16), ("close", 1)],
+    ),
     (
         "fwrite,size=1MiB,chunk=64KiB",
-        &[(CREATE, 1), ("write 65536", 1), ("write 4096", 15), ("write 61440", 15), ("close", 1)],
+        &[
+            (CREATE, 1),
+            ("write 65536", 1),
+            ("write 4096", 15),
+            ("write 61440", 15),
+            ("close", 1),
+        ],
     ),
     (
         "mmap,size=1MiB,sync=msync",
@@ -170,12 +248,28 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("fsync directory", 1),
         ],
     ),
-    ("allocate,size=1MiB", &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("close", 1)]),
-    ("allocate,size=1MiB,call=fallocate", &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("close", 1)]),
-    ("allocate,size=1MiB,call=ftruncate", &[(CREATE, 1), ("ftruncate 1048576", 1), ("close", 1)]),
+    (
+        "allocate,size=1MiB",
+        &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("close", 1)],
+    ),
+    (
+        "allocate,size=1MiB,call=fallocate",
+        &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("close", 1)],
+    ),
+    (
+        "allocate,size=1MiB,call=ftruncate",
+        &[(CREATE, 1), ("ftruncate 1048576", 1), ("close", 1)],
+    ),
     (
         "write,size=1000,chunk=300,sync=fsync/1",
-        &[(CREATE, 1), ("write 300", 3), ("write 100", 1), ("fsync", 4), ("close", 1), ("fsync directory", 1)],
+        &[
+            (CREATE, 1),
+            ("write 300", 3),
+            ("write 100", 1),
+            ("fsync", 4),
+            ("close", 1),
+            ("fsync directory", 1),
+        ],
     ),
     (
         "pwrite,size=16KiB,chunk=4KiB,prepare=zero-fill,sync=fdatasync/3",
@@ -220,15 +314,30 @@ pub(crate) const PROMISES: &[Promise] = &[
     ),
     (
         "write,size=8KiB,chunk=4KiB,sync=o-dsync",
-        &[("open O_WRONLY|O_CREAT|O_EXCL|O_DSYNC", 1), ("write 4096", 2), ("close", 1), ("fsync directory", 1)],
+        &[
+            ("open O_WRONLY|O_CREAT|O_EXCL|O_DSYNC", 1),
+            ("write 4096", 2),
+            ("close", 1),
+            ("fsync directory", 1),
+        ],
     ),
     (
         "write,size=8KiB,chunk=4KiB,sync=o-sync",
-        &[("open O_WRONLY|O_CREAT|O_EXCL|O_SYNC", 1), ("write 4096", 2), ("close", 1), ("fsync directory", 1)],
+        &[
+            ("open O_WRONLY|O_CREAT|O_EXCL|O_SYNC", 1),
+            ("write 4096", 2),
+            ("close", 1),
+            ("fsync directory", 1),
+        ],
     ),
     (
         "writev,size=32KiB,chunk=4KiB,vector=4,sync=rwf-dsync",
-        &[(CREATE, 1), ("pwritev2 4 -1 RWF_DSYNC 16384", 2), ("close", 1), ("fsync directory", 1)],
+        &[
+            (CREATE, 1),
+            ("pwritev2 4 -1 RWF_DSYNC 16384", 2),
+            ("close", 1),
+            ("fsync directory", 1),
+        ],
     ),
     (
         "pwritev,size=8KiB,chunk=4KiB,vector=1,sync=rwf-dsync",
@@ -331,11 +440,21 @@ pub(crate) const PROMISES: &[Promise] = &[
     ),
     (
         "write,size=128KiB,prepare=fallocate-keep-size",
-        &[(CREATE, 1), ("fallocate FALLOC_FL_KEEP_SIZE 0 131072", 1), ("write 131072", 1), ("close", 1)],
+        &[
+            (CREATE, 1),
+            ("fallocate FALLOC_FL_KEEP_SIZE 0 131072", 1),
+            ("write 131072", 1),
+            ("close", 1),
+        ],
     ),
     (
         "write,size=128KiB,prepare=fallocate-zero-range",
-        &[(CREATE, 1), ("fallocate FALLOC_FL_ZERO_RANGE 0 131072", 1), ("write 131072", 1), ("close", 1)],
+        &[
+            (CREATE, 1),
+            ("fallocate FALLOC_FL_ZERO_RANGE 0 131072", 1),
+            ("write 131072", 1),
+            ("close", 1),
+        ],
     ),
     // Each 64 MiB before its first write, and the length at the end.
     (
@@ -377,11 +496,19 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("close", 1),
         ],
     ),
-    ("write,size=1MiB,chunk=whole,memory=page-aligned", &[(CREATE, 1), ("write 1048576", 1), ("close", 1)]),
+    (
+        "write,size=1MiB,chunk=whole,memory=page-aligned",
+        &[(CREATE, 1), ("write 1048576", 1), ("close", 1)],
+    ),
     // A queue makes no calls on the file, so its entries are counted.
     (
         "uring,size=1MiB,chunk=64KiB,depth=4",
-        &[(CREATE, 1), ("io_uring_setup 8", 1), ("operations", 16), ("close", 1)],
+        &[
+            (CREATE, 1),
+            ("io_uring_setup 8", 1),
+            ("operations", 16),
+            ("close", 1),
+        ],
     ),
     (
         "uring,size=64KiB,chunk=4KiB,depth=2,registered=both,sync=fsync/1",

@@ -11,7 +11,11 @@ use crate::program;
 pub(crate) fn add(trials: &mut Trials) {
     // btrfs applies quotas to root, without other kernel features.
     let needs = [Need::Image("btrfs"), Need::Program("btrfs")];
-    trials.add("an exhausted quota costs the cases that do not fit", &needs, used_up);
+    trials.add(
+        "an exhausted quota costs the cases that do not fit",
+        &needs,
+        used_up,
+    );
 }
 
 fn limited(image: &Image, bytes: u64) -> Result<PathBuf> {
@@ -31,19 +35,40 @@ fn used_up() -> Result<()> {
     let (program, image) = (program()?, Image::mount("btrfs", 256 << 20)?);
     let volume = limited(&image, 8 << 20)?;
     let mut arguments = vec!["--samples", "2", "--yes", "--no-limits"];
-    arguments.extend([WRITE, FALLOCATE, STORE, FITS].iter().flat_map(|case| ["--case", case]));
+    arguments.extend(
+        [WRITE, FALLOCATE, STORE, FITS]
+            .iter()
+            .flat_map(|case| ["--case", case]),
+    );
     let document: Value = program.run(&volume, &arguments, 4)?;
     let write = case(&document, WRITE)?;
     let cause = &write["samples"][0]["cause"];
-    ensure!(write["outcome"] == "failed" && write["estimate"].is_null(), "{write}");
-    ensure!(cause["phase"] == "write" && cause["call"] == "write" && cause["errno"] == 122, "{write}");
+    ensure!(
+        write["outcome"] == "failed" && write["estimate"].is_null(),
+        "{write}"
+    );
+    ensure!(
+        cause["phase"] == "write" && cause["call"] == "write" && cause["errno"] == 122,
+        "{write}"
+    );
     let offset = cause["offset"].as_u64().context("an offset")?;
     ensure!((1..=8 << 20).contains(&offset), "below the limit: {offset}");
     let fallocate = case(&document, FALLOCATE)?;
-    ensure!(fallocate["reason"] == "fallocate: Disk quota exceeded (122)", "{fallocate}");
+    ensure!(
+        fallocate["reason"] == "fallocate: Disk quota exceeded (122)",
+        "{fallocate}"
+    );
     let store = case(&document, STORE)?;
-    ensure!(store["outcome"] == "worker-died" && store["estimate"].is_null(), "{store}");
-    ensure!(store["reason"].as_str().is_some_and(|reason| reason.contains("SIGBUS (7)")), "{store}");
+    ensure!(
+        store["outcome"] == "worker-died" && store["estimate"].is_null(),
+        "{store}"
+    );
+    ensure!(
+        store["reason"]
+            .as_str()
+            .is_some_and(|reason| reason.contains("SIGBUS (7)")),
+        "{store}"
+    );
     ensure!(case(&document, FITS)?["outcome"] == "ok", "{document}");
     ensure!(entries(&volume).is_empty(), "{:?}", entries(&volume));
     Ok(())

@@ -9,9 +9,21 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let ext4 = Need::Filesystem(Kind::Ext4);
-    trials.add("the tables have the columns that the documents explain", &[ext4], words);
-    trials.add("README: its example has the lines of an answer", &[ext4], example);
-    trials.add("README: nothing of a run stays in its directory", &[ext4], traces);
+    trials.add(
+        "the tables have the columns that the documents explain",
+        &[ext4],
+        words,
+    );
+    trials.add(
+        "README: its example has the lines of an answer",
+        &[ext4],
+        example,
+    );
+    trials.add(
+        "README: nothing of a run stays in its directory",
+        &[ext4],
+        traces,
+    );
     trials.add("README: it is short", &[], lines);
 }
 
@@ -26,11 +38,28 @@ fn readme() -> Result<String> {
 
 fn words() -> Result<()> {
     let (program, data) = (program()?, directory_on(Kind::Ext4));
-    let names = ["write,size=64KiB,sync=fsync", "write,size=64KiB", "allocate,size=1048576TiB,call=fallocate"];
-    let cases: Vec<&str> = names.into_iter().flat_map(|name| ["--case", name]).chain(["--yes"]).collect();
+    let names = [
+        "write,size=64KiB,sync=fsync",
+        "write,size=64KiB",
+        "allocate,size=1048576TiB,call=fallocate",
+    ];
+    let cases: Vec<&str> = names
+        .into_iter()
+        .flat_map(|name| ["--case", name])
+        .chain(["--yes"])
+        .collect();
     program.run(data.path(), &cases, 4)?;
     let shown = program.call(&["show", "--all"])?.stdout;
-    for words in ["total", "95% CI", "write alone", "limit", "ms:", "CPU ms:", "n", "vs. plain write"] {
+    for words in [
+        "total",
+        "95% CI",
+        "write alone",
+        "limit",
+        "ms:",
+        "CPU ms:",
+        "n",
+        "vs. plain write",
+    ] {
         let columns = words.split(' ').count();
         ensure!(
             shown
@@ -42,9 +71,18 @@ fn words() -> Result<()> {
         );
     }
     ensure!(shown.contains("failed: fallocate: "), "{shown}");
-    let dry =
-        program.call(&["advise", data.path().to_str().context("UTF-8")?, "--for", "stream", "--dry-run"])?;
-    ensure!(dry.stdout.starts_with("write,size=256MiB\n"), "the baseline is `write` of 1 MiB: {}", dry.stdout);
+    let dry = program.call(&[
+        "advise",
+        data.path().to_str().context("UTF-8")?,
+        "--for",
+        "stream",
+        "--dry-run",
+    ])?;
+    ensure!(
+        dry.stdout.starts_with("write,size=256MiB\n"),
+        "the baseline is `write` of 1 MiB: {}",
+        dry.stdout
+    );
     Ok(())
 }
 
@@ -58,15 +96,26 @@ fn example() -> Result<()> {
         .nth(1)
         .and_then(|rest| rest.split("```").next())
         .context("an example")?;
-    let heading = |text: &str| text.lines().find(|line| line.contains("vs. plain write")).map(str::to_owned);
+    let heading = |text: &str| {
+        text.lines()
+            .find(|line| line.contains("vs. plain write"))
+            .map(str::to_owned)
+    };
     let columns = |line: String| {
-        line.split("  ").map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect::<Vec<_>>()
+        line.split("  ")
+            .map(|cell| cell.trim().to_owned())
+            .filter(|cell| !cell.is_empty())
+            .collect::<Vec<_>>()
     };
     let shown = columns(heading(&printed).context("a heading")?);
     for column in columns(heading(example).context("a heading in the example")?) {
         ensure!(shown.contains(&column), "{column} is not among {shown:?}");
     }
-    for goal in ["new file, page", "existing file, page", "durable new file, disk"] {
+    for goal in [
+        "new file, page",
+        "existing file, page",
+        "durable new file, disk",
+    ] {
         let has = |text: &str| text.lines().any(|line| line.starts_with(goal));
         ensure!(has(&printed) && has(example), "{goal}: {printed}");
     }
@@ -76,16 +125,33 @@ fn example() -> Result<()> {
 fn traces() -> Result<()> {
     let (program, data) = (program()?, directory_on(Kind::Ext4));
     std::fs::write(data.path().join("mine"), "mine")?;
-    program.run(data.path(), &["--case", "write", "--size", "64KiB", "--samples", "1"], 0)?;
-    let names: Vec<_> = std::fs::read_dir(data.path())?.flatten().map(|entry| entry.file_name()).collect();
-    ensure!(names == ["mine"] && std::fs::read(data.path().join("mine"))? == b"mine", "{names:?}");
+    program.run(
+        data.path(),
+        &["--case", "write", "--size", "64KiB", "--samples", "1"],
+        0,
+    )?;
+    let names: Vec<_> = std::fs::read_dir(data.path())?
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
+    ensure!(
+        names == ["mine"] && std::fs::read(data.path().join("mine"))? == b"mine",
+        "{names:?}"
+    );
     Ok(())
 }
 
 fn lines() -> Result<()> {
     let readme = readme()?;
-    let lines = readme.lines().filter(|line| !line.contains("]: https://")).count();
+    let lines = readme
+        .lines()
+        .filter(|line| !line.contains("]: https://"))
+        .count();
     ensure!(lines <= 120, "{lines} lines");
-    ensure!(readme.lines().all(|line| line.chars().count() <= 100 || line.starts_with(['|', '!', '['])));
+    ensure!(
+        readme
+            .lines()
+            .all(|line| line.chars().count() <= 100 || line.starts_with(['|', '!', '[']))
+    );
     Ok(())
 }

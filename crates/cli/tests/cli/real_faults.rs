@@ -8,21 +8,42 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
-    Image, Kind, Mounted, Need, Program, Trials, call, directory_on, entries, send, unmount, wait_for,
+    Image, Kind, Mounted, Need, Program, Trials, call, directory_on, entries, send, unmount,
+    wait_for,
 };
 
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let (ext4, root) = ([Need::Image("ext4")], [Need::Root]);
-    trials.add("a full filesystem costs the cases that do not fit", &ext4, fills_up);
+    trials.add(
+        "a full filesystem costs the cases that do not fit",
+        &ext4,
+        fills_up,
+    );
     for kind in ["ext4", "btrfs"] {
         let needs = [Need::Image(kind), Need::Root];
-        trials.add(format!("{kind} on a full disk gives no result"), &needs, move || full_below(kind));
+        trials.add(
+            format!("{kind} on a full disk gives no result"),
+            &needs,
+            move || full_below(kind),
+        );
     }
-    trials.add("a target that becomes read-only is reported, and cleaned up later", &ext4, read_only);
-    trials.add("a removed target directory ends only the run", &root, removed);
-    trials.add("a lazily unmounted target keeps the run, and is left clean", &ext4, unmounted);
+    trials.add(
+        "a target that becomes read-only is reported, and cleaned up later",
+        &ext4,
+        read_only,
+    );
+    trials.add(
+        "a removed target directory ends only the run",
+        &root,
+        removed,
+    );
+    trials.add(
+        "a lazily unmounted target keeps the run, and is left clean",
+        &ext4,
+        unmounted,
+    );
 }
 
 /// A background run that continues until a fault.
@@ -43,10 +64,23 @@ impl Running {
         let program = program()?;
         let path = target.to_str().context("UTF-8")?;
         // Without a reserve, so the kernel refuses first.
-        let mut arguments =
-            vec!["--quiet", "run", path, "--samples", "200", "--yes", "--no-limits", "--reserve", "0%"];
+        let mut arguments = vec![
+            "--quiet",
+            "run",
+            path,
+            "--samples",
+            "200",
+            "--yes",
+            "--no-limits",
+            "--reserve",
+            "0%",
+        ];
         arguments.extend(cases.iter().flat_map(|case| ["--case", case]));
-        let child = program.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+        let child = program
+            .command(&arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
         let run = Self { program, child };
         wait_for("samples", || (run.rows() > 2 * cases.len()).then_some(()))?;
         Ok(run)
@@ -67,14 +101,24 @@ impl Running {
         ensure!(!stderr.contains("panicked"), "{stderr}");
         let shown = self.program.call(&["show", "--export", "json=-"])?;
         let document = serde_json::from_str(&shown.stdout).with_context(|| format!("{shown:?}"))?;
-        Ok((self.program, Over { code: output.status.code(), stderr, document }))
+        Ok((
+            self.program,
+            Over {
+                code: output.status.code(),
+                stderr,
+                document,
+            },
+        ))
     }
 }
 
 impl Over {
     pub(crate) fn case(&self, id: &str) -> Result<&Value> {
         let cases = self.document["cases"].as_array().context("cases")?;
-        cases.iter().find(|case| case["name"] == id).with_context(|| format!("{id} in {cases:?}"))
+        cases
+            .iter()
+            .find(|case| case["name"] == id)
+            .with_context(|| format!("{id} in {cases:?}"))
     }
 
     /// Only the last sample is a fault, with its cause.
@@ -84,7 +128,9 @@ impl Over {
         let (last, before) = samples.split_last().context("a sample")?;
         ensure!(last["outcome"] == outcome, "{id}: {last}");
         ensure!(
-            case["reason"].as_str().is_some_and(|reason| reason.contains(text)),
+            case["reason"]
+                .as_str()
+                .is_some_and(|reason| reason.contains(text)),
             "{id}: {}",
             case["reason"]
         );
@@ -97,15 +143,29 @@ impl Over {
 }
 
 pub(crate) fn one_line(stderr: &str) -> Result<()> {
-    ensure!(stderr.lines().count() == 1 && stderr.starts_with("writebench: "), "one clear line: {stderr}");
+    ensure!(
+        stderr.lines().count() == 1 && stderr.starts_with("writebench: "),
+        "one clear line: {stderr}"
+    );
     Ok(())
 }
 
 pub(crate) fn nothing_left(program: &Program, target: &Path) -> Result<()> {
     let path = target.to_str().context("UTF-8")?;
-    let next = program.call(&["run", path, "--case", "write,size=4KiB", "--samples", "1", "--no-limits"])?;
+    let next = program.call(&[
+        "run",
+        path,
+        "--case",
+        "write,size=4KiB",
+        "--samples",
+        "1",
+        "--no-limits",
+    ])?;
     ensure!(next.code == Some(0), "{next:?}");
-    let left: Vec<_> = entries(target).into_iter().filter(|entry| !entry.ends_with("lost+found")).collect();
+    let left: Vec<_> = entries(target)
+        .into_iter()
+        .filter(|entry| !entry.ends_with("lost+found"))
+        .collect();
     ensure!(left.is_empty(), "left behind: {left:?}");
     Ok(())
 }
@@ -119,23 +179,41 @@ fn fills_up() -> Result<()> {
     let mut run = Running::begin(&image.path(), &[WRITE, FALLOCATE, STORE, FITS])?;
     fill(&image.path(), 5 << 19, &mut run.child)?;
     // The case that fits would take long.
-    wait_for("the other cases to fail", || (failed_cases(&run.program) >= 3).then_some(()))?;
+    wait_for("the other cases to fail", || {
+        (failed_cases(&run.program) >= 3).then_some(())
+    })?;
     send(run.child.id(), Signal::INT)?;
     let (program, over) = run.end()?;
     ensure!(over.code == Some(130), "{}", over.stderr);
     over.ended_by(WRITE, "failed", "write: No space left on device (28)")?;
-    over.ended_by(FALLOCATE, "failed", "fallocate: No space left on device (28)")?;
+    over.ended_by(
+        FALLOCATE,
+        "failed",
+        "fallocate: No space left on device (28)",
+    )?;
     over.ended_by(STORE, "worker-died", "SIGBUS (7)")?;
-    ensure!(over.case(FITS)?["outcome"] == "ok", "{}", over.case(FITS)?["reason"]);
+    ensure!(
+        over.case(FITS)?["outcome"] == "ok",
+        "{}",
+        over.case(FITS)?["reason"]
+    );
     std::fs::remove_file(image.path().join("filler"))?;
     nothing_left(&program, &image.path())
 }
 
 fn failed_cases(program: &Program) -> usize {
-    let shown = program.call(&["show", "--export", "json=-"]).map(|ended| ended.stdout);
+    let shown = program
+        .call(&["show", "--export", "json=-"])
+        .map(|ended| ended.stdout);
     let document: Value = serde_json::from_str(&shown.unwrap_or_default()).unwrap_or_default();
-    let outcomes = document["cases"].as_array().into_iter().flatten().map(|case| &case["outcome"]);
-    outcomes.filter(|outcome| *outcome == "failed" || *outcome == "worker-died").count()
+    let outcomes = document["cases"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|case| &case["outcome"]);
+    outcomes
+        .filter(|outcome| *outcome == "failed" || *outcome == "worker-died")
+        .count()
 }
 
 /// Leaves only some bytes, even after a sample frees its blocks.
@@ -147,7 +225,10 @@ fn fill(target: &Path, left_bytes: u64, child: &mut Child) -> Result<()> {
     let mut in_a_row = 0;
     // After a hundred checks without freed blocks, no sample has any left to free.
     while in_a_row < 100 {
-        ensure!(child.try_wait()?.is_none(), "the run ended before the filesystem was full");
+        ensure!(
+            child.try_wait()?.is_none(),
+            "the run ended before the filesystem was full"
+        );
         let free = total_bytes(&rustix::fs::statvfs(target)?);
         if free > left_bytes && rustix::fs::fallocate(&filler, flags, length, 256 << 10).is_ok() {
             (length, in_a_row) = (length + (256 << 10), 0);
@@ -168,12 +249,20 @@ fn full_below(kind: &str) -> Result<()> {
     let image = disk.path().join("image");
     File::create(&image)?.set_len(SIZE_BYTES)?;
     call(Command::new(format!("mkfs.{kind}")).arg("-q").arg(&image))?;
-    call(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(point.path()))?;
+    call(
+        Command::new("mount")
+            .args(["-o", "loop"])
+            .arg(&image)
+            .arg(point.path()),
+    )?;
     let run = || -> Result<(Program, writebench_testkit::Ended)> {
         let program = program()?;
         // Existing data has its blocks.
         call(Command::new("sync").arg("-f").arg(point.path()))?;
-        ensure!(std::fs::write(disk.path().join("rest"), vec![1; 128 << 20]).is_err(), "the disk is not full");
+        ensure!(
+            std::fs::write(disk.path().join("rest"), vec![1; 128 << 20]).is_err(),
+            "the disk is not full"
+        );
         let path = point.path().to_str().context("UTF-8")?;
         let ended = program.call(&[
             "--quiet",
@@ -197,12 +286,11 @@ fn full_below(kind: &str) -> Result<()> {
     ensure!(case["estimate"].is_null(), "{case}");
     // The filesystem decides which call fails first, perhaps one between samples, which ends the run.
     let reason = match case["outcome"].as_str() {
-        Some("failed") => {
-            case["reason"].as_str().filter(|reason| ERRNOS.iter().any(|errno| reason.ends_with(errno)))
-        }
-        Some("not-run") if ended.code == Some(1) => {
-            Some(ended.stderr.as_str()).filter(|said| ERRNOS.iter().any(|errno| said.contains(errno)))
-        }
+        Some("failed") => case["reason"]
+            .as_str()
+            .filter(|reason| ERRNOS.iter().any(|errno| reason.ends_with(errno))),
+        Some("not-run") if ended.code == Some(1) => Some(ended.stderr.as_str())
+            .filter(|said| ERRNOS.iter().any(|errno| said.contains(errno))),
         _ => None,
     };
     ensure!(reason.is_some(), "{case} {ended:?}");
@@ -220,13 +308,21 @@ fn read_only() -> Result<()> {
     // `remount,ro` is refused while a file is open for writing. The kernel does this after an error.
     image.remount("abort")?;
     let (program, over) = run.end()?;
-    ensure!(over.code == Some(1) && over.stderr.contains("Read-only file system (30)"), "{}", over.stderr);
+    ensure!(
+        over.code == Some(1) && over.stderr.contains("Read-only file system (30)"),
+        "{}",
+        over.stderr
+    );
     one_line(&over.stderr)?;
     for case in ["write,size=64KiB", "pwrite,size=64KiB"] {
         over.ended_by(case, "failed", "open: Read-only file system (30)")?;
     }
     unmount(&image.path())?;
-    call(Command::new("mount").arg(image.device().path()).arg(image.path()))?;
+    call(
+        Command::new("mount")
+            .arg(image.device().path())
+            .arg(image.path()),
+    )?;
     nothing_left(&program, &image.path())
 }
 
@@ -235,14 +331,19 @@ fn removed() -> Result<()> {
     let target = parent.path().join("target");
     std::fs::create_dir(&target)?;
     let run = Running::begin(&target, &["write,size=64KiB", "pwrite,size=64KiB"])?;
-    wait_for("the directory to go", || std::fs::remove_dir_all(&target).ok())?;
+    wait_for("the directory to go", || {
+        std::fs::remove_dir_all(&target).ok()
+    })?;
     let (program, over) = run.end()?;
     for case in ["write,size=64KiB", "pwrite,size=64KiB"] {
         // Of open(2), or of stat(2) if a sample was in progress.
         over.ended_by(case, "failed", ": No such file or directory (2)")?;
     }
     ensure!(over.code == Some(4), "{:?}: {}", over.code, over.stderr);
-    ensure!(entries(parent.path()).is_empty(), "it must not be made again");
+    ensure!(
+        entries(parent.path()).is_empty(),
+        "it must not be made again"
+    );
     std::fs::create_dir(&target)?;
     nothing_left(&program, &target)
 }
@@ -256,9 +357,25 @@ fn unmounted() -> Result<()> {
     if child.try_wait()?.is_none() {
         send(child.id(), Signal::INT)?;
     }
-    let (program, over) = Running { child, program: run.program }.end()?;
-    ensure!(matches!(over.code, Some(1 | 4 | 130)), "{:?}: {}", over.code, over.stderr);
-    ensure!(entries(&image.path()).is_empty(), "nothing below the mount point");
-    call(Command::new("mount").arg(image.device().path()).arg(image.path()))?;
+    let (program, over) = Running {
+        child,
+        program: run.program,
+    }
+    .end()?;
+    ensure!(
+        matches!(over.code, Some(1 | 4 | 130)),
+        "{:?}: {}",
+        over.code,
+        over.stderr
+    );
+    ensure!(
+        entries(&image.path()).is_empty(),
+        "nothing below the mount point"
+    );
+    call(
+        Command::new("mount")
+            .arg(image.device().path())
+            .arg(image.path()),
+    )?;
     nothing_left(&program, &image.path())
 }

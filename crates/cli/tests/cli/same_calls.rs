@@ -9,15 +9,35 @@ use crate::syscalls::{Calls, traced};
 
 pub(crate) fn add(trials: &mut Trials) {
     for cases in SAME {
-        let name = format!("{} makes the calls of {} other names", cases[0], cases.len() - 1);
-        trials.add(name, &[Need::Strace, Need::Filesystem(Kind::Ext4)], || make(cases, 1));
+        let name = format!(
+            "{} makes the calls of {} other names",
+            cases[0],
+            cases.len() - 1
+        );
+        trials.add(name, &[Need::Strace, Need::Filesystem(Kind::Ext4)], || {
+            make(cases, 1)
+        });
     }
     for cases in DIFFERENT {
-        let name = format!("{} makes other calls than {}", cases[0], cases[1..].join(" and "));
-        trials.add(name, &[Need::Strace, Need::Filesystem(Kind::Ext4)], || make(cases, cases.len()));
+        let name = format!(
+            "{} makes other calls than {}",
+            cases[0],
+            cases[1..].join(" and ")
+        );
+        trials.add(name, &[Need::Strace, Need::Filesystem(Kind::Ext4)], || {
+            make(cases, cases.len())
+        });
     }
-    trials.add("a case with the calls of another is said to have them", &[], says_the_same);
-    trials.add("a search without another candidate than plain write says so", &[], says_only_plain);
+    trials.add(
+        "a case with the calls of another is said to have them",
+        &[],
+        says_the_same,
+    );
+    trials.add(
+        "a search without another candidate than plain write says so",
+        &[],
+        says_only_plain,
+    );
 }
 
 const SAME: &[&[&str]] = &[
@@ -66,28 +86,58 @@ const SAME: &[&[&str]] = &[
         "write,size=64KiB,chunk=16KiB,writeback=1MiB",
         "write,size=64KiB,chunk=16KiB,writeback=68KiB,drop=yes",
     ],
-    &["write,size=64KiB,chunk=16KiB,writeback=20KiB", "write,size=64KiB,chunk=16KiB,writeback=32KiB"],
-    &["write,size=64KiB,chunk=16KiB,writeback=64KiB", "write,size=64KiB,chunk=16KiB,writeback=64KiB,drop=yes"],
+    &[
+        "write,size=64KiB,chunk=16KiB,writeback=20KiB",
+        "write,size=64KiB,chunk=16KiB,writeback=32KiB",
+    ],
+    &[
+        "write,size=64KiB,chunk=16KiB,writeback=64KiB",
+        "write,size=64KiB,chunk=16KiB,writeback=64KiB,drop=yes",
+    ],
     &[
         "sendfile,size=64KiB",
         "sendfile,size=64KiB,chunk=whole",
         "sendfile,size=64KiB,chunk=64KiB,descriptor=per-thread",
     ],
-    &["pipeline,size=64KiB,chunk=16KiB,depth=4", "pipeline,size=64KiB,chunk=16KiB,depth=9"],
-    &["write-files,size=64KiB,file-size=16KiB", "write-files,size=64KiB,file-size=16KiB,chunk=16KiB"],
+    &[
+        "pipeline,size=64KiB,chunk=16KiB,depth=4",
+        "pipeline,size=64KiB,chunk=16KiB,depth=9",
+    ],
+    &[
+        "write-files,size=64KiB,file-size=16KiB",
+        "write-files,size=64KiB,file-size=16KiB,chunk=16KiB",
+    ],
 ];
 
 const DIFFERENT: &[&[&str]] = &[
-    &["write,size=64KiB", "write,size=64KiB,chunk=32KiB", "pwrite,size=64KiB"],
-    &["writev,size=64KiB,chunk=16KiB", "writev,size=64KiB,chunk=16KiB,vector=3"],
-    &["write,size=64KiB,chunk=16KiB,sync=fsync", "write,size=64KiB,chunk=16KiB,sync=fsync/3"],
-    &["pwrite,size=64KiB,threads=2", "pwrite,size=64KiB,threads=2,descriptor=per-thread"],
-    &["write,size=64KiB,chunk=16KiB,writeback=16KiB", "write,size=64KiB,chunk=16KiB,writeback=20KiB"],
+    &[
+        "write,size=64KiB",
+        "write,size=64KiB,chunk=32KiB",
+        "pwrite,size=64KiB",
+    ],
+    &[
+        "writev,size=64KiB,chunk=16KiB",
+        "writev,size=64KiB,chunk=16KiB,vector=3",
+    ],
+    &[
+        "write,size=64KiB,chunk=16KiB,sync=fsync",
+        "write,size=64KiB,chunk=16KiB,sync=fsync/3",
+    ],
+    &[
+        "pwrite,size=64KiB,threads=2",
+        "pwrite,size=64KiB,threads=2,descriptor=per-thread",
+    ],
+    &[
+        "write,size=64KiB,chunk=16KiB,writeback=16KiB",
+        "write,size=64KiB,chunk=16KiB,writeback=20KiB",
+    ],
 ];
 
 fn make(cases: &'static [&str], different: usize) -> Result<()> {
-    let forms: Vec<Case> =
-        cases.iter().map(|name| Ok(Case::parse(name)?.canonical())).collect::<Result<_>>()?;
+    let forms: Vec<Case> = cases
+        .iter()
+        .map(|name| Ok(Case::parse(name)?.canonical()))
+        .collect::<Result<_>>()?;
     let is_new = |at: &usize| !forms[..*at].contains(&forms[*at]);
     let count = (0..forms.len()).filter(is_new).count();
     ensure!(count == different, "{count} canonical forms of {cases:?}");
@@ -109,12 +159,29 @@ fn make(cases: &'static [&str], different: usize) -> Result<()> {
 }
 
 fn says_the_same() -> Result<()> {
-    let words = ["run", "--dry-run", "--case", "write,size=64KiB", "--case", "write,size=64KiB,chunk=1GiB"];
+    let words = [
+        "run",
+        "--dry-run",
+        "--case",
+        "write,size=64KiB",
+        "--case",
+        "write,size=64KiB,chunk=1GiB",
+    ];
     let output = program()?.call(&words)?;
     let said = "write,size=64KiB,chunk=1GiB makes the same calls as write,size=64KiB";
     ensure!(output.stderr.contains(said), "{}", output.stderr);
     let directory = directory_on(Kind::Ext4);
-    let words = ["--suite", "write", "--size", "64KiB", "--samples", "1", "--no-limits", "--verify", "never"];
+    let words = [
+        "--suite",
+        "write",
+        "--size",
+        "64KiB",
+        "--samples",
+        "1",
+        "--no-limits",
+        "--verify",
+        "never",
+    ];
     let document = program()?.run(directory.path(), &words, 0)?;
     let names: Vec<&str> = document["cases"]
         .as_array()
@@ -127,11 +194,26 @@ fn says_the_same() -> Result<()> {
 }
 
 fn says_only_plain() -> Result<()> {
-    let words = ["advise", "--for", "save", "--size", "100KiB", "--lang", "node", "--without", "naming"];
+    let words = [
+        "advise",
+        "--for",
+        "save",
+        "--size",
+        "100KiB",
+        "--lang",
+        "node",
+        "--without",
+        "naming",
+    ];
     let directory = directory_on(Kind::Ext4);
     let target = directory.path().to_str().context("UTF-8")?;
     let output = program()?.call(&[&words[..], &[target]].concat())?;
     let said = "only plain write, write-files,size=100KiB,file-size=whole,naming=rename";
-    ensure!(output.stdout.contains(said), "{}{}", output.stdout, output.stderr);
+    ensure!(
+        output.stdout.contains(said),
+        "{}{}",
+        output.stdout,
+        output.stderr
+    );
     Ok(())
 }

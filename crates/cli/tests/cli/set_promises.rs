@@ -1,10 +1,19 @@
 use crate::promises::{CREATE, LOOK, Promise};
 
 pub(crate) const SETS: &[Promise] = &[
-    ("write-files,size=24KiB,chunk=4KiB,file-size=8KiB", &[(CREATE, 3), ("write 4096", 6), ("close", 3)]),
+    (
+        "write-files,size=24KiB,chunk=4KiB,file-size=8KiB",
+        &[(CREATE, 3), ("write 4096", 6), ("close", 3)],
+    ),
     (
         "write-files,size=24KiB,file-size=8KiB,naming=rename,sync-files=each",
-        &[(CREATE, 3), ("write 8192", 3), ("fsync", 4), ("renameat", 3), ("close", 3)],
+        &[
+            (CREATE, 3),
+            ("write 8192", 3),
+            ("fsync", 4),
+            ("renameat", 3),
+            ("close", 3),
+        ],
     ),
     (
         "write-files,size=24KiB,file-size=8KiB,naming=tmpfile,sync-files=syncfs",

@@ -12,12 +12,36 @@ use crate::strangers::sqlite;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("names of 70,000 characters in documents are refused in one line", &tmpfs, long_names);
-    trials.add("names of 70,000 characters in databases are refused, and listed", &tmpfs, long_in_database);
-    trials.add("20,000 targets are refused with little memory", &tmpfs, many_targets);
-    trials.add("eight million intervals in a timeline are refused with little memory", &tmpfs, long_timeline);
-    trials.add("a document with a target twice is refused", &tmpfs, same_target);
-    trials.add("a thousand targets are shown, in a terminal as well", &tmpfs, thousand_targets);
+    trials.add(
+        "names of 70,000 characters in documents are refused in one line",
+        &tmpfs,
+        long_names,
+    );
+    trials.add(
+        "names of 70,000 characters in databases are refused, and listed",
+        &tmpfs,
+        long_in_database,
+    );
+    trials.add(
+        "20,000 targets are refused with little memory",
+        &tmpfs,
+        many_targets,
+    );
+    trials.add(
+        "eight million intervals in a timeline are refused with little memory",
+        &tmpfs,
+        long_timeline,
+    );
+    trials.add(
+        "a document with a target twice is refused",
+        &tmpfs,
+        same_target,
+    );
+    trials.add(
+        "a thousand targets are shown, in a terminal as well",
+        &tmpfs,
+        thousand_targets,
+    );
     trials.add("an endless document is refused", &[], endless);
 }
 
@@ -26,14 +50,28 @@ fn text(path: &Path) -> Result<&str> {
 }
 
 fn one_line(ended: &Ended, code: i32, what: &str) -> Result<()> {
-    ensure!(ended.code == Some(code) && ended.stdout.is_empty(), "{ended:?}");
-    ensure!(ended.stderr.lines().count() == 1 && ended.stderr.contains(what), "{ended:?}");
+    ensure!(
+        ended.code == Some(code) && ended.stdout.is_empty(),
+        "{ended:?}"
+    );
+    ensure!(
+        ended.stderr.lines().count() == 1 && ended.stderr.contains(what),
+        "{ended:?}"
+    );
     Ok(())
 }
 
 fn document(program: &Program) -> Result<Value> {
     let target = directory_on(Kind::Tmpfs);
-    let case = ["--case", "write,size=4KiB", "--samples", "1", "--no-limits", "--label", "short"];
+    let case = [
+        "--case",
+        "write,size=4KiB",
+        "--samples",
+        "1",
+        "--no-limits",
+        "--label",
+        "short",
+    ];
     let mut document = program.run(target.path(), &case, 0)?;
     document["run"]["id"] = "another".into();
     Ok(document)
@@ -56,7 +94,13 @@ fn long_names() -> Result<()> {
     let program = program()?;
     let (whole, file) = (document(&program)?, program.home().join("document.json"));
     let long = "x".repeat(70_000);
-    for pointer in ["/run/label", "/run/version", "/cases/0/label", "/cases/0/section", "/cases/0/name"] {
+    for pointer in [
+        "/run/label",
+        "/run/version",
+        "/cases/0/label",
+        "/cases/0/section",
+        "/cases/0/name",
+    ] {
         let mut document = whole.clone();
         // Only suites have named sections.
         document["cases"][0]["layout"] = "phases".into();
@@ -64,14 +108,26 @@ fn long_names() -> Result<()> {
         std::fs::write(&file, document.to_string())?;
         let what = "it has 70000 characters in a name, and the limit is 4096";
         one_line(&program.call(&["import", text(&file)?])?, 2, what)?;
-        one_line(&program.call(&["compare", text(&file)?, text(&file)?])?, 2, what)?;
+        one_line(
+            &program.call(&["compare", text(&file)?, text(&file)?])?,
+            2,
+            what,
+        )?;
     }
     let mut cut = whole.clone();
     cut["run"]["label"] = "a\0b".into();
     std::fs::write(&file, cut.to_string())?;
-    one_line(&program.call(&["import", text(&file)?])?, 2, "characters U+0000 in a name")?;
+    one_line(
+        &program.call(&["import", text(&file)?])?,
+        2,
+        "characters U+0000 in a name",
+    )?;
     let ended = program.call(&["run", "/tmp", "--label", &long])?;
-    ensure!(ended.code == Some(2) && ended.stderr.contains("at most 200 characters"), "{:?}", ended.code);
+    ensure!(
+        ended.code == Some(2) && ended.stderr.contains("at most 200 characters"),
+        "{:?}",
+        ended.code
+    );
     Ok(())
 }
 
@@ -82,9 +138,17 @@ fn long_in_database() -> Result<()> {
         &program.home().join("writebench/writebench.db"),
         "update runs set run = json_set(run, '$.label', printf('%.70000c', 'x'))",
     )?;
-    one_line(&program.call(&["show"])?, 1, "run 1: it has 70000 characters in a name")?;
+    one_line(
+        &program.call(&["show"])?,
+        1,
+        "run 1: it has 70000 characters in a name",
+    )?;
     let listed = program.call(&["runs"])?;
-    ensure!(listed.code == Some(0) && listed.stdout.contains("complete"), "{:?}", listed.stderr);
+    ensure!(
+        listed.code == Some(0) && listed.stdout.contains("complete"),
+        "{:?}",
+        listed.stderr
+    );
     Ok(())
 }
 
@@ -100,17 +164,36 @@ fn many_targets() -> Result<()> {
         &program.home().join("writebench/writebench.db"),
         "insert into targets (run, position, name, missing) values (2, 1000, 'one more', 'gone')",
     )?;
-    one_line(&program.call(&["show", "2"])?, 1, "it has 1001 targets, and the limit is 1000")
+    one_line(
+        &program.call(&["show", "2"])?,
+        1,
+        "it has 1001 targets, and the limit is 1000",
+    )
 }
 
 /// With memory for the text and little more.
-fn refused_with_little_memory(program: &Program, command: &[&str], file: &Path, why: &str) -> Result<()> {
+fn refused_with_little_memory(
+    program: &Program,
+    command: &[&str],
+    file: &Path,
+    why: &str,
+) -> Result<()> {
     let length = std::fs::metadata(file)?.len();
     let mut limited = Command::new("prlimit");
-    limited.arg(format!("--as={}", length + (192 << 20))).arg(program.binary()).args(command).arg(file);
-    let output = limited.env("HOME", program.home()).env("XDG_DATA_HOME", program.home()).output()?;
+    limited
+        .arg(format!("--as={}", length + (192 << 20)))
+        .arg(program.binary())
+        .args(command)
+        .arg(file);
+    let output = limited
+        .env("HOME", program.home())
+        .env("XDG_DATA_HOME", program.home())
+        .output()?;
     let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.code() == Some(2) && stderr.contains(why), "{stderr}");
+    ensure!(
+        output.status.code() == Some(2) && stderr.contains(why),
+        "{stderr}"
+    );
     Ok(())
 }
 
@@ -121,19 +204,35 @@ fn long_timeline() -> Result<()> {
     let intervals = format!("[{}0]", "0,".repeat(8_000_000));
     std::fs::write(&file, whole.to_string().replace("\"HERE\"", &intervals))?;
     for command in [&["import"][..], &["report", "-o", "-"]] {
-        refused_with_little_memory(&program, command, &file, "more than 1000 intervals in a timeline")?;
+        refused_with_little_memory(
+            &program,
+            command,
+            &file,
+            "more than 1000 intervals in a timeline",
+        )?;
     }
     Ok(())
 }
 
 fn same_target() -> Result<()> {
     let program = program()?;
-    let (mut whole, file) = (with_targets(document(&program)?, 2), program.home().join("document.json"));
+    let (mut whole, file) = (
+        with_targets(document(&program)?, 2),
+        program.home().join("document.json"),
+    );
     whole["targets"][1] = whole["targets"][0].clone();
     whole["cases"][1] = whole["cases"][0].clone();
     std::fs::write(&file, whole.to_string())?;
-    one_line(&program.call(&["import", text(&file)?])?, 2, "target '/target/0' appears twice")?;
-    one_line(&program.call(&["compare", text(&file)?, text(&file)?])?, 2, "target '/target/0' appears twice")
+    one_line(
+        &program.call(&["import", text(&file)?])?,
+        2,
+        "target '/target/0' appears twice",
+    )?;
+    one_line(
+        &program.call(&["compare", text(&file)?, text(&file)?])?,
+        2,
+        "target '/target/0' appears twice",
+    )
 }
 
 fn thousand_targets() -> Result<()> {
@@ -142,23 +241,38 @@ fn thousand_targets() -> Result<()> {
     std::fs::write(&file, with_targets(whole, 1000).to_string())?;
     ensure!(program.call(&["import", text(&file)?])?.code == Some(0));
     let shown = program.call(&["show", "2"])?;
-    ensure!(shown.code == Some(0) && shown.stdout.contains("/target/999"), "{:?}", shown.stderr);
-    let line = format!("stty rows 24 cols 80; exec {} show 2", program.binary().display());
+    ensure!(
+        shown.code == Some(0) && shown.stdout.contains("/target/999"),
+        "{:?}",
+        shown.stderr
+    );
+    let line = format!(
+        "stty rows 24 cols 80; exec {} show 2",
+        program.binary().display()
+    );
     let mut terminal = Command::new("script");
     terminal
         .args(["-qec", &line, "/dev/null"])
         .env("HOME", program.home())
         .env("XDG_DATA_HOME", program.home());
     let output = terminal.output()?;
-    ensure!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("/target/999"));
+    ensure!(
+        output.status.success() && String::from_utf8_lossy(&output.stdout).contains("/target/999")
+    );
     Ok(())
 }
 
 fn endless() -> Result<()> {
     let program = program()?;
     let line = format!("yes | {} import /dev/stdin", program.binary().display());
-    let output = Command::new("sh").args(["-c", &line]).env("HOME", program.home()).output()?;
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .env("HOME", program.home())
+        .output()?;
     let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.code() == Some(2) && stderr.contains("/dev/stdin has more than 512MiB"), "{stderr}");
+    ensure!(
+        output.status.code() == Some(2) && stderr.contains("/dev/stdin has more than 512MiB"),
+        "{stderr}"
+    );
     Ok(())
 }

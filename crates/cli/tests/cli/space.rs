@@ -11,7 +11,11 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let image = [Need::Image("ext4")];
-    trials.add("--reserve keeps space free, 5 % by default", &image, reserve);
+    trials.add(
+        "--reserve keeps space free, 5 % by default",
+        &image,
+        reserve,
+    );
     trials.add("--reserve keeps inodes free", &image, inodes);
     trials.add("the space for a copy includes its source", &image, copied);
     trials.add("images keep the reserve of their directory", &image, images);
@@ -27,13 +31,32 @@ fn text(path: &Path) -> Result<&str> {
 }
 
 fn run(target: &Path, arguments: &[&str]) -> Result<Ended> {
-    program()?.call(&[&["run", text(target)?, "--yes", "--samples", "1", "--no-limits"], arguments].concat())
+    program()?.call(
+        &[
+            &[
+                "run",
+                text(target)?,
+                "--yes",
+                "--samples",
+                "1",
+                "--no-limits",
+            ],
+            arguments,
+        ]
+        .concat(),
+    )
 }
 
 fn refused(ended: &Ended, texts: &[&str]) -> Result<()> {
-    ensure!(ended.code == Some(3) && ended.stdout.is_empty(), "{ended:?}");
+    ensure!(
+        ended.code == Some(3) && ended.stdout.is_empty(),
+        "{ended:?}"
+    );
     ensure!(ended.stderr.trim_end().lines().count() == 1, "{ended:?}");
-    ensure!(texts.iter().all(|text| ended.stderr.contains(text)), "{ended:?}");
+    ensure!(
+        texts.iter().all(|text| ended.stderr.contains(text)),
+        "{ended:?}"
+    );
     Ok(())
 }
 
@@ -47,12 +70,19 @@ fn reserve() -> Result<()> {
     let target = image.path();
     // Less than 5 % of 64 MiB, but more than the filesystem's metadata.
     let case = format!("write,size={}", free_bytes(&target)? - (1 << 20));
-    refused(&run(&target, &["--case", &case])?, &["not enough free space", "missing", "--reserve"])?;
+    refused(
+        &run(&target, &["--case", &case])?,
+        &["not enough free space", "missing", "--reserve"],
+    )?;
     let ended = run(&target, &["--case", &case, "--reserve", "0%"])?;
     ensure!(ended.code == Some(0), "{ended:?}");
     let ended = run(&target, &["--case", "write,size=1MiB", "--reserve", "1GiB"])?;
     refused(&ended, &["the reserve 1 GiB, but "])?;
-    ensure!(entries(&target).iter().all(|entry| entry.ends_with("lost+found")));
+    ensure!(
+        entries(&target)
+            .iter()
+            .all(|entry| entry.ends_with("lost+found"))
+    );
     Ok(())
 }
 
@@ -62,7 +92,11 @@ impl FewInodes {
     fn mount(count: u32) -> Result<Self> {
         let point = tempfile::tempdir()?;
         let options = format!("size=64m,nr_inodes={count}");
-        call(Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none"]).arg(point.path()))?;
+        call(
+            Command::new("mount")
+                .args(["-t", "tmpfs", "-o", &options, "none"])
+                .arg(point.path()),
+        )?;
         Ok(Self(point))
     }
 }
@@ -77,7 +111,10 @@ fn inodes() -> Result<()> {
     let mounted = FewInodes::mount(40)?;
     let case = |threads: u32| format!("pwrite,size=1MiB,threads={threads},files=per-thread");
     let ended = run(mounted.0.path(), &["--case", &case(38)])?;
-    refused(&ended, &["not enough free inodes", "fewer threads", "--reserve"])?;
+    refused(
+        &ended,
+        &["not enough free inodes", "fewer threads", "--reserve"],
+    )?;
     let ended = run(mounted.0.path(), &["--case", &case(30)])?;
     ensure!(ended.code == Some(0), "{ended:?}");
     Ok(())
@@ -95,19 +132,42 @@ fn copied() -> Result<()> {
 
 fn images() -> Result<()> {
     let below = tempfile::tempdir()?;
-    let arguments =
-        ["fs", "--on", "ext4", "--images", text(below.path())?, "--size", "1MiB", "--reserve", "100%"];
+    let arguments = [
+        "fs",
+        "--on",
+        "ext4",
+        "--images",
+        text(below.path())?,
+        "--size",
+        "1MiB",
+        "--reserve",
+        "100%",
+    ];
     let ended = program()?.call(&arguments)?;
-    ensure!(ended.code == Some(1) && ended.stderr.contains("not enough free space"), "{ended:?}");
-    ensure!(ended.stderr.contains("--reserve") && entries(below.path()).is_empty(), "{ended:?}");
+    ensure!(
+        ended.code == Some(1) && ended.stderr.contains("not enough free space"),
+        "{ended:?}"
+    );
+    ensure!(
+        ended.stderr.contains("--reserve") && entries(below.path()).is_empty(),
+        "{ended:?}"
+    );
     Ok(())
 }
 
 fn filled() -> Result<()> {
     let (image, program) = (Image::mount("ext4", 64 << 20)?, program()?);
     let target = image.path();
-    let arguments =
-        ["run", text(&target)?, "--case", "write,size=8MiB", "--yes", "--samples", "100000", "--no-limits"];
+    let arguments = [
+        "run",
+        text(&target)?,
+        "--case",
+        "write,size=8MiB",
+        "--yes",
+        "--samples",
+        "100000",
+        "--no-limits",
+    ];
     let child = program.start(&arguments)?;
     let taken = || {
         let shown = program.call(&["show", "--export", "csv=-"]).ok()?;
@@ -122,10 +182,17 @@ fn filled() -> Result<()> {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     let size = most_free - (10 << 20);
-    call(Command::new("fallocate").args(["--length", &size.to_string()]).arg(&theirs))?;
+    call(
+        Command::new("fallocate")
+            .args(["--length", &size.to_string()])
+            .arg(&theirs),
+    )?;
     let output = child.wait_with_output()?;
     let stderr = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.code() == Some(3) && stderr.contains("not enough free space"), "{output:?}");
+    ensure!(
+        output.status.code() == Some(3) && stderr.contains("not enough free space"),
+        "{output:?}"
+    );
     ensure!(taken().is_some(), "the samples are kept");
     ensure!(theirs.metadata()?.size() == size, "theirs is untouched");
     ensure!(entries(&target).len() == 2, "{:?}", entries(&target));

@@ -6,7 +6,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 use writebench_testkit::{
-    Caching, Call, ControlGroup, Kind, Need, Program, Trials, What, When, call, directory_on, entries, wait_for,
+    Caching, Call, ControlGroup, Kind, Need, Program, Trials, What, When, call, directory_on,
+    entries, wait_for,
 };
 
 use crate::faults::FaultyTarget;
@@ -14,7 +15,11 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = Need::Filesystem(Kind::Tmpfs);
-    trials.add("a stopped worker disturbs a sample, which is repeated", &[tmpfs], stopped);
+    trials.add(
+        "a stopped worker disturbs a sample, which is repeated",
+        &[tmpfs],
+        stopped,
+    );
     trials.add(
         "a frozen control group disturbs a sample, which is repeated",
         &[tmpfs, Need::Root, Need::Freezer],
@@ -35,7 +40,11 @@ pub(crate) fn add(trials: &mut Trials) {
         &[tmpfs, Need::Root, Need::CpuLimit],
         limited,
     );
-    trials.add("a supervisor stopped beyond a deadline fails no case", &[Need::Fuse], supervisor_stopped);
+    trials.add(
+        "a supervisor stopped beyond a deadline fails no case",
+        &[Need::Fuse],
+        supervisor_stopped,
+    );
 }
 
 /// A million calls take long on any machine.
@@ -51,9 +60,26 @@ impl Running {
     fn begin(case: &str, samples: &str) -> Result<Self> {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
         let path = target.path().to_str().context("UTF-8")?;
-        let words = ["--quiet", "run", path, "--samples", samples, "--no-limits", "--case", case];
-        let child = program.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
-        Ok(Self { program, child, target })
+        let words = [
+            "--quiet",
+            "run",
+            path,
+            "--samples",
+            samples,
+            "--no-limits",
+            "--case",
+            case,
+        ];
+        let child = program
+            .command(&words)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        Ok(Self {
+            program,
+            child,
+            target,
+        })
     }
 
     fn worker(&self) -> Result<u32> {
@@ -62,10 +88,17 @@ impl Running {
 
     fn wait_for_write(&self) -> Result<()> {
         let has_data = |file: &Path| {
-            file.ends_with("sample") && std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > 0)
+            file.ends_with("sample")
+                && std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > 0)
         };
-        let files = || entries(self.target.path()).into_iter().flat_map(|workspace| entries(&workspace));
-        wait_for("a file with data", || files().any(|file| has_data(&file)).then_some(()))
+        let files = || {
+            entries(self.target.path())
+                .into_iter()
+                .flat_map(|workspace| entries(&workspace))
+        };
+        wait_for("a file with data", || {
+            files().any(|file| has_data(&file)).then_some(())
+        })
     }
 
     fn samples(self) -> Result<Vec<Value>> {
@@ -76,8 +109,12 @@ impl Running {
 }
 
 fn samples(program: &Program) -> Result<Vec<Value>> {
-    let document: Value = serde_json::from_str(&program.call(&["show", "--export", "json=-"])?.stdout)?;
-    Ok(document["cases"][0]["samples"].as_array().context("samples")?.clone())
+    let document: Value =
+        serde_json::from_str(&program.call(&["show", "--export", "json=-"])?.stdout)?;
+    Ok(document["cases"][0]["samples"]
+        .as_array()
+        .context("samples")?
+        .clone())
 }
 
 fn signal(process: u32, name: &str) -> Result<()> {
@@ -87,8 +124,13 @@ fn signal(process: u32, name: &str) -> Result<()> {
 /// Another sample replaces the disturbed first one.
 fn held_up(samples: &[Value], reason: &str) -> Result<()> {
     let first = samples.first().context("a sample")?;
-    let disturbed = first["disturbed_by"].as_str().with_context(|| format!("not disturbed: {first}"))?;
-    ensure!(first["outcome"] == "ok" && disturbed.contains(reason), "{first}");
+    let disturbed = first["disturbed_by"]
+        .as_str()
+        .with_context(|| format!("not disturbed: {first}"))?;
+    ensure!(
+        first["outcome"] == "ok" && disturbed.contains(reason),
+        "{first}"
+    );
     ensure!(samples.len() > 1, "it is taken again");
     Ok(())
 }
@@ -99,7 +141,12 @@ fn in_time(attempt: impl Fn() -> Result<()>) -> Result<()> {
 }
 
 fn stopped() -> Result<()> {
-    in_time(|| stopped_for(Duration::from_millis(1200), "the worker was stopped by a signal for about 1."))?;
+    in_time(|| {
+        stopped_for(
+            Duration::from_millis(1200),
+            "the worker was stopped by a signal for about 1.",
+        )
+    })?;
     // Too short for polling.
     in_time(|| stopped_for(Duration::ZERO, "the worker was stopped by a signal"))
 }
@@ -165,12 +212,20 @@ fn limited() -> Result<()> {
     let samples = run.samples()?;
     // The first samples may begin before the limit. Load may also stop the supervisor, which other samples then name.
     let is_throttled = |sample: &&Value| {
-        sample["disturbed_by"].as_str().is_some_and(|reason| reason.contains("by its group's CPU limit"))
+        sample["disturbed_by"]
+            .as_str()
+            .is_some_and(|reason| reason.contains("by its group's CPU limit"))
     };
-    let under_limit = samples.iter().find(is_throttled).with_context(|| format!("{samples:#?}"))?;
+    let under_limit = samples
+        .iter()
+        .find(is_throttled)
+        .with_context(|| format!("{samples:#?}"))?;
     for sample in [under_limit, samples.last().context("a sample")?] {
         ensure!(sample["disturbed_by"].is_string(), "{sample}");
-        ensure!(sample["system_state"]["throttled_ns"].as_u64() > Some(0), "{sample}");
+        ensure!(
+            sample["system_state"]["throttled_ns"].as_u64() > Some(0),
+            "{sample}"
+        );
     }
     Ok(())
 }
@@ -180,18 +235,41 @@ fn supervisor_stopped() -> Result<()> {
     let delay = What::Delay(Duration::from_secs(6));
     let target = FaultyTarget::new(Caching::None, &[(When::At(Call::Write, 4096), delay)])?;
     let path = target.faulty.path().to_str().context("UTF-8")?;
-    let words = ["run", path, "--case", "write,size=12KiB,chunk=4KiB", "--samples", "1", "--timeout", "4s"];
-    let child = target.program.start(&[&words[..], &["--no-limits"]].concat())?;
-    let is_under_way =
-        || target.faulty.operations().iter().any(|operation| operation.fault.is_some()).then_some(());
+    let words = [
+        "run",
+        path,
+        "--case",
+        "write,size=12KiB,chunk=4KiB",
+        "--samples",
+        "1",
+        "--timeout",
+        "4s",
+    ];
+    let child = target
+        .program
+        .start(&[&words[..], &["--no-limits"]].concat())?;
+    let is_under_way = || {
+        target
+            .faulty
+            .operations()
+            .iter()
+            .any(|operation| operation.fault.is_some())
+            .then_some(())
+    };
     wait_for("the call", is_under_way)?;
     target.faulty.follow(&[]);
     let begin = Instant::now();
     signal(child.id(), "STOP")?;
     std::thread::sleep(Duration::from_millis(4500));
     signal(child.id(), "CONT")?;
-    ensure!(begin.elapsed() < Duration::from_secs(6), "the sample was still under way");
+    ensure!(
+        begin.elapsed() < Duration::from_secs(6),
+        "the sample was still under way"
+    );
     let output = child.wait_with_output()?;
     ensure!(output.status.code() == Some(0), "{output:?}");
-    held_up(&samples(&target.program)?, "writebench itself did not run for")
+    held_up(
+        &samples(&target.program)?,
+        "writebench itself did not run for",
+    )
 }

@@ -17,7 +17,11 @@ use crate::set_promises::SETS;
 pub(crate) fn add(trials: &mut Trials) {
     for (case, calls) in PROMISES.iter().chain(SETS).chain(PAST_CACHE).chain(COPIES) {
         // Only tmpfs makes huge pages for a written file.
-        let kind = if case.contains("huge=collapse") { Kind::Tmpfs } else { Kind::Ext4 };
+        let kind = if case.contains("huge=collapse") {
+            Kind::Tmpfs
+        } else {
+            Kind::Ext4
+        };
         let needs = [Need::Strace, Need::Filesystem(kind)];
         trials.add(format!("{case} makes its calls"), &needs, move || {
             keeps(case, calls, directory_on(kind).path())
@@ -31,9 +35,12 @@ pub(crate) fn add(trials: &mut Trials) {
     }
     for (case, least, most) in FLUSHES {
         let name = format!("{case} flushes the device {least} times at least");
-        trials.add(name, &[Need::Image("ext4")], move || flushes(case, *least, *most));
+        trials.add(name, &[Need::Image("ext4")], move || {
+            flushes(case, *least, *most)
+        });
     }
-    let name = "a case that makes nothing durable flushes the device less often than one that syncs once";
+    let name =
+        "a case that makes nothing durable flushes the device less often than one that syncs once";
     trials.add(name, &[Need::Image("ext4")], flushes_less_without_sync);
     trials.add("every method has a promise of its calls", &[], || {
         let methods = program()?.call(&["list", "methods"])?.stdout;
@@ -63,9 +70,21 @@ const FLUSHES: &[(&str, u64, u64)] = &[
     ("write,size=256KiB,chunk=4KiB,sync=fsync", 1, 25),
     ("write,size=256KiB,chunk=4KiB,sync=fsync/16", 4, 50),
     ("write,size=256KiB,chunk=4KiB,sync=fsync/1", 64, 170),
-    ("write,size=256KiB,chunk=4KiB,prepare=overwrite,sync=o-dsync", 64, 170),
-    ("pwritev,size=256KiB,chunk=4KiB,vector=1,prepare=overwrite,sync=rwf-dsync", 64, 170),
-    ("writev,size=256KiB,chunk=4KiB,vector=16,sync=o-dsync", 4, 50),
+    (
+        "write,size=256KiB,chunk=4KiB,prepare=overwrite,sync=o-dsync",
+        64,
+        170,
+    ),
+    (
+        "pwritev,size=256KiB,chunk=4KiB,vector=1,prepare=overwrite,sync=rwf-dsync",
+        64,
+        170,
+    ),
+    (
+        "writev,size=256KiB,chunk=4KiB,vector=16,sync=o-dsync",
+        4,
+        50,
+    ),
     ("uring,size=256KiB,chunk=4KiB,depth=1,sync=fsync/1", 64, 170),
     ("uring,size=256KiB,chunk=4KiB,depth=16,sync=fsync/16", 4, 50),
     ("mmap,size=256KiB,chunk=4KiB,sync=msync/1", 64, 170),
@@ -81,31 +100,53 @@ impl Flushed {
     pub(crate) fn on(kind: &str) -> Result<Self> {
         // The smallest for btrfs and xfs.
         let (program, image) = (program()?, Image::mount(kind, 512 << 20)?);
-        let words = ["--case", "allocate,size=4KiB", "--samples", "1", "--no-limits"];
+        let words = [
+            "--case",
+            "allocate,size=4KiB",
+            "--samples",
+            "1",
+            "--no-limits",
+        ];
         let document = program.run(&image.path(), &words, 0)?;
-        let number =
-            document["targets"][0]["environment"]["device"]["number"].as_str().context("a device")?.to_owned();
-        Ok(Self { program, image, number })
+        let number = document["targets"][0]["environment"]["device"]["number"]
+            .as_str()
+            .context("a device")?
+            .to_owned();
+        Ok(Self {
+            program,
+            image,
+            number,
+        })
     }
 
     /// Field 16 of the kernel's Documentation/block/stat.rst.
     fn count(&self) -> Result<u64> {
         let stat = std::fs::read_to_string(format!("/sys/dev/block/{}/stat", self.number))?;
-        Ok(stat.split_whitespace().nth(15).context("flushes are not counted")?.parse()?)
+        Ok(stat
+            .split_whitespace()
+            .nth(15)
+            .context("flushes are not counted")?
+            .parse()?)
     }
 
     pub(crate) fn each(&self, case: &str, samples: &str) -> Result<u64> {
         let before = self.count()?;
         let words = ["--case", case, "--samples", samples, "--no-limits"];
         let document = self.program.run(&self.image.path(), &words, 0)?;
-        let samples = document["cases"][0]["samples"].as_array().context("samples")?.len() as u64;
+        let samples = document["cases"][0]["samples"]
+            .as_array()
+            .context("samples")?
+            .len() as u64;
         Ok((self.count()? - before) / samples)
     }
 }
 
 fn flushes(case: &str, least: u64, most: u64) -> Result<()> {
     let each = Flushed::on("ext4")?.each(case, "1")?;
-    ensure!((least..=most).contains(&each), "{each} flushes for each sample");
+    ensure!(
+        (least..=most).contains(&each),
+        "{each} flushes for each sample"
+    );
     Ok(())
 }
 
@@ -120,18 +161,33 @@ fn flushes_less_without_sync() -> Result<()> {
         without = without.min(flushed.each("write,size=256KiB,chunk=4KiB", SAMPLES)?);
         with = with.min(flushed.each("write,size=256KiB,chunk=4KiB,sync=fsync", SAMPLES)?);
     }
-    ensure!(without < with, "{without} flushes without a sync, and {with} with one");
+    ensure!(
+        without < with,
+        "{without} flushes without a sync, and {with} with one"
+    );
     Ok(())
 }
 
 fn keeps(case: &str, promised: &[(&str, usize)], target: &Path) -> Result<()> {
     let program = program()?;
-    let words = ["run", "--verify", "never", "--samples", "1", "--no-limits", "--case", case];
+    let words = [
+        "run",
+        "--verify",
+        "never",
+        "--samples",
+        "1",
+        "--no-limits",
+        "--case",
+        case,
+    ];
     let target = target.to_str().context("UTF-8")?;
     let samples = traced(&program, strace(), &[&words[..], &[target]].concat())?;
     let found = samples.into_iter().next().context("no sample")?;
     let promised = promise_of(promised);
-    ensure!(found == promised, "found {found:#?}\npromised {promised:#?}");
+    ensure!(
+        found == promised,
+        "found {found:#?}\npromised {promised:#?}"
+    );
     Ok(())
 }
 
@@ -139,7 +195,10 @@ fn keeps(case: &str, promised: &[(&str, usize)], target: &Path) -> Result<()> {
 pub(crate) type Calls = BTreeMap<String, usize>;
 
 pub(crate) fn promise_of(calls: &[(&str, usize)]) -> Calls {
-    calls.iter().map(|(call, count)| ((*call).to_owned(), *count)).collect()
+    calls
+        .iter()
+        .map(|(call, count)| ((*call).to_owned(), *count))
+        .collect()
 }
 
 /// Calls on the files of each sample. The command becomes strace.
@@ -153,16 +212,20 @@ pub(crate) fn traced(program: &Program, mut strace: Command, words: &[&str]) -> 
         .arg(program.home().join("db"))
         .output()?;
     // A case that turns out to be unsupported made its calls before.
-    let is_unsupported =
-        output.status.code() == Some(4) && String::from_utf8_lossy(&output.stdout).contains(": unsupported: ");
+    let is_unsupported = output.status.code() == Some(4)
+        && String::from_utf8_lossy(&output.stdout).contains(": unsupported: ");
     ensure!(output.status.success() || is_unsupported, "{output:?}");
     let text = std::fs::read_to_string(log)?;
     let lines = joined(&text);
     let all: Vec<Call> = lines.iter().filter_map(|line| split_call(line)).collect();
     // A sample ends with removing its file.
-    let samples =
-        all.split_inclusive(|(name, arguments, _)| name == "unlinkat" && arguments[1].starts_with("\"sample"));
-    Ok(samples.map(calls_on_sample).filter(|calls| !calls.is_empty()).collect())
+    let samples = all.split_inclusive(|(name, arguments, _)| {
+        name == "unlinkat" && arguments[1].starts_with("\"sample")
+    });
+    Ok(samples
+        .map(calls_on_sample)
+        .filter(|calls| !calls.is_empty())
+        .collect())
 }
 
 /// Of another program, on paths with `files` in them.
@@ -175,8 +238,13 @@ pub(crate) fn traced_other(command: &Command, log: &Path, files: &str) -> Result
         .output()?;
     ensure!(output.status.success(), "{output:?}");
     let text = std::fs::read_to_string(log)?;
-    let all: Vec<Call> = joined(&text).iter().filter_map(|line| split_call(line)).collect();
-    Ok(counted(calls_in_order(&all, &|argument| argument.contains(files))))
+    let all: Vec<Call> = joined(&text)
+        .iter()
+        .filter_map(|line| split_call(line))
+        .collect();
+    Ok(counted(calls_in_order(&all, &|argument| {
+        argument.contains(files)
+    })))
 }
 
 /// For all relevant calls.
@@ -187,7 +255,11 @@ fn options(log: &Path) -> Vec<OsString> {
     let calls = calls.replace(' ', "");
     let trace = format!("trace={calls}");
     let words = ["-y", "-s", "0", "-e", &trace, "-o"];
-    words.iter().map(OsString::from).chain([log.into()]).collect()
+    words
+        .iter()
+        .map(OsString::from)
+        .chain([log.into()])
+        .collect()
 }
 
 type Call = (String, Vec<String>, String);
@@ -195,7 +267,8 @@ type Call = (String, Vec<String>, String);
 /// Calls on a sample's files, by name and relevant numbers. Calls on the source count once the sample's file exists:
 /// before, they warm it.
 fn calls_on_sample(all: &[Call]) -> Calls {
-    let is_sample = |argument: &str| argument.contains("/.writebench-") && argument.contains("/sample");
+    let is_sample =
+        |argument: &str| argument.contains("/.writebench-") && argument.contains("/sample");
     counted(calls_in_order(all, &is_sample))
 }
 
@@ -212,9 +285,18 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
     let mut maps: Vec<Mapping> = Vec::new();
     let is_mapped = |maps: &[Mapping], address: &str| maps.iter().any(|map| map.has(address));
     for (name, arguments, result) in all {
-        let is_source = |argument: &str| argument.contains("/.writebench-") && argument.contains("/copied");
-        let of_sample = |index: usize| arguments.get(index).is_some_and(|argument| is_sample(argument));
-        let of_source = |index: usize| arguments.get(index).is_some_and(|argument| is_source(argument));
+        let is_source =
+            |argument: &str| argument.contains("/.writebench-") && argument.contains("/copied");
+        let of_sample = |index: usize| {
+            arguments
+                .get(index)
+                .is_some_and(|argument| is_sample(argument))
+        };
+        let of_source = |index: usize| {
+            arguments
+                .get(index)
+                .is_some_and(|argument| is_source(argument))
+        };
         let numbers = |from: usize| arguments[from.min(arguments.len())..].join(" ");
         let begun = !calls.is_empty();
         match name.as_str() {
@@ -232,15 +314,21 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
             "openat" if of_sample(0) && !arguments[0].starts_with("AT_FDCWD") => {
                 let flags = ["|O_NOFOLLOW", "|O_CLOEXEC", "|O_LARGEFILE"]
                     .iter()
-                    .fold(arguments[2].clone(), |flags, other| flags.replace(other, ""));
+                    .fold(arguments[2].clone(), |flags, other| {
+                        flags.replace(other, "")
+                    });
                 calls.push(format!("open {flags}"));
             }
             "rename" if arguments[1].starts_with("\"sample") => calls.push("renameat".to_owned()),
-            "renameat" | "renameat2" | "linkat" | "syncfs" | "mkdirat" if of_sample(0) || of_sample(2) => {
+            "renameat" | "renameat2" | "linkat" | "syncfs" | "mkdirat"
+                if of_sample(0) || of_sample(2) =>
+            {
                 calls.push(name.clone());
             }
             // Others remove the set after the clock.
-            "unlinkat" if of_sample(0) && arguments[1].ends_with(".tmp\"") => calls.push(name.clone()),
+            "unlinkat" if of_sample(0) && arguments[1].ends_with(".tmp\"") => {
+                calls.push(name.clone())
+            }
             "openat" if begun && result.contains("/copied") => calls.push("open source".to_owned()),
             "mmap" if of_sample(4) || (begun && of_source(4)) => {
                 let which = if of_source(4) { "source " } else { "" };
@@ -260,7 +348,9 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
                 let numbers = numbers(1).replace("0x19 /* MADV_??? */", "MADV_COLLAPSE");
                 calls.push(format!("madvise {numbers}"));
             }
-            "fsync" if begun && is_run_directory(&arguments[0]) => calls.push("fsync directory".to_owned()),
+            "fsync" if begun && is_run_directory(&arguments[0]) => {
+                calls.push("fsync directory".to_owned())
+            }
             "close" | "fsync" | "fdatasync" if of_sample(0) => calls.push(name.clone()),
             "close" if begun && of_source(0) => calls.push("close source".to_owned()),
             "read" if begun && of_source(0) => calls.push(format!("read source {}", arguments[2])),
@@ -271,8 +361,10 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
             "pwrite64" if of_sample(0) => calls.push(format!("pwrite64 {}", numbers(2))),
             "writev" | "pwritev" | "pwritev2" if of_sample(0) => {
                 // The vector contains commas. Count, offset, flags and result follow.
-                let after =
-                    arguments.iter().rposition(|argument| argument.ends_with(']')).map_or(0, |at| at + 1);
+                let after = arguments
+                    .iter()
+                    .rposition(|argument| argument.ends_with(']'))
+                    .map_or(0, |at| at + 1);
                 // A flag unknown to this strace.
                 let numbers = numbers(after).replace("0x80 /* RWF_??? */", "RWF_DONTCACHE");
                 calls.push(format!("{name} {numbers} {result}"));
@@ -289,7 +381,8 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
             "lseek"
                 if arguments
                     .last()
-                    .is_some_and(|whence| matches!(whence.as_str(), "SEEK_DATA" | "SEEK_HOLE")) => {}
+                    .is_some_and(|whence| matches!(whence.as_str(), "SEEK_DATA" | "SEEK_HOLE")) => {
+            }
             "lseek" | "ftruncate" | "fallocate" | "sync_file_range" if of_sample(0) => {
                 calls.push(format!("{name} {}", numbers(1)));
             }
@@ -307,12 +400,20 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
 
 /// Of the run's own directory, which holds the name of a sample's file.
 fn is_run_directory(descriptor: &str) -> bool {
-    let name = descriptor.trim_end_matches('>').rsplit('/').next().unwrap_or_default();
+    let name = descriptor
+        .trim_end_matches('>')
+        .rsplit('/')
+        .next()
+        .unwrap_or_default();
     name.starts_with(".writebench-")
 }
 
 fn is_set_directory(descriptor: &str) -> bool {
-    let name = descriptor.trim_end_matches('>').rsplit('/').next().unwrap_or_default();
+    let name = descriptor
+        .trim_end_matches('>')
+        .rsplit('/')
+        .next()
+        .unwrap_or_default();
     name.starts_with("sample-") && name.len() == 23 || name.starts_with("d0")
 }
 
@@ -346,7 +447,9 @@ pub(crate) fn joined(text: &str) -> Vec<String> {
         let call = call.trim_start();
         if let Some(start) = call.strip_suffix(" <unfinished ...>") {
             unfinished.insert(thread, start.to_owned());
-        } else if let Some((_, end)) = call.strip_prefix("<... ").and_then(|rest| rest.split_once(" resumed>"))
+        } else if let Some((_, end)) = call
+            .strip_prefix("<... ")
+            .and_then(|rest| rest.split_once(" resumed>"))
         {
             lines.push(unfinished.remove(thread).unwrap_or_default() + end);
         } else {
@@ -362,5 +465,9 @@ fn split_call(line: &str) -> Option<Call> {
     let (arguments, result) = rest.rsplit_once(" = ")?;
     let arguments = arguments.trim_end().strip_suffix(')')?;
     let result = result.split(' ').next()?.to_owned();
-    Some((name.to_owned(), arguments.split(", ").map(str::to_owned).collect(), result))
+    Some((
+        name.to_owned(),
+        arguments.split(", ").map(str::to_owned).collect(),
+        result,
+    ))
 }

@@ -21,21 +21,31 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Needs `setsid`.
     pub(crate) fn start(command: &Command, columns: u16) -> Result<Self> {
-        let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        let master =
+            rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         rustix::pty::grantpt(&master)?;
         rustix::pty::unlockpt(&master)?;
         set_columns(&master, columns)?;
         let name = rustix::pty::ptsname(&master, Vec::new())?;
-        let slave = File::options().read(true).write(true).open(name.to_str()?)?;
+        let slave = File::options()
+            .read(true)
+            .write(true)
+            .open(name.to_str()?)?;
         let mut setsid = Command::new("setsid");
         setsid.args(["--ctty", "--wait"]);
         let mut setsid = extended(setsid, command);
         setsid.env("TERM", "xterm").env_remove("NO_COLOR");
-        setsid.stdin(slave.try_clone()?).stdout(slave.try_clone()?).stderr(slave);
+        setsid
+            .stdin(slave.try_clone()?)
+            .stdout(slave.try_clone()?)
+            .stderr(slave);
         let child = setsid.spawn().context("setsid")?;
         // `setsid` holds the program's side of the terminal open.
         drop(setsid);
-        let (mut from, shown) = (File::from(master.try_clone()?), Arc::<Mutex<Vec<u8>>>::default());
+        let (mut from, shown) = (
+            File::from(master.try_clone()?),
+            Arc::<Mutex<Vec<u8>>>::default(),
+        );
         let copy = shown.clone();
         let reader = std::thread::spawn(move || {
             let mut block = [0; 4096];
@@ -44,7 +54,12 @@ impl Terminal {
                 lock(&copy).extend_from_slice(&block[..read]);
             }
         });
-        Ok(Self { master: master.into(), child, shown, reader: Some(reader) })
+        Ok(Self {
+            master: master.into(),
+            child,
+            shown,
+            reader: Some(reader),
+        })
     }
 
     /// The kernel sends SIGWINCH.
@@ -69,7 +84,12 @@ impl Terminal {
 }
 
 fn set_columns(terminal: &impl AsFd, columns: u16) -> Result<()> {
-    let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
     Ok(rustix::termios::tcsetwinsize(terminal, size)?)
 }
 

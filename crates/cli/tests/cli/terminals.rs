@@ -9,7 +9,11 @@ use crate::terminal::Terminal;
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Filesystem(Kind::Tmpfs), Need::Program("setsid")];
     trials.add("a resized terminal has no partial lines", &needs, resized);
-    trials.add("the table has the terminal's width at the end", &needs, width_at_the_end);
+    trials.add(
+        "the table has the terminal's width at the end",
+        &needs,
+        width_at_the_end,
+    );
 }
 
 const WIDE: u16 = 160;
@@ -29,7 +33,10 @@ const CASES: [&str; 9] = [
 
 fn start(program: &Program, target: &std::path::Path, columns: u16) -> Result<Terminal> {
     let path = target.to_str().context("UTF-8")?;
-    Terminal::start(&program.command(&[&["run", path, "--no-limits"], &CASES[..]].concat()), columns)
+    Terminal::start(
+        &program.command(&[&["run", path, "--no-limits"], &CASES[..]].concat()),
+        columns,
+    )
 }
 
 fn wait_for_drawings(terminal: &Terminal, more: usize) -> Result<usize> {
@@ -41,7 +48,11 @@ fn wait_for_drawings(terminal: &Terminal, more: usize) -> Result<usize> {
 
 /// The text between two moves to the first column.
 fn lines(shown: &str) -> Vec<String> {
-    shown.split(['\r', '\n']).map(without_styles).filter(|line| !line.trim().is_empty()).collect()
+    shown
+        .split(['\r', '\n'])
+        .map(without_styles)
+        .filter(|line| !line.trim().is_empty())
+        .collect()
 }
 
 fn without_styles(line: &str) -> String {
@@ -58,7 +69,10 @@ fn without_styles(line: &str) -> String {
 
 fn fit(lines: &[String], columns: u16) -> Result<()> {
     for line in lines {
-        ensure!(line.chars().count() <= columns.into(), "more than {columns} columns: {line:?}");
+        ensure!(
+            line.chars().count() <= columns.into(),
+            "more than {columns} columns: {line:?}"
+        );
     }
     Ok(())
 }
@@ -82,9 +96,19 @@ fn resized() -> Result<()> {
     fit(&narrow, NARROW)?;
     let wide = lines(&shown[wide_from..wide_to]);
     fit(&wide, WIDE)?;
-    ensure!(wide.iter().any(|line| line.contains("fallocate(2), then")), "the case has room again: {wide:?}");
-    ensure!(!shown.contains("panicked") && shown.contains("interrupted"), "{shown}");
-    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    ensure!(
+        wide.iter().any(|line| line.contains("fallocate(2), then")),
+        "the case has room again: {wide:?}"
+    );
+    ensure!(
+        !shown.contains("panicked") && shown.contains("interrupted"),
+        "{shown}"
+    );
+    ensure!(
+        entries(target.path()).is_empty(),
+        "{:?}",
+        entries(target.path())
+    );
     Ok(())
 }
 
@@ -100,7 +124,10 @@ fn width_at_the_end() -> Result<()> {
         let (status, shown) = terminal.end()?;
         ensure!(status.code() == Some(130), "{status}: {shown}");
         let shown = lines(&shown[from..]);
-        let table = shown.iter().position(|line| line.starts_with("case")).context("a table")?;
+        let table = shown
+            .iter()
+            .position(|line| line.starts_with("case"))
+            .context("a table")?;
         fit(&shown[table..=table + 2], last)?;
         tables.push(shown[table + 1..=table + 2].join("\n"));
     }

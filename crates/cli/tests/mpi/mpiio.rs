@@ -7,8 +7,16 @@ use crate::program;
 use crate::ranks::{RankGroup, all, case, run, samples};
 
 pub(crate) fn add(trials: &mut Trials) {
-    let mpi = [Need::Program("mpirun"), Need::Filesystem(Kind::Tmpfs), Need::Filesystem(Kind::Ext4)];
-    trials.add("MPI-IO writes every byte, each rank alone or all together", &mpi, every_byte);
+    let mpi = [
+        Need::Program("mpirun"),
+        Need::Filesystem(Kind::Tmpfs),
+        Need::Filesystem(Kind::Ext4),
+    ];
+    trials.add(
+        "MPI-IO writes every byte, each rank alone or all together",
+        &mpi,
+        every_byte,
+    );
     let strace = [mpi[0], mpi[1], Need::Strace];
     trials.add("MPI-IO makes the calls of its case", &strace, calls);
     trials.add("MPI-IO does not wait for a failed rank", &strace, one_fails);
@@ -31,17 +39,31 @@ fn every_byte() -> Result<()> {
         let (program, target) = (program()?, directory_on(kind));
         let mut words = vec!["--samples", "2", "--verify", "every"];
         words.extend(cases.iter().flat_map(|name| ["--case", name]));
-        let groups = [all(2), RankGroup { ranks: 1, node: "n2", around: &[] }];
+        let groups = [
+            all(2),
+            RankGroup {
+                ranks: 1,
+                node: "n2",
+                around: &[],
+            },
+        ];
         let (document, output) = run(&program, &groups, target.path(), &words)?;
         ensure!(output.status.success(), "{output:?}");
         for name in cases {
             // One rank is the default, and not in the name.
             for sample in samples(case(&document, &name.replace(",ranks=1", ""))?)? {
                 ensure!(sample["bytes"] == 1_000_003, "{name}: {sample}");
-                ensure!(sample["read_back"]["bytes"] == 1_000_003, "{name}: {sample}");
+                ensure!(
+                    sample["read_back"]["bytes"] == 1_000_003,
+                    "{name}: {sample}"
+                );
             }
         }
-        ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+        ensure!(
+            entries(target.path()).is_empty(),
+            "{:?}",
+            entries(target.path())
+        );
     }
     Ok(())
 }
@@ -53,9 +75,26 @@ fn calls() -> Result<()> {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
         let log = program.home().join("calls");
         let log_text = log.to_str().context("UTF-8")?;
-        let traced =
-            ["strace", "-f", "--seccomp-bpf", "-qq", "-s", "0", "-o", log_text, "-e", "trace=pwrite64,fsync"];
-        let groups = [all(1), RankGroup { ranks: 1, node: "n1", around: &traced }];
+        let traced = [
+            "strace",
+            "-f",
+            "--seccomp-bpf",
+            "-qq",
+            "-s",
+            "0",
+            "-o",
+            log_text,
+            "-e",
+            "trace=pwrite64,fsync",
+        ];
+        let groups = [
+            all(1),
+            RankGroup {
+                ranks: 1,
+                node: "n1",
+                around: &traced,
+            },
+        ];
         let name = format!("{NAME}{more},sync=fsync");
         let words = ["--samples", "1", "--no-limits", "--case", &name];
         let (document, output) = run(&program, &groups, target.path(), &words)?;
@@ -75,9 +114,26 @@ fn calls() -> Result<()> {
 
 fn one_fails() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let failing = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e"];
+    let failing = [
+        "strace",
+        "-f",
+        "--seccomp-bpf",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        "trace=pwrite64",
+        "-e",
+    ];
     let failing = [&failing[..], &["inject=pwrite64:error=ENOSPC:when=3"]].concat();
-    let groups = [all(2), RankGroup { ranks: 1, node: "n2", around: &failing }];
+    let groups = [
+        all(2),
+        RankGroup {
+            ranks: 1,
+            node: "n2",
+            around: &failing,
+        },
+    ];
     let cases = [
         "mpiio,size=1MiB,chunk=64KiB,ranks=3,sync=fsync",
         "mpiio,size=1MiB,chunk=64KiB,ranks=3,collective=yes",
@@ -87,11 +143,23 @@ fn one_fails() -> Result<()> {
     words.extend(cases.iter().flat_map(|name| ["--case", name]));
     let (document, output) = run(&program, &groups, target.path(), &words)?;
     ensure!(output.status.code() == Some(4), "{output:?}");
-    let failed: Vec<&str> =
-        cases[..2].iter().filter_map(|name| case(&document, name).ok()?["reason"].as_str()).collect();
-    ensure!(failed.len() == 1 && failed[0].starts_with("rank 2 on n2: MPI_File_write_at"), "{document}");
-    ensure!(case(&document, cases[2])?["outcome"] == "ok", "the other cases go on");
-    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    let failed: Vec<&str> = cases[..2]
+        .iter()
+        .filter_map(|name| case(&document, name).ok()?["reason"].as_str())
+        .collect();
+    ensure!(
+        failed.len() == 1 && failed[0].starts_with("rank 2 on n2: MPI_File_write_at"),
+        "{document}"
+    );
+    ensure!(
+        case(&document, cases[2])?["outcome"] == "ok",
+        "the other cases go on"
+    );
+    ensure!(
+        entries(target.path()).is_empty(),
+        "{:?}",
+        entries(target.path())
+    );
     Ok(())
 }
 

@@ -19,7 +19,11 @@ pub(crate) fn add(trials: &mut Trials) {
         Need::Program("munged"),
         Need::Filesystem(Kind::Tmpfs),
     ];
-    trials.add("srun starts the ranks of one run, and its time limit leaves nothing behind", &slurm, steps);
+    trials.add(
+        "srun starts the ranks of one run, and its time limit leaves nothing behind",
+        &slurm,
+        steps,
+    );
 }
 
 /// One node: munged, slurmctld and slurmd.
@@ -32,8 +36,14 @@ impl Slurm {
     fn start() -> Result<Self> {
         let home = tempfile::tempdir()?;
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755))?;
-        let mut slurm = Self { home, daemons: Vec::new() };
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let mut slurm = Self {
+            home,
+            daemons: Vec::new(),
+        };
+        let host = rustix::system::uname()
+            .nodename()
+            .to_string_lossy()
+            .into_owned();
         let key = slurm.path("munge.key-file");
         fs::write(&key, [7; 1024])?;
         fs::set_permissions(&key, fs::Permissions::from_mode(0o600))?;
@@ -71,11 +81,18 @@ impl Slurm {
             fs::create_dir(slurm.path(directory))?;
         }
         let files = ["key-file", "pid-file", "log-file", "seed-file", "socket"];
-        let mut munged: Vec<String> =
-            files.iter().map(|file| format!("--{file}={}", at(&format!("munge.{file}")))).collect();
+        let mut munged: Vec<String> = files
+            .iter()
+            .map(|file| format!("--{file}={}", at(&format!("munge.{file}"))))
+            .collect();
         munged.extend(["--foreground".to_owned(), "--force".to_owned()]);
-        slurm.daemon("munged", &munged.iter().map(String::as_str).collect::<Vec<_>>())?;
-        wait_for("munged", || slurm.path("munge.socket").exists().then_some(()))?;
+        slurm.daemon(
+            "munged",
+            &munged.iter().map(String::as_str).collect::<Vec<_>>(),
+        )?;
+        wait_for("munged", || {
+            slurm.path("munge.socket").exists().then_some(())
+        })?;
         slurm.daemon("slurmctld", &["-D"])?;
         slurm.daemon("slurmd", &["-D"])?;
         let is_idle = || {
@@ -97,7 +114,10 @@ impl Slurm {
 
     fn command(&self, program: &str, words: &[&str]) -> Command {
         let mut command = Command::new(program);
-        command.args(words).env("SLURM_CONF", self.path("slurm.conf")).stdin(Stdio::null());
+        command
+            .args(words)
+            .env("SLURM_CONF", self.path("slurm.conf"))
+            .stdin(Stdio::null());
         command
     }
 
@@ -105,14 +125,24 @@ impl Slurm {
         let mut command = self.command(program, words);
         let log = fs::File::create(self.path(&format!("{program}.out")))?;
         command.stdout(log.try_clone()?).stderr(log);
-        self.daemons.push(command.spawn().with_context(|| program.to_owned())?);
+        self.daemons
+            .push(command.spawn().with_context(|| program.to_owned())?);
         Ok(())
     }
 
-    fn srun(&self, program: &Program, ranks: u32, options: &[&str], words: &[&str]) -> Result<Output> {
+    fn srun(
+        &self,
+        program: &Program,
+        ranks: u32,
+        options: &[&str],
+        words: &[&str],
+    ) -> Result<Output> {
         let mut command = self.command("srun", &["-n", &ranks.to_string()]);
         command.args(options).arg(program.binary()).args(words);
-        command.env("HOME", program.home()).env("XDG_DATA_HOME", program.home()).env_remove("WRITEBENCH_DB");
+        command
+            .env("HOME", program.home())
+            .env("XDG_DATA_HOME", program.home())
+            .env_remove("WRITEBENCH_DB");
         Ok(command.output()?)
     }
 }
@@ -130,22 +160,58 @@ fn steps() -> Result<()> {
     let slurm = Slurm::start()?;
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let target_text = target.path().to_str().context("UTF-8")?;
-    let words = ["run", target_text, "--case", "pwrite,size=4MiB,files=per-rank", "--samples", "3"];
+    let words = [
+        "run",
+        target_text,
+        "--case",
+        "pwrite,size=4MiB,files=per-rank",
+        "--samples",
+        "3",
+    ];
     let output = slurm.srun(&program, 4, &[], &words)?;
-    ensure!(output.status.success(), "{output:?}\n{}", slurm.log("slurmd.log"));
+    ensure!(
+        output.status.success(),
+        "{output:?}\n{}",
+        slurm.log("slurmd.log")
+    );
     let shown = program.call(&["show", "--all"])?.stdout;
-    ensure!(shown.contains("4 ranks on 1 node") && shown.contains("Slurm job "), "{shown}");
-    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    ensure!(
+        shown.contains("4 ranks on 1 node") && shown.contains("Slurm job "),
+        "{shown}"
+    );
+    ensure!(
+        entries(target.path()).is_empty(),
+        "{:?}",
+        entries(target.path())
+    );
 
     // Slurm sends SIGTERM to every rank.
-    let words =
-        ["run", target_text, "--case", "pwrite,size=64MiB", "--samples", "100000", "--yes", "--no-limits"];
+    let words = [
+        "run",
+        target_text,
+        "--case",
+        "pwrite,size=64MiB",
+        "--samples",
+        "100000",
+        "--yes",
+        "--no-limits",
+    ];
     let mut command = slurm.command("srun", &["-n", "2"]);
-    command.arg(program.binary()).args(words).stdout(Stdio::null()).stderr(Stdio::null());
-    command.env("HOME", program.home()).env("XDG_DATA_HOME", program.home()).env_remove("WRITEBENCH_DB");
+    command
+        .arg(program.binary())
+        .args(words)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+        .env("HOME", program.home())
+        .env("XDG_DATA_HOME", program.home())
+        .env_remove("WRITEBENCH_DB");
     let mut step = command.spawn()?;
-    let rows =
-        || program.call(&["show", "2", "--export", "csv=-"]).map_or(0, |ended| ended.stdout.lines().count());
+    let rows = || {
+        program
+            .call(&["show", "2", "--export", "csv=-"])
+            .map_or(0, |ended| ended.stdout.lines().count())
+    };
     wait_for("samples", || (rows() > 3).then_some(()))?;
     let jobs = slurm.command("squeue", &["-h", "-o", "%i"]).output()?;
     let job = String::from_utf8_lossy(&jobs.stdout).trim().to_owned();
@@ -153,6 +219,8 @@ fn steps() -> Result<()> {
     step.wait()?;
     let runs = program.call(&["runs"])?.stdout;
     ensure!(runs.contains("interrupted"), "{runs}");
-    wait_for("the workspace to go", || entries(target.path()).is_empty().then_some(()))?;
+    wait_for("the workspace to go", || {
+        entries(target.path()).is_empty().then_some(())
+    })?;
     Ok(())
 }

@@ -23,7 +23,14 @@ pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     // Virtual disks have no serial number, and refuse.
     // SAFETY: sys/disk.h declares the code for DISK_IDENT_SIZE, 256 bytes.
     let ident = unsafe { get::<DIOCGIDENT, [u8; 256]>(file, "ioctl(DIOCGIDENT)") }.ok();
-    let text = |ident: [u8; 256]| Some(CStr::from_bytes_until_nul(&ident).ok()?.to_string_lossy().into_owned());
+    let text = |ident: [u8; 256]| {
+        Some(
+            CStr::from_bytes_until_nul(&ident)
+                .ok()?
+                .to_string_lossy()
+                .into_owned(),
+        )
+    };
     Ok(BlockDevice {
         logical_sector_bytes: Some(sector.into()),
         physical_sector_bytes: u64::try_from(stripe).ok(),

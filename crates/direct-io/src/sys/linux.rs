@@ -35,8 +35,13 @@ pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
 }
 
 pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
-    let status = rustix::fs::statx(rustix::fs::CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS)
-        .map_err(|errno| Error::call("statx", errno))?;
+    let status = rustix::fs::statx(
+        rustix::fs::CWD,
+        path,
+        AtFlags::empty(),
+        StatxFlags::BASIC_STATS,
+    )
+    .map_err(|errno| Error::call("statx", errno))?;
     if FileType::from_raw_mode(status.stx_mode.into()) != FileType::BlockDevice {
         return Err(Error::NotADevice);
     }
@@ -54,7 +59,9 @@ pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
 
 pub(crate) fn loop_backing(device: BorrowedFd<'_>) -> Result<Option<LoopBacking>, Error> {
     // SAFETY: the kernel fills a `struct loop_info64` for this code.
-    let info = match unsafe { get::<LOOP_GET_STATUS64, loop_info64>(device, "ioctl(LOOP_GET_STATUS64)") } {
+    let info = match unsafe {
+        get::<LOOP_GET_STATUS64, loop_info64>(device, "ioctl(LOOP_GET_STATUS64)")
+    } {
         Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => return Ok(None),
         info => info?,
     };
@@ -72,7 +79,10 @@ pub(crate) fn direct(file: BorrowedFd<'_>) -> Result<DirectIo, Error> {
         return Ok(DirectIo::Unknown);
     }
     // "If direct I/O is not supported on this file, the values are 0": statx(2).
-    match DirectIo::by(Some(status.stx_dio_mem_align.into()), Some(status.stx_dio_offset_align.into())) {
+    match DirectIo::by(
+        Some(status.stx_dio_mem_align.into()),
+        Some(status.stx_dio_offset_align.into()),
+    ) {
         DirectIo::Unknown => Ok(DirectIo::Unsupported),
         supported => Ok(supported),
     }
@@ -92,7 +102,11 @@ struct Disk {
 impl Disk {
     fn from_number(major: u32, minor: u32) -> Option<Self> {
         let own = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
-        let whole = if own.join("partition").exists() { own.parent()?.to_owned() } else { own.clone() };
+        let whole = if own.join("partition").exists() {
+            own.parent()?.to_owned()
+        } else {
+            own.clone()
+        };
         Some(Self { own, whole })
     }
 }
@@ -107,7 +121,8 @@ fn facts(major: u32, minor: u32) -> Result<BlockDevice, Error> {
     Ok(BlockDevice {
         logical_sector_bytes: value(&whole.join("queue/logical_block_size")),
         physical_sector_bytes: value(&whole.join("queue/physical_block_size")),
-        capacity_bytes: value::<u64>(&own.join("size")).map(|units| units.saturating_mul(UNIT_BYTES)),
+        capacity_bytes: value::<u64>(&own.join("size"))
+            .map(|units| units.saturating_mul(UNIT_BYTES)),
         serial: serial(&whole),
     })
 }
@@ -115,14 +130,22 @@ fn facts(major: u32, minor: u32) -> Result<BlockDevice, Error> {
 /// NVMe disks and memory cards have the number next to the model, virtio disks next to the queue, SCSI disks
 /// only in vital product data.
 fn serial(disk: &Path) -> Option<String> {
-    let text = |path: &str| fs::read_to_string(disk.join(path)).ok().filter(|text| !text.trim().is_empty());
+    let text = |path: &str| {
+        fs::read_to_string(disk.join(path))
+            .ok()
+            .filter(|text| !text.trim().is_empty())
+    };
     let page = || serial_on_page(&fs::read(disk.join("device/vpd_pg80")).ok()?);
-    text("device/serial").or_else(|| text("serial")).or_else(page)
+    text("device/serial")
+        .or_else(|| text("serial"))
+        .or_else(page)
 }
 
 /// Page 0x80 of SCSI: a header of four bytes that ends with the length, then the number.
 fn serial_on_page(page: &[u8]) -> Option<String> {
-    let [_, 0x80, high, low, rest @ ..] = page else { return None };
+    let [_, 0x80, high, low, rest @ ..] = page else {
+        return None;
+    };
     let length = usize::from(u16::from_be_bytes([*high, *low])).min(rest.len());
     Some(String::from_utf8_lossy(&rest[..length]).into_owned())
 }
@@ -140,7 +163,11 @@ mod tests {
         let places: [(&str, &[u8], &str); 3] = [
             ("device/serial", b"S5H9NS0N\n", "S5H9NS0N\n"),
             ("serial", b"vol-0123", "vol-0123"),
-            ("device/vpd_pg80", b"\0\x80\0\x09  WD-WCC4beyond", "  WD-WCC4"),
+            (
+                "device/vpd_pg80",
+                b"\0\x80\0\x09  WD-WCC4beyond",
+                "  WD-WCC4",
+            ),
         ];
         for (place, content, expected) in places {
             let disk = tempfile::tempdir().unwrap();

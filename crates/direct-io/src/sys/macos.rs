@@ -14,13 +14,22 @@ const DKIOCGETBLOCKSIZE: Opcode = opcode::read::<u32>(b'd', 24);
 const DKIOCGETBLOCKCOUNT: Opcode = opcode::read::<u64>(b'd', 25);
 const DKIOCGETPHYSICALBLOCKSIZE: Opcode = opcode::read::<u32>(b'd', 77);
 
-pub(crate) fn open_at(options: &OpenOptions, directory: BorrowedFd<'_>, path: &Path) -> Result<File, Error> {
+pub(crate) fn open_at(
+    options: &OpenOptions,
+    directory: BorrowedFd<'_>,
+    path: &Path,
+) -> Result<File, Error> {
     // Without `O_NONBLOCK`, `O_EXLOCK` would wait for the lock.
     let exclusive = OFlags::from_bits_retain(libc::O_EXLOCK.cast_unsigned()) | OFlags::NONBLOCK;
-    let exclusive = if options.exclusive { exclusive } else { OFlags::empty() };
+    let exclusive = if options.exclusive {
+        exclusive
+    } else {
+        OFlags::empty()
+    };
     let file = open_with(options, directory, path, exclusive)?;
     if options.exclusive {
-        let flags = rustix::fs::fcntl_getfl(&file).map_err(|errno| Error::call("fcntl(F_GETFL)", errno))?;
+        let flags =
+            rustix::fs::fcntl_getfl(&file).map_err(|errno| Error::call("fcntl(F_GETFL)", errno))?;
         rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)
             .map_err(|errno| Error::call("fcntl(F_SETFL)", errno))?;
     }
@@ -52,7 +61,10 @@ pub(crate) fn direct(_: BorrowedFd<'_>) -> Result<DirectIo, Error> {
 }
 
 pub(crate) fn fdatasync(_: BorrowedFd<'_>) -> Result<(), Error> {
-    Err(Error::Unsupported { call: "fdatasync", reason: "macOS does not declare it. Use fsync or F_FULLFSYNC" })
+    Err(Error::Unsupported {
+        call: "fdatasync",
+        reason: "macOS does not declare it. Use fsync or F_FULLFSYNC",
+    })
 }
 
 pub(crate) fn full_fsync(file: BorrowedFd<'_>) -> Result<(), Error> {
@@ -81,7 +93,10 @@ pub(crate) fn preallocate(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(),
     // SAFETY: the descriptor is open while borrowed, and `store` is what F_PREALLOCATE takes: fcntl(2).
     let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_PREALLOCATE, &raw mut store) };
     if result == -1 {
-        return Err(Error::call("fcntl(F_PREALLOCATE)", std::io::Error::last_os_error()));
+        return Err(Error::call(
+            "fcntl(F_PREALLOCATE)",
+            std::io::Error::last_os_error(),
+        ));
     }
     set_length(file, length_bytes)
 }

@@ -10,7 +10,9 @@ pub(crate) struct Allocation {
 impl Allocation {
     /// None without memory, or for an invalid layout: size zero, or an alignment not a power of two.
     pub(crate) fn zeroed(size: usize, alignment: usize) -> Option<Self> {
-        let layout = Layout::from_size_align(size, alignment).ok().filter(|layout| layout.size() > 0)?;
+        let layout = Layout::from_size_align(size, alignment)
+            .ok()
+            .filter(|layout| layout.size() > 0)?;
         // SAFETY: the layout's size is not zero.
         let start = unsafe { alloc_zeroed(layout) };
         NonNull::new(start).map(|start| Self { start, layout })

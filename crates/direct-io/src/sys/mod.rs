@@ -40,5 +40,10 @@ pub use std::os::windows::io::AsHandle as AsFile;
 #[cfg(unix)]
 pub use std::os::fd::AsFd as AsFile;
 
-#[cfg(not(any(target_os = "freebsd", target_os = "linux", target_os = "macos", windows)))]
+#[cfg(not(any(
+    target_os = "freebsd",
+    target_os = "linux",
+    target_os = "macos",
+    windows
+)))]
 compile_error!("direct-io supports only Linux, macOS, Windows and FreeBSD");

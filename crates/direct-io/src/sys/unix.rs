@@ -35,7 +35,10 @@ fn flags(options: &OpenOptions) -> OFlags {
         (options.write_through == WriteThrough::DataSync, DSYNC),
         (options.write_through == WriteThrough::Sync, OFlags::SYNC),
     ];
-    let chosen = chosen.into_iter().filter(|(is_chosen, _)| *is_chosen).map(|(_, flag)| flag);
+    let chosen = chosen
+        .into_iter()
+        .filter(|(is_chosen, _)| *is_chosen)
+        .map(|(_, flag)| flag);
     chosen.fold(access | OFlags::CLOEXEC, |all, flag| all | flag)
 }
 
@@ -51,13 +54,26 @@ pub(crate) fn open_with(
     let mode = mode.unwrap_or_else(|_| Mode::empty());
     let flags = flags(options) | system;
     let file = retry_on_intr(|| rustix::fs::openat(directory, path, flags, mode));
-    file.map(File::from).map_err(|errno| Error::call("openat", errno))
+    file.map(File::from)
+        .map_err(|errno| Error::call("openat", errno))
 }
 
 #[cfg(not(target_os = "macos"))]
-pub(crate) fn open_at(options: &OpenOptions, directory: BorrowedFd<'_>, path: &Path) -> Result<File, Error> {
-    let direct = if options.direct { OFlags::DIRECT } else { OFlags::empty() };
-    let exclusive = if options.exclusive { OFlags::EXCL } else { OFlags::empty() };
+pub(crate) fn open_at(
+    options: &OpenOptions,
+    directory: BorrowedFd<'_>,
+    path: &Path,
+) -> Result<File, Error> {
+    let direct = if options.direct {
+        OFlags::DIRECT
+    } else {
+        OFlags::empty()
+    };
+    let exclusive = if options.exclusive {
+        OFlags::EXCL
+    } else {
+        OFlags::empty()
+    };
     let file = open_with(options, directory, path, direct | exclusive)?;
     // `O_EXCL` without `O_CREAT` has a meaning for devices only, and not on every system: open(2).
     if options.exclusive && !is_device(file.as_fd())? {
@@ -82,18 +98,28 @@ pub(crate) fn write_at(file: BorrowedFd<'_>, bytes: &[u8], offset: u64) -> io::R
 pub(crate) const READ_AT: &str = "pread";
 
 pub(crate) fn read_at(file: BorrowedFd<'_>, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
-    Ok(retry_on_intr(|| rustix::io::pread(file, &mut *bytes, offset))?)
+    Ok(retry_on_intr(|| {
+        rustix::io::pread(file, &mut *bytes, offset)
+    })?)
 }
 
 pub(crate) const WRITE_VECTORED_AT: &str = "pwritev";
 
-pub(crate) fn write_vectored_at(file: BorrowedFd<'_>, slices: &[IoSlice<'_>], offset: u64) -> Vectored {
+pub(crate) fn write_vectored_at(
+    file: BorrowedFd<'_>,
+    slices: &[IoSlice<'_>],
+    offset: u64,
+) -> Vectored {
     Ok(retry_on_intr(|| rustix::io::pwritev(file, slices, offset)).map_err(io::Error::from))
 }
 
 pub(crate) const READ_VECTORED_AT: &str = "preadv";
 
-pub(crate) fn read_vectored_at(file: BorrowedFd<'_>, slices: &mut [IoSliceMut<'_>], offset: u64) -> Vectored {
+pub(crate) fn read_vectored_at(
+    file: BorrowedFd<'_>,
+    slices: &mut [IoSliceMut<'_>],
+    offset: u64,
+) -> Vectored {
     Ok(retry_on_intr(|| rustix::io::preadv(file, slices, offset)).map_err(io::Error::from))
 }
 
@@ -106,7 +132,8 @@ pub(crate) fn length_bytes(file: BorrowedFd<'_>) -> Result<Option<u64>, Error> {
 pub(crate) const SET_LENGTH: &str = "ftruncate";
 
 pub(crate) fn set_length(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), Error> {
-    retry_on_intr(|| rustix::fs::ftruncate(file, length_bytes)).map_err(|errno| Error::call(SET_LENGTH, errno))
+    retry_on_intr(|| rustix::fs::ftruncate(file, length_bytes))
+        .map_err(|errno| Error::call(SET_LENGTH, errno))
 }
 
 /// Whether transfers may bypass the page cache. macOS does not report it, and FreeBSD's disks always do.
@@ -121,18 +148,28 @@ pub(crate) fn may_be_direct(file: BorrowedFd<'_>) -> bool {
 
 pub(crate) fn is_device(file: BorrowedFd<'_>) -> Result<bool, Error> {
     let stat = rustix::fs::fstat(file).map_err(|errno| Error::call("fstat", errno))?;
-    Ok(matches!(FileType::from_raw_mode(stat.st_mode), FileType::BlockDevice | FileType::CharacterDevice))
+    Ok(matches!(
+        FileType::from_raw_mode(stat.st_mode),
+        FileType::BlockDevice | FileType::CharacterDevice
+    ))
 }
 
 pub(crate) fn require_device(file: BorrowedFd<'_>) -> Result<(), Error> {
-    if is_device(file)? { Ok(()) } else { Err(Error::NotADevice) }
+    if is_device(file)? {
+        Ok(())
+    } else {
+        Err(Error::NotADevice)
+    }
 }
 
 /// The answer to a reading ioctl.
 ///
 /// # Safety
 /// The system fills a `T` for this code.
-pub(crate) unsafe fn get<const CODE: Opcode, T>(file: BorrowedFd<'_>, call: &'static str) -> Result<T, Error> {
+pub(crate) unsafe fn get<const CODE: Opcode, T>(
+    file: BorrowedFd<'_>,
+    call: &'static str,
+) -> Result<T, Error> {
     // SAFETY: as the caller promises.
     let getter = unsafe { Getter::<CODE, T>::new() };
     // SAFETY: the call only writes to `getter`'s own value.
@@ -140,7 +177,11 @@ pub(crate) unsafe fn get<const CODE: Opcode, T>(file: BorrowedFd<'_>, call: &'st
 }
 
 pub(crate) fn flock(file: BorrowedFd<'_>, locks: bool) -> Result<(), Error> {
-    let operation = if locks { FlockOperation::NonBlockingLockExclusive } else { FlockOperation::Unlock };
+    let operation = if locks {
+        FlockOperation::NonBlockingLockExclusive
+    } else {
+        FlockOperation::Unlock
+    };
     retry_on_intr(|| rustix::fs::flock(file, operation)).map_err(|errno| match errno {
         Errno::WOULDBLOCK => Error::Locked,
         _ => Error::call("flock", errno),
@@ -161,9 +202,15 @@ pub(crate) fn fdatasync(file: BorrowedFd<'_>) -> Result<(), Error> {
 /// Mode 0 of fallocate(2), like posix_fallocate(2), never shrinks the file.
 #[cfg(not(target_os = "macos"))]
 pub(crate) fn preallocate(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), Error> {
-    const CALL: &str = if cfg!(target_os = "linux") { "fallocate" } else { "posix_fallocate" };
-    retry_on_intr(|| rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length_bytes))
-        .map_err(|errno| Error::call(CALL, errno))
+    const CALL: &str = if cfg!(target_os = "linux") {
+        "fallocate"
+    } else {
+        "posix_fallocate"
+    };
+    retry_on_intr(|| {
+        rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length_bytes)
+    })
+    .map_err(|errno| Error::call(CALL, errno))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -176,12 +223,16 @@ pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
 pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     use std::os::unix::ffi::OsStringExt;
     let status = rustix::fs::fstatfs(file).map_err(|errno| Error::call("fstatfs", errno))?;
-    let name = status.f_mntfromname.iter().map(|byte| byte.to_ne_bytes()[0]);
+    let name = status
+        .f_mntfromname
+        .iter()
+        .map(|byte| byte.to_ne_bytes()[0]);
     let name: Vec<u8> = name.take_while(|&byte| byte != 0).collect();
     let path = std::path::PathBuf::from(std::ffi::OsString::from_vec(name));
     if !path.starts_with("/dev") {
         return Err(Error::NoSingleDevice);
     }
-    let opened = open(&OpenOptions::new().read(true), &path).map_err(|error| error.with_path(&path))?;
+    let opened =
+        open(&OpenOptions::new().read(true), &path).map_err(|error| error.with_path(&path))?;
     super::device(opened.as_fd())
 }

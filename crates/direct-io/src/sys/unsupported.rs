@@ -6,7 +6,10 @@ use crate::LoopBacking;
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn loop_backing<F>(_: F) -> Result<Option<LoopBacking>, Error> {
-    Err(Error::Unsupported { call: "ioctl(LOOP_GET_STATUS64)", reason: "only Linux has loop devices" })
+    Err(Error::Unsupported {
+        call: "ioctl(LOOP_GET_STATUS64)",
+        reason: "only Linux has loop devices",
+    })
 }
 
 #[cfg(not(target_os = "macos"))]
@@ -24,7 +27,10 @@ pub(crate) fn set_no_cache<F>(_: F, _: bool) -> Result<(), Error> {
     } else {
         "only macOS has it. Open the file with O_DIRECT instead"
     };
-    Err(Error::Unsupported { call: "fcntl(F_NOCACHE)", reason: REASON })
+    Err(Error::Unsupported {
+        call: "fcntl(F_NOCACHE)",
+        reason: REASON,
+    })
 }
 
 #[cfg(not(windows))]

@@ -16,7 +16,11 @@ pub(crate) fn add(trials: &mut Trials) {
 }
 
 fn gets_it(path: &Path) -> Result<bool> {
-    let status = Command::new("flock").arg("--nonblock").arg(path).arg("true").status()?;
+    let status = Command::new("flock")
+        .arg("--nonblock")
+        .arg(path)
+        .arg("true")
+        .status()?;
     ensure!(matches!(status.code(), Some(0 | 1)), "{status}");
     Ok(status.success())
 }
@@ -37,9 +41,17 @@ fn theirs() -> Result<()> {
     let file = tempfile::NamedTempFile::new()?;
     // `flock` prints a line when it has the lock, and releases it when its input ends.
     let mut other = Command::new("flock");
-    other.arg(file.path()).args(["sh", "-c", "echo; read line"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    other
+        .arg(file.path())
+        .args(["sh", "-c", "echo; read line"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     let mut other = other.spawn()?;
-    other.stdout.take().context("stdout")?.read_exact(&mut [0])?;
+    other
+        .stdout
+        .take()
+        .context("stdout")?
+        .read_exact(&mut [0])?;
     ensure!(matches!(lock(file.as_file()), Err(Error::Locked)));
     drop(other.stdin.take());
     other.wait()?;

@@ -11,27 +11,40 @@ use crate::call::{Call, CallError, hand_over, retry};
 use crate::region::to_usize;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    move |file: BorrowedFd<'_>, _: &mut Records| allocate(file, region.axes.call, region.file_length)
+    move |file: BorrowedFd<'_>, _: &mut Records| {
+        allocate(file, region.axes.call, region.file_length)
+    }
 }
 
 /// EINVAL from a filesystem without fallocate under O_DIRECT: the C library then writes a byte into each block
 /// (posix_fallocate(3)).
-const POSIX_FALLOCATE: Call = Call { name: "posix_fallocate", lacks: &[Errno::INVAL], advice: &[] };
+const POSIX_FALLOCATE: Call = Call {
+    name: "posix_fallocate",
+    lacks: &[Errno::INVAL],
+    advice: &[],
+};
 
 pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) -> Result<()> {
     let flags = match call {
-        AllocateCall::Ftruncate => return retry("ftruncate", || rustix::fs::ftruncate(file, length)),
+        AllocateCall::Ftruncate => {
+            return retry("ftruncate", || rustix::fs::ftruncate(file, length));
+        }
         AllocateCall::Fallocate => FallocateFlags::empty(),
         AllocateCall::FallocateZeroRange => FallocateFlags::ZERO_RANGE,
         AllocateCall::FallocateKeepSize => FallocateFlags::KEEP_SIZE,
         AllocateCall::PosixFallocate => {
-            let length = i64::try_from(length).map_err(|_| CallError::new(POSIX_FALLOCATE, Errno::FBIG))?;
+            let length =
+                i64::try_from(length).map_err(|_| CallError::new(POSIX_FALLOCATE, Errno::FBIG))?;
             // It returns the error number and leaves errno alone.
             let failed = |errno| Errno::from_raw_os_error(errno as i32);
-            return retry(POSIX_FALLOCATE, || nix::fcntl::posix_fallocate(file, 0, length).map_err(failed));
+            return retry(POSIX_FALLOCATE, || {
+                nix::fcntl::posix_fallocate(file, 0, length).map_err(failed)
+            });
         }
     };
-    retry("fallocate", || rustix::fs::fallocate(file, flags, 0, length))
+    retry("fallocate", || {
+        rustix::fs::fallocate(file, flags, 0, length)
+    })
 }
 
 /// A later overwrite changes no metadata. The zeros leave the page cache if the data will, because
@@ -43,11 +56,15 @@ pub(crate) fn zero_fill(file: BorrowedFd<'_>, length: u64, cache: Cache) -> Resu
     static ZEROS: Zeros = Zeros([0; 64 << 10]);
     for at in (0..length).step_by(ZEROS.0.len()) {
         let piece = &ZEROS.0[..to_usize(length - at).min(ZEROS.0.len())];
-        hand_over("pwrite", piece, at, |bytes, at| rustix::io::pwrite(file, bytes, at))?;
+        hand_over("pwrite", piece, at, |bytes, at| {
+            rustix::io::pwrite(file, bytes, at)
+        })?;
     }
     crate::sync::sync(file, SyncCall::Fsync)?;
     if cache == Cache::Dontcache {
-        retry("posix_fadvise", || rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed))?;
+        retry("posix_fadvise", || {
+            rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)
+        })?;
     }
     Ok(())
 }

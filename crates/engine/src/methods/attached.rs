@@ -25,7 +25,11 @@ impl Attachment for OwnedFd {
 
 impl Attachment for Map {
     fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
-        if call == SyncCall::Msync { Mapping::sync(self, 0, u64::MAX) } else { sync::sync(file, call) }
+        if call == SyncCall::Msync {
+            Mapping::sync(self, 0, u64::MAX)
+        } else {
+            sync::sync(file, call)
+        }
     }
 
     fn detach(self) -> Result<()> {
@@ -50,7 +54,12 @@ pub(super) fn attached<'a, A: Attachment + 'a>(
     attach: impl Fn(&Region<'a>, BorrowedFd<'_>) -> Result<A> + Send + 'a,
     write: impl FnMut(&Region<'a>, &A, BorrowedFd<'_>, &mut Records) -> Result<()> + Send + 'a,
 ) -> impl IoThread + 'a {
-    AttachedThread { region, attach, attachment: None, write }
+    AttachedThread {
+        region,
+        attach,
+        attachment: None,
+        write,
+    }
 }
 
 struct AttachedThread<'a, A, F, W> {
@@ -72,12 +81,16 @@ where
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
-        let Some(attachment) = &self.attachment else { return Ok(()) };
+        let Some(attachment) = &self.attachment else {
+            return Ok(());
+        };
         (self.write)(&self.region, attachment, file, records)
     }
 
     fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
-        self.attachment.as_ref().map_or(Ok(()), |attachment| attachment.sync(file, call))
+        self.attachment
+            .as_ref()
+            .map_or(Ok(()), |attachment| attachment.sync(file, call))
     }
 
     fn detach(&mut self) -> Result<()> {

@@ -22,11 +22,14 @@ impl BackgroundUnlink {
         let directory: OwnedFd = retry("dup", || rustix::io::fcntl_dupfd_cloexec(directory, 0))?;
         let (begin, begun) = mpsc::channel();
         let unlink = move || match begun.recv() {
-            Ok(()) => retry("unlink", || rustix::fs::unlinkat(&directory, &name, AtFlags::empty())),
+            Ok(()) => retry("unlink", || {
+                rustix::fs::unlinkat(&directory, &name, AtFlags::empty())
+            }),
             Err(mpsc::RecvError) => Ok(()),
         };
-        let thread =
-            Builder::new().spawn(unlink).map_err(|error| CallError::from_io(PTHREAD_CREATE, &error))?;
+        let thread = Builder::new()
+            .spawn(unlink)
+            .map_err(|error| CallError::from_io(PTHREAD_CREATE, &error))?;
         Ok(Self { begin, thread })
     }
 
@@ -38,7 +41,9 @@ impl BackgroundUnlink {
     /// Without a beginning, the file is kept.
     pub(super) fn finish(self) -> Result<()> {
         drop(self.begin);
-        self.thread.join().unwrap_or_else(|_| Err(CallError::other("unlink", "the thread has panicked")))
+        self.thread
+            .join()
+            .unwrap_or_else(|_| Err(CallError::other("unlink", "the thread has panicked")))
     }
 }
 
@@ -54,7 +59,8 @@ mod tests {
     #[test]
     fn finish_reports_a_failed_unlink() {
         let directory = File::open(std::env::temp_dir()).unwrap();
-        let start = || BackgroundUnlink::start(directory.as_fd(), c"writebench-absent".to_owned()).unwrap();
+        let start =
+            || BackgroundUnlink::start(directory.as_fd(), c"writebench-absent".to_owned()).unwrap();
         start().finish().unwrap();
         let unlink = start();
         unlink.begin();

@@ -13,11 +13,14 @@ pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {
     let file = open_unadvised(region, Cache::Buffered)?;
     if region.range.offset > 0 {
         let position = rustix::fs::SeekFrom::Start(region.range.offset);
-        retry("lseek", || rustix::fs::seek(&file, position)).map_err(|error| error.with_path(COPIED))?;
+        retry("lseek", || rustix::fs::seek(&file, position))
+            .map_err(|error| error.with_path(COPIED))?;
     }
     if region.axes.advice == Advice::Sequential {
         for advice in [rustix::fs::Advice::WillNeed, rustix::fs::Advice::Sequential] {
-            retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, advice))?;
+            retry("posix_fadvise", || {
+                rustix::fs::fadvise(&file, 0, None, advice)
+            })?;
         }
     }
     Ok(file)
@@ -31,7 +34,9 @@ pub(super) fn open_unadvised(region: &Region<'_>, cache: Cache) -> Result<OwnedF
 
 pub(super) fn copying<'a>(
     region: Region<'a>,
-    mut copy: impl FnMut(&Region<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<()> + Send + 'a,
+    mut copy: impl FnMut(&Region<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<()>
+    + Send
+    + 'a,
 ) -> impl IoThread + 'a {
     attached(
         region,
@@ -48,7 +53,9 @@ pub(super) fn in_kernel<'a>(
 ) -> impl IoThread + 'a {
     let call = call.into();
     copying(region, move |region, source, file, records| {
-        move_all(region, call, records, |most, _| retry(call, || step(source, file, most)))
+        move_all(region, call, records, |most, _| {
+            retry(call, || step(source, file, most))
+        })
     })
 }
 
@@ -75,5 +82,7 @@ pub(super) fn move_all(
 
 #[cold]
 pub(super) fn ended(call: impl Into<Call>, at: u64) -> CallError {
-    CallError::other(call, "the source ends too early").with_path(COPIED).at(at)
+    CallError::other(call, "the source ends too early")
+        .with_path(COPIED)
+        .at(at)
 }

@@ -7,9 +7,14 @@ use super::{IoThread, Region};
 use crate::call::Call;
 
 /// For copies between filesystems, or to a special file: copy_file_range(2).
-pub(super) const COPY_FILE_RANGE: Call =
-    Call { name: "copy_file_range", lacks: &[Errno::XDEV, Errno::INVAL], advice: &[] };
+pub(super) const COPY_FILE_RANGE: Call = Call {
+    name: "copy_file_range",
+    lacks: &[Errno::XDEV, Errno::INVAL],
+    advice: &[],
+};
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    in_kernel(region, COPY_FILE_RANGE, |from, to, most| rustix::fs::copy_file_range(from, None, to, None, most))
+    in_kernel(region, COPY_FILE_RANGE, |from, to, most| {
+        rustix::fs::copy_file_range(from, None, to, None, most)
+    })
 }

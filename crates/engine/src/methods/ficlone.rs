@@ -11,8 +11,11 @@ use crate::call::{Call, libc_result, retry};
 
 /// For filesystems that share no blocks, two filesystems, and ranges that end inside a block:
 /// ioctl_ficlonerange(2).
-pub(super) const FICLONERANGE: Call =
-    Call { name: "ioctl(FICLONERANGE)", lacks: &[Errno::XDEV, Errno::INVAL, Errno::NOTTY], advice: &[] };
+pub(super) const FICLONERANGE: Call = Call {
+    name: "ioctl(FICLONERANGE)",
+    lacks: &[Errno::XDEV, Errno::INVAL, Errno::NOTTY],
+    advice: &[],
+};
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     copying(region, |region, source, file, records| {
@@ -26,7 +29,9 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
         retry(FICLONERANGE, || {
             // SAFETY: the kernel reads the range, which lives for the call, and changes none of the process's
             // memory.
-            libc_result(unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range) })
+            libc_result(unsafe {
+                libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range)
+            })
         })?;
         records.handed_over_bytes += length;
         Ok(())

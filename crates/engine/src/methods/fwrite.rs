@@ -9,7 +9,10 @@ use super::{IoThread, Records, Region, Result};
 use crate::call::{CallError, libc_result};
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    FwriteThread { region, stream: None }
+    FwriteThread {
+        region,
+        stream: None,
+    }
 }
 
 struct FwriteThread<'a> {
@@ -28,26 +31,42 @@ impl IoThread for FwriteThread<'_> {
         // SAFETY: the descriptor is open and the mode is a C string. The stream closes it only in `fclose`,
         // which `close` calls as the descriptor's owner.
         let stream = unsafe { libc::fdopen(file.as_raw_fd(), c"w".as_ptr()) };
-        self.stream = Some(Stream(NonNull::new(stream).ok_or_else(|| last_error("fdopen"))?));
+        self.stream = Some(Stream(
+            NonNull::new(stream).ok_or_else(|| last_error("fdopen"))?,
+        ));
         Ok(())
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
-        let Some(Stream(stream)) = self.stream else { return Ok(()) };
+        let Some(Stream(stream)) = self.stream else {
+            return Ok(());
+        };
         let flush_only = |_, _| Ok(());
         // After an error, including EINTR, the C library has discarded its buffer's content.
         let put = |chunk: &[u8], _| {
             // SAFETY: the stream is open and the chunk has that many bytes.
-            let written =
-                unsafe { libc::fwrite(chunk.as_ptr().cast::<c_void>(), 1, chunk.len(), stream.as_ptr()) };
-            if written == chunk.len() { Ok(()) } else { Err(last_error("fwrite")) }
+            let written = unsafe {
+                libc::fwrite(
+                    chunk.as_ptr().cast::<c_void>(),
+                    1,
+                    chunk.len(),
+                    stream.as_ptr(),
+                )
+            };
+            if written == chunk.len() {
+                Ok(())
+            } else {
+                Err(last_error("fwrite"))
+            }
         };
         let flushed = |()| {
             // SAFETY: the stream is open.
             libc_result(unsafe { libc::fflush(stream.as_ptr()) })
                 .map_err(|errno| CallError::new("fflush", errno))
         };
-        let written = records.each(&self.region, put, flush_only).and_then(flushed);
+        let written = records
+            .each(&self.region, put, flush_only)
+            .and_then(flushed);
         // The failure lags behind the chunk by the content of the buffer.
         written.map_err(|error| match rustix::fs::tell(file) {
             Ok(offset) => error.at(offset),
@@ -56,10 +75,13 @@ impl IoThread for FwriteThread<'_> {
     }
 
     fn close(&mut self, file: OwnedFd) -> Result<()> {
-        let Some(Stream(stream)) = self.stream.take() else { return Ok(()) };
+        let Some(Stream(stream)) = self.stream.take() else {
+            return Ok(());
+        };
         let _ = file.into_raw_fd();
         // SAFETY: the stream is open, was taken out of the thread, and is not used again.
-        libc_result(unsafe { libc::fclose(stream.as_ptr()) }).map_err(|errno| CallError::new("fclose", errno))
+        libc_result(unsafe { libc::fclose(stream.as_ptr()) })
+            .map_err(|errno| CallError::new("fclose", errno))
     }
 }
 

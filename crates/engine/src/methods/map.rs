@@ -17,24 +17,38 @@ use crate::call::{Call, CallError, Result, libc_result, retry};
 use crate::region::to_usize;
 
 /// ENODEV from a filesystem that cannot map files: mmap(2).
-pub(crate) const MMAP: Call = Call { name: "mmap", lacks: &[Errno::NODEV], advice: &[] };
+pub(crate) const MMAP: Call = Call {
+    name: "mmap",
+    lacks: &[Errno::NODEV],
+    advice: &[],
+};
 
 /// EINVAL before Linux 5.14. EFAULT if an access would raise SIGBUS: madvise(2).
 const POPULATE: Call = Call {
     name: "madvise(MADV_POPULATE)",
     lacks: &[Errno::INVAL],
-    advice: &[(Errno::FAULT, "an access would raise SIGBUS: check the free space")],
+    advice: &[(
+        Errno::FAULT,
+        "an access would raise SIGBUS: check the free space",
+    )],
 };
 
 /// EINVAL before Linux 6.1, and on filesystems without huge pages for written files.
 const COLLAPSE: Call = Call {
     name: "madvise(MADV_COLLAPSE)",
     lacks: &[Errno::INVAL],
-    advice: &[(Errno::NOMEM, "no huge page is free"), (Errno::AGAIN, "a page was in use: try again")],
+    advice: &[
+        (Errno::NOMEM, "no huge page is free"),
+        (Errno::AGAIN, "a page was in use: try again"),
+    ],
 };
 
 /// EINVAL from kernels without huge pages.
-pub(crate) const HUGE: Call = Call { name: "madvise(MADV_HUGEPAGE)", lacks: &[Errno::INVAL], advice: &[] };
+pub(crate) const HUGE: Call = Call {
+    name: "madvise(MADV_HUGEPAGE)",
+    lacks: &[Errno::INVAL],
+    advice: &[],
+};
 
 /// include/uapi/asm-generic/mman-common.h.
 const MADV_COLLAPSE: c_int = 25;
@@ -75,23 +89,40 @@ impl Map {
     pub(crate) fn reading(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self> {
         let mapping = Arc::new(Mapping::new(file, offset, length, ProtFlags::READ)?);
         let reads = mapping.file_offset..mapping.file_offset + mapping.length as u64;
-        Ok(Self { mapping, reads, stores: 0..0, is_of_one_thread: PhantomData })
+        Ok(Self {
+            mapping,
+            reads,
+            stores: 0..0,
+            is_of_one_thread: PhantomData,
+        })
     }
 
     /// No other map has these bytes.
     pub(crate) fn storing(mapping: &Arc<Mapping>, offset: u64, length: u64) -> Result<Self> {
         let stores = offset..offset.saturating_add(length);
-        let mut claimed = mapping.claimed.lock().unwrap_or_else(PoisonError::into_inner);
-        if claimed.iter().any(|other| other.start < stores.end && stores.start < other.end) {
+        let mut claimed = mapping
+            .claimed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if claimed
+            .iter()
+            .any(|other| other.start < stores.end && stores.start < other.end)
+        {
             return Err(CallError::other(MMAP, "two threads want the same bytes").at(offset));
         }
         claimed.push(stores.clone());
         drop(claimed);
-        Ok(Self { mapping: mapping.clone(), reads: 0..0, stores, is_of_one_thread: PhantomData })
+        Ok(Self {
+            mapping: mapping.clone(),
+            reads: 0..0,
+            stores,
+            is_of_one_thread: PhantomData,
+        })
     }
 
     pub(crate) fn unmap(self) -> Result<()> {
-        let unmapped = Arc::into_inner(self.mapping).map_or(Ok(()), |mut mapping| mapping.release());
+        let unmapped =
+            Arc::into_inner(self.mapping).map_or(Ok(()), |mut mapping| mapping.release());
         unmapped.map_err(|errno| CallError::new("munmap", errno))
     }
 
@@ -128,7 +159,11 @@ impl Map {
     /// Present, and writable for a storing map.
     pub(crate) fn populate(&self, from: u64, length: u64) -> Result<()> {
         let stores = self.reads.is_empty();
-        let advice = if stores { libc::MADV_POPULATE_WRITE } else { libc::MADV_POPULATE_READ };
+        let advice = if stores {
+            libc::MADV_POPULATE_WRITE
+        } else {
+            libc::MADV_POPULATE_READ
+        };
         self.advise_range(POPULATE, from, length, advice)
     }
 
@@ -140,7 +175,11 @@ impl Map {
         for at in (first..end).step_by(to_usize(huge)) {
             self.store(at, &[0]);
         }
-        if first < end { self.advise_range(COLLAPSE, first, end - first, MADV_COLLAPSE) } else { Ok(()) }
+        if first < end {
+            self.advise_range(COLLAPSE, first, end - first, MADV_COLLAPSE)
+        } else {
+            Ok(())
+        }
     }
 
     /// A concurrent change of the file does no harm. If the file has lost its pages, a call fails with EFAULT,
@@ -156,7 +195,10 @@ impl Map {
     #[inline]
     fn pointer(&self, within: &Range<u64>, offset: u64, length: usize) -> *mut u8 {
         let end = offset.checked_add(length as u64);
-        assert!(offset >= within.start && end.is_some_and(|end| end <= within.end), "inside the map's region");
+        assert!(
+            offset >= within.start && end.is_some_and(|end| end <= within.end),
+            "inside the map's region"
+        );
         self.mapping.pointer(offset, length)
     }
 }
@@ -173,7 +215,12 @@ impl Mapping {
         let length = to_usize(length + (offset - page_offset));
         // SAFETY: a new mapping at an address of the kernel's choice does not touch the process's memory.
         let start = unsafe {
-            rustix::mm::mmap_anonymous(std::ptr::null_mut(), reserved, ProtFlags::empty(), MapFlags::PRIVATE)
+            rustix::mm::mmap_anonymous(
+                std::ptr::null_mut(),
+                reserved,
+                ProtFlags::empty(),
+                MapFlags::PRIVATE,
+            )
         }
         .map_err(|errno| CallError::new(MMAP, errno))?;
         let release = |from: usize, to: usize| {
@@ -185,10 +232,24 @@ impl Mapping {
         let begin = start.align_offset(to_usize(huge)) + to_usize(before);
         // SAFETY: the range lies in the reservation, which is this function's own and empty.
         let mapped = unsafe {
-            let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
-            rustix::mm::mmap(start.wrapping_byte_add(begin), length, protection, flags, file, page_offset)
+            let (protection, flags) = (
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED | MapFlags::FIXED,
+            );
+            rustix::mm::mmap(
+                start.wrapping_byte_add(begin),
+                length,
+                protection,
+                flags,
+                file,
+                page_offset,
+            )
         };
-        let kept = if mapped.is_ok() { begin..begin + length.next_multiple_of(page_bytes) } else { 0..0 };
+        let kept = if mapped.is_ok() {
+            begin..begin + length.next_multiple_of(page_bytes)
+        } else {
+            0..0
+        };
         release(0, kept.start);
         release(kept.end, reserved);
         let address = mapped.map_err(|errno| CallError::new(MMAP, errno).at(offset))?;
@@ -207,21 +268,37 @@ impl Mapping {
             .map_err(|_| CallError::other(MMAP, "larger than the address space"))?;
         // SAFETY: a new mapping at an address of the kernel's choice does not touch the process's memory.
         let address = unsafe {
-            rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, file, file_offset)
+            rustix::mm::mmap(
+                std::ptr::null_mut(),
+                length,
+                protection,
+                MapFlags::SHARED,
+                file,
+                file_offset,
+            )
         }
         .map_err(|errno| CallError::new(MMAP, errno).at(offset))?;
         Self::at(address, length, file_offset)
     }
 
     fn at(address: *mut c_void, length: usize, file_offset: u64) -> Result<Self> {
-        let address = NonNull::new(address).ok_or_else(|| CallError::other(MMAP, "gave address 0"))?;
-        Ok(Self { address, length, file_offset, claimed: Mutex::default() })
+        let address =
+            NonNull::new(address).ok_or_else(|| CallError::other(MMAP, "gave address 0"))?;
+        Ok(Self {
+            address,
+            length,
+            file_offset,
+            claimed: Mutex::default(),
+        })
     }
 
     #[inline]
     fn pointer(&self, offset: u64, length: usize) -> *mut u8 {
         let at = to_usize(offset - self.file_offset);
-        assert!(at.checked_add(length).is_some_and(|end| end <= self.length), "inside the mapping");
+        assert!(
+            at.checked_add(length).is_some_and(|end| end <= self.length),
+            "inside the mapping"
+        );
         // SAFETY: `at` is inside the mapping, as asserted.
         unsafe { self.address.as_ptr().cast::<u8>().add(at) }
     }
@@ -244,7 +321,10 @@ impl Mapping {
     /// The mapped part of these bytes of the file.
     pub(crate) fn sync(&self, from: u64, to: u64) -> Result<()> {
         let from = (from - from % rustix::param::page_size() as u64).max(self.file_offset);
-        let length = to_usize(to.min(self.file_offset + self.length as u64).saturating_sub(from));
+        let length = to_usize(
+            to.min(self.file_offset + self.length as u64)
+                .saturating_sub(from),
+        );
         let address = self.pointer(from, length);
         // SAFETY: the range is mapped, and msync changes no memory.
         unsafe { rustix::mm::msync(address.cast(), length, MsyncFlags::SYNC) }
@@ -256,8 +336,10 @@ impl Mapping {
         let page = rustix::param::page_size();
         let mut pages = vec![0u8; self.length.div_ceil(page)];
         // SAFETY: the range is mapped, and the vector has a byte for each of its pages.
-        libc_result(unsafe { libc::mincore(self.address.as_ptr(), self.length, pages.as_mut_ptr()) })
-            .map_err(|errno| CallError::new("mincore", errno))?;
+        libc_result(unsafe {
+            libc::mincore(self.address.as_ptr(), self.length, pages.as_mut_ptr())
+        })
+        .map_err(|errno| CallError::new("mincore", errno))?;
         Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64 * page as u64)
     }
 
@@ -300,7 +382,10 @@ mod tests {
             first.store(0, &[1; 5000]);
         });
         let map = Map::reading(file.as_fd(), 0, 10_000).unwrap();
-        assert_eq!((map.bytes(4999, 1), map.bytes(5000, 1)), (&[1][..], &[2][..]));
+        assert_eq!(
+            (map.bytes(4999, 1), map.bytes(5000, 1)),
+            (&[1][..], &[2][..])
+        );
     }
 
     #[test]
@@ -322,8 +407,13 @@ mod tests {
         let file = file_with(3 * huge);
         for offset in [0, 1, 500_000, huge - 1, huge, huge + 500_000] {
             let mapping = Arc::new(Mapping::for_huge_pages(file.as_fd(), offset, 500_000).unwrap());
-            assert_eq!(mapping.address.as_ptr().addr() as u64 % huge, mapping.file_offset % huge);
-            Map::storing(&mapping, offset, 500_000).unwrap().store(offset, &[7; 500_000]);
+            assert_eq!(
+                mapping.address.as_ptr().addr() as u64 % huge,
+                mapping.file_offset % huge
+            );
+            Map::storing(&mapping, offset, 500_000)
+                .unwrap()
+                .store(offset, &[7; 500_000]);
         }
     }
 }

@@ -13,7 +13,11 @@ use crate::region::Region;
 /// Weak, so the last thread to release the common mapping unmaps it in phase close.
 pub(super) type SharedMapping = Arc<Mutex<Weak<Mapping>>>;
 
-pub(super) fn map_region(shared: &SharedMapping, region: &Region<'_>, file: BorrowedFd<'_>) -> Result<Map> {
+pub(super) fn map_region(
+    shared: &SharedMapping,
+    region: &Region<'_>,
+    file: BorrowedFd<'_>,
+) -> Result<Map> {
     let mapping = if region.axes.map == MapSharing::Shared && region.axes.files == Files::Shared {
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
         match shared.upgrade() {
@@ -25,7 +29,12 @@ pub(super) fn map_region(shared: &SharedMapping, region: &Region<'_>, file: Borr
             }
         }
     } else {
-        Arc::new(map(region.axes, file, region.file_offset, region.range.length)?)
+        Arc::new(map(
+            region.axes,
+            file,
+            region.file_offset,
+            region.range.length,
+        )?)
     };
     Map::storing(&mapping, region.file_offset, region.range.length)
 }
@@ -50,13 +59,24 @@ pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<
     if axes.huge == Huge::Collapse {
         map.collapse(from, length)?;
     }
-    if axes.populate == Populate::None { Ok(()) } else { map.populate(from, length) }
+    if axes.populate == Populate::None {
+        Ok(())
+    } else {
+        map.populate(from, length)
+    }
 }
 
 /// [`prepare`] at the borders of windows, for a loop at `at`. `prepared` bytes are ready.
 #[inline(always)]
-pub(super) fn prepare_from(region: &Region<'_>, map: &Map, at: u64, prepared: &mut u64) -> Result<()> {
-    let Some(length) = region.next_window(at, || window_bytes(region.axes), prepared) else { return Ok(()) };
+pub(super) fn prepare_from(
+    region: &Region<'_>,
+    map: &Map,
+    at: u64,
+    prepared: &mut u64,
+) -> Result<()> {
+    let Some(length) = region.next_window(at, || window_bytes(region.axes), prepared) else {
+        return Ok(());
+    };
     prepare(region.axes, map, region.file_offset + at, length)
 }
 

@@ -10,12 +10,22 @@ use super::mapped::{SharedMapping, map_region, prepare, streaming_copy, window_b
 use super::{IoThread, Records, Region, Result};
 
 pub(super) fn io_thread(region: Region<'_>, shared: SharedMapping) -> impl IoThread {
-    attached(region, move |region, file| map_region(&shared, region, file), write)
+    attached(
+        region,
+        move |region, file| map_region(&shared, region, file),
+        write,
+    )
 }
 
-fn write(region: &Region<'_>, map: &Map, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
+fn write(
+    region: &Region<'_>,
+    map: &Map,
+    file: BorrowedFd<'_>,
+    records: &mut Records,
+) -> Result<()> {
     let window = window_bytes(region.axes);
-    let before = |window: &Region<'_>| prepare(region.axes, map, window.file_offset, window.range.length);
+    let before =
+        |window: &Region<'_>| prepare(region.axes, map, window.file_offset, window.range.length);
     let sync = |from, to| match region.axes.sync.call {
         SyncCall::Msync => map.sync(from, to),
         call => crate::sync::sync(file, call),

@@ -18,7 +18,12 @@ pub(super) fn io_thread(region: Region<'_>, shared: SharedMapping) -> impl IoThr
     attached(region, attach, write)
 }
 
-fn write(region: &Region<'_>, (from, to): &(Map, Map), _: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
+fn write(
+    region: &Region<'_>,
+    (from, to): &(Map, Map),
+    _: BorrowedFd<'_>,
+    records: &mut Records,
+) -> Result<()> {
     let (mut present, mut prepared) = (0, 0);
     let mut prepare = |at| {
         populate_source(region, from, at, &mut present)?;
@@ -27,7 +32,10 @@ fn write(region: &Region<'_>, (from, to): &(Map, Map), _: BorrowedFd<'_>, record
     match region.axes.store {
         Store::Plain => move_all(region, "memcpy", records, |most, at| {
             prepare(at)?;
-            to.store(region.file_offset + at, from.bytes(region.range.offset + at, most));
+            to.store(
+                region.file_offset + at,
+                from.bytes(region.range.offset + at, most),
+            );
             Ok(most)
         }),
         Store::Nontemporal => {

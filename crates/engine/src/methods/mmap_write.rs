@@ -41,12 +41,20 @@ pub(super) fn map_source(region: &Region<'_>) -> Result<Map> {
 
 /// Before the bytes from `at` are used. `present` bytes are ready.
 #[inline(always)]
-pub(super) fn populate_source(region: &Region<'_>, map: &Map, at: u64, present: &mut u64) -> Result<()> {
+pub(super) fn populate_source(
+    region: &Region<'_>,
+    map: &Map,
+    at: u64,
+    present: &mut u64,
+) -> Result<()> {
     let window = match region.axes.populate {
         Populate::None => return Ok(()),
         Populate::Window => region.axes.window_bytes,
         Populate::All => u64::MAX,
     };
-    let Some(length) = region.next_window(at, || window, present) else { return Ok(()) };
-    map.populate(region.range.offset + at, length).map_err(|error| error.with_path(COPIED))
+    let Some(length) = region.next_window(at, || window, present) else {
+        return Ok(());
+    };
+    map.populate(region.range.offset + at, length)
+        .map_err(|error| error.with_path(COPIED))
 }

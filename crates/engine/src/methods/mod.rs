@@ -93,7 +93,10 @@ impl<W: FnMut(BorrowedFd<'_>, &mut Records) -> Result<()> + Send> IoThread for W
 }
 
 /// Before the clock.
-pub(crate) fn io_threads<'a>(method: Method, regions: &[Region<'a>]) -> Vec<Box<dyn IoThread + 'a>> {
+pub(crate) fn io_threads<'a>(
+    method: Method,
+    regions: &[Region<'a>],
+) -> Vec<Box<dyn IoThread + 'a>> {
     let mapping = SharedMapping::default();
     let threads = Arc::new(Barrier::new(regions.len()));
     match method {
@@ -105,14 +108,20 @@ pub(crate) fn io_threads<'a>(method: Method, regions: &[Region<'a>]) -> Vec<Box<
         Method::Mmap => each(regions, |region| mmap::io_thread(region, mapping.clone())),
         Method::Uring => each(regions, uring::io_thread),
         Method::Mpiio => each(regions, mpiio::io_thread),
-        Method::WriteFiles => each(regions, |region| set_thread::io_thread(region, threads.clone(), ByCalls)),
-        Method::UringFiles => {
-            each(regions, |region| set_thread::io_thread(region, threads.clone(), ByRing::default()))
-        }
+        Method::WriteFiles => each(regions, |region| {
+            set_thread::io_thread(region, threads.clone(), ByCalls)
+        }),
+        Method::UringFiles => each(regions, |region| {
+            set_thread::io_thread(region, threads.clone(), ByRing::default())
+        }),
         Method::ReadWrite => each(regions, read_write::io_thread),
         Method::MmapWrite => each(regions, mmap_write::io_thread),
-        Method::ReadMmap => each(regions, |region| read_mmap::io_thread(region, mapping.clone())),
-        Method::MmapMmap => each(regions, |region| mmap_mmap::io_thread(region, mapping.clone())),
+        Method::ReadMmap => each(regions, |region| {
+            read_mmap::io_thread(region, mapping.clone())
+        }),
+        Method::MmapMmap => each(regions, |region| {
+            mmap_mmap::io_thread(region, mapping.clone())
+        }),
         Method::Pipeline => each(regions, pipeline::io_thread),
         Method::UringCopy => each(regions, uring_copy::io_thread),
         Method::Splice => each(regions, splice::io_thread),
@@ -130,7 +139,10 @@ fn each<'a, T: IoThread + 'a>(
     regions: &[Region<'a>],
     io_thread: impl Fn(Region<'a>) -> T,
 ) -> Vec<Box<dyn IoThread + 'a>> {
-    regions.iter().map(|&region| Box::new(io_thread(region)) as Box<dyn IoThread + 'a>).collect()
+    regions
+        .iter()
+        .map(|&region| Box::new(io_thread(region)) as Box<dyn IoThread + 'a>)
+        .collect()
 }
 
 #[cfg(test)]
@@ -143,8 +155,15 @@ mod tests {
 
     #[test]
     fn not_supported_is_not_a_fault() {
-        use {copy_file_range::COPY_FILE_RANGE, map::MMAP, splice::SET_PIPE_SIZE, uring::IO_URING_SETUP};
-        let outcome = |call: Call, errno| CallError::new(call, errno).outcome(Phase::Prepare, None).name();
+        use {
+            copy_file_range::COPY_FILE_RANGE, map::MMAP, splice::SET_PIPE_SIZE,
+            uring::IO_URING_SETUP,
+        };
+        let outcome = |call: Call, errno| {
+            CallError::new(call, errno)
+                .outcome(Phase::Prepare, None)
+                .name()
+        };
         assert_eq!(outcome("fallocate".into(), Errno::OPNOTSUPP), "unsupported");
         assert_eq!(outcome(MMAP, Errno::NODEV), "unsupported");
         assert_eq!(outcome(COPY_FILE_RANGE, Errno::XDEV), "unsupported");
@@ -153,7 +172,13 @@ mod tests {
         assert_eq!(outcome(IO_URING_SETUP, Errno::PERM), "unsupported");
         assert_eq!(outcome(SET_PIPE_SIZE, Errno::PERM), "unsupported");
         let reason = CallError::new(IO_URING_SETUP, Errno::PERM).outcome(Phase::Write, None);
-        assert!(reason.reason().unwrap().contains("kernel.io_uring_disabled"), "{reason:?}");
+        assert!(
+            reason
+                .reason()
+                .unwrap()
+                .contains("kernel.io_uring_disabled"),
+            "{reason:?}"
+        );
         assert_eq!(outcome("write".into(), Errno::INVAL), "failed");
         assert_eq!(outcome("open".into(), Errno::PERM), "failed");
         assert_eq!(outcome("fallocate".into(), Errno::NOSPC), "failed");

@@ -1,4 +1,7 @@
-#![expect(unsafe_code, reason = "rsmpi has no files, and these functions take pointers")]
+#![expect(
+    unsafe_code,
+    reason = "rsmpi has no files, and these functions take pointers"
+)]
 
 use std::ffi::{CStr, c_char, c_int};
 use std::mem::MaybeUninit;
@@ -42,17 +45,22 @@ impl Opener {
         // MPI loads its libraries for files with the first file, outside any sample's time.
         FIRST.call_once(|| {
             keep_memory();
-            let _ = Self::for_ranks(&own).and_then(|alone| alone.open(c"/dev/null").ok()?.close().ok());
+            let _ =
+                Self::for_ranks(&own).and_then(|alone| alone.open(c"/dev/null").ok()?.close().ok());
         });
         match axes.files {
-            Files::Shared => Self::for_ranks(&(0..c_int::try_from(axes.ranks).ok()?).collect::<Vec<_>>()),
+            Files::Shared => {
+                Self::for_ranks(&(0..c_int::try_from(axes.ranks).ok()?).collect::<Vec<_>>())
+            }
             Files::PerThread | Files::PerRank => Self::for_ranks(&own),
         }
     }
 
     fn for_ranks(ranks: &[c_int]) -> Option<Self> {
         let world = SimpleCommunicator::world();
-        world.split_by_subgroup(&world.group().include(ranks)).map(Self)
+        world
+            .split_by_subgroup(&world.group().include(ranks))
+            .map(Self)
     }
 
     pub(super) fn open(&self, path: &CStr) -> Result<MpiFile> {
@@ -63,8 +71,15 @@ impl Opener {
         // SAFETY: a constant of the library.
         let mut file = unsafe { ffi::RSMPI_FILE_NULL };
         // SAFETY: the communicator is valid, and path and file outlive the call.
-        let code =
-            unsafe { ffi::MPI_File_open(self.0.as_raw(), path.as_ptr(), WRITE_ONLY, no_hints, &raw mut file) };
+        let code = unsafe {
+            ffi::MPI_File_open(
+                self.0.as_raw(),
+                path.as_ptr(),
+                WRITE_ONLY,
+                no_hints,
+                &raw mut file,
+            )
+        };
         checked("MPI_File_open", code)?;
         Ok(MpiFile(file))
     }
@@ -88,22 +103,34 @@ impl MpiFile {
             Collective::Yes => (ffi::MPI_File_write_at_all, "MPI_File_write_at_all"),
         };
         let mut status = MaybeUninit::<ffi::MPI_Status>::zeroed();
-        let (position, length) = (ffi::MPI_Offset::try_from(offset), c_int::try_from(bytes.len()));
+        let (position, length) = (
+            ffi::MPI_Offset::try_from(offset),
+            c_int::try_from(bytes.len()),
+        );
         let (Ok(position), Ok(length)) = (position, length) else {
             return Err(CallError::new(name, Errno::INVAL));
         };
         // SAFETY: a constant of the library.
         let byte = unsafe { ffi::RSMPI_UINT8_T };
         // SAFETY: the file is open, the memory has that many bytes, and the status is written to.
-        let code =
-            unsafe { write_at(self.0, position, bytes.as_ptr().cast(), length, byte, status.as_mut_ptr()) };
+        let code = unsafe {
+            write_at(
+                self.0,
+                position,
+                bytes.as_ptr().cast(),
+                length,
+                byte,
+                status.as_mut_ptr(),
+            )
+        };
         checked(name, code)?;
         let mut written = 0;
         // SAFETY: the call above has filled the status.
         let code = unsafe { ffi::MPI_Get_count(status.as_ptr(), byte, &raw mut written) };
         checked("MPI_Get_count", code)?;
         if written < length {
-            let message = format!("only {written} of {length} bytes were written: check the free space");
+            let message =
+                format!("only {written} of {length} bytes were written: check the free space");
             return Err(CallError::other(name, message));
         }
         Ok(())
@@ -117,7 +144,9 @@ impl MpiFile {
     /// All ranks of the file call this together.
     pub(super) fn close(mut self) -> Result<()> {
         // SAFETY: the file is open, and is not used after this.
-        checked("MPI_File_close", unsafe { ffi::MPI_File_close(&raw mut self.0) })
+        checked("MPI_File_close", unsafe {
+            ffi::MPI_File_close(&raw mut self.0)
+        })
     }
 }
 
@@ -127,7 +156,10 @@ impl MpiFile {
 fn keep_memory() {
     /// The most that mallopt(3) accepts.
     const MOST_MAPPED: c_int = 32 << 20;
-    for (setting, value) in [(libc::M_MMAP_THRESHOLD, MOST_MAPPED), (libc::M_TRIM_THRESHOLD, c_int::MAX)] {
+    for (setting, value) in [
+        (libc::M_MMAP_THRESHOLD, MOST_MAPPED),
+        (libc::M_TRIM_THRESHOLD, c_int::MAX),
+    ] {
         // SAFETY: a setting of the allocator, with a number.
         let _ = unsafe { libc::mallopt(setting, value) };
     }
@@ -138,7 +170,11 @@ fn keep_memory() {}
 
 #[inline]
 fn checked(call: &'static str, code: c_int) -> Result<()> {
-    if code == 0 { Ok(()) } else { Err(error(call, code)) }
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(error(call, code))
+    }
 }
 
 #[cold]
@@ -146,14 +182,21 @@ fn error(call: &'static str, code: c_int) -> CallError {
     let mut class = 0;
     // SAFETY: the number is written to.
     let _ = unsafe { ffi::MPI_Error_class(code, &raw mut class) };
-    let known = CLASSES.iter().find(|(number, _)| i64::from(*number) == i64::from(class));
+    let known = CLASSES
+        .iter()
+        .find(|(number, _)| i64::from(*number) == i64::from(class));
     if let Some((_, errno)) = known {
         return CallError::new(Call::from(call), *errno);
     }
     let mut words = [0u8; ffi::MPI_MAX_ERROR_STRING as usize + 1];
     let mut length = 0;
     // SAFETY: the memory has room for the longest text and its end.
-    let _ = unsafe { ffi::MPI_Error_string(code, words.as_mut_ptr().cast::<c_char>(), &raw mut length) };
-    let text = CStr::from_bytes_until_nul(&words).unwrap_or_default().to_string_lossy().into_owned();
+    let _ = unsafe {
+        ffi::MPI_Error_string(code, words.as_mut_ptr().cast::<c_char>(), &raw mut length)
+    };
+    let text = CStr::from_bytes_until_nul(&words)
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     CallError::other(call, text)
 }

@@ -14,7 +14,13 @@ use crate::call::CallError;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     let opener = Opener::for_axes(region.axes);
-    MpiioThread { opener, region, file: None, has_written: false, has_synced: false }
+    MpiioThread {
+        opener,
+        region,
+        file: None,
+        has_written: false,
+        has_synced: false,
+    }
 }
 
 struct MpiioThread<'a> {
@@ -28,7 +34,9 @@ struct MpiioThread<'a> {
 
 impl MpiioThread<'_> {
     fn file(&self) -> Result<&MpiFile> {
-        self.file.as_ref().ok_or_else(|| CallError::new("MPI_File_open", rustix::io::Errno::BADF))
+        self.file
+            .as_ref()
+            .ok_or_else(|| CallError::new("MPI_File_open", rustix::io::Errno::BADF))
     }
 
     /// As many calls as the rank with the longest region.
@@ -39,7 +47,8 @@ impl MpiioThread<'_> {
             region,
             |chunk, offset| {
                 calls += 1;
-                file.write_at(Collective::Yes, chunk, offset).map_err(|error| error.at(offset))
+                file.write_at(Collective::Yes, chunk, offset)
+                    .map_err(|error| error.at(offset))
             },
             |_, _| Ok(()),
         );
@@ -57,7 +66,13 @@ impl IoThread for MpiioThread<'_> {
             let why = "MPI-IO works among ranks: start a writebench with the feature mpi by mpirun or srun";
             return Err(CallError::unsupported("MPI_File_open", why));
         };
-        if self.region.axes.chunk_size_bytes.min(self.region.longest_bytes) > i32::MAX as u64 {
+        if self
+            .region
+            .axes
+            .chunk_size_bytes
+            .min(self.region.longest_bytes)
+            > i32::MAX as u64
+        {
             let why = "MPI counts end below 2 GiB: use smaller chunks";
             return Err(CallError::unsupported("MPI_File_write_at", why));
         }
@@ -73,7 +88,8 @@ impl IoThread for MpiioThread<'_> {
         }
         let file = self.file()?;
         let write = |chunk: &[u8], offset| {
-            file.write_at(Collective::No, chunk, offset).map_err(|error| error.at(offset))
+            file.write_at(Collective::No, chunk, offset)
+                .map_err(|error| error.at(offset))
         };
         records.each(&self.region, write, |_, _| Ok(()))
     }
@@ -84,13 +100,19 @@ impl IoThread for MpiioThread<'_> {
     }
 
     fn detach(&mut self) -> Result<()> {
-        let Some(file) = self.file.take() else { return Ok(()) };
+        let Some(file) = self.file.take() else {
+            return Ok(());
+        };
         if !self.has_written {
             // Another rank may lack such a file, and would not close it.
             return Ok(());
         }
         // A rank that could not write still makes the collective calls of all ranks.
-        let synced = if self.region.axes.sync.is_at_end() && !self.has_synced { file.sync() } else { Ok(()) };
+        let synced = if self.region.axes.sync.is_at_end() && !self.has_synced {
+            file.sync()
+        } else {
+            Ok(())
+        };
         file.close().and(synced)
     }
 }

@@ -21,7 +21,12 @@ impl Opener {
 }
 
 impl MpiFile {
-    pub(super) fn write_at(&self, _collective: Collective, _bytes: &[u8], _offset: u64) -> Result<()> {
+    pub(super) fn write_at(
+        &self,
+        _collective: Collective,
+        _bytes: &[u8],
+        _offset: u64,
+    ) -> Result<()> {
         match *self {}
     }
 

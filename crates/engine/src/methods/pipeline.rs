@@ -31,10 +31,14 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
                 emptied
             })?;
             let written = move_all(region, "read", records, |_, at| {
-                let Ok(next) = filled.recv() else { return Ok(0) };
+                let Ok(next) = filled.recv() else {
+                    return Ok(0);
+                };
                 let (buffer, read) = next?;
                 let offset = region.file_offset + at;
-                hand_over("write", &buffer[..read], offset, |bytes, _| rustix::io::write(file, bytes))?;
+                hand_over("write", &buffer[..read], offset, |bytes, _| {
+                    rustix::io::write(file, bytes)
+                })?;
                 let _ = empty.send(buffer);
                 Ok(read)
             });

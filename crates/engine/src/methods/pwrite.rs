@@ -16,11 +16,14 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
         let mut staging = Staging::for_region(&region, 1)?;
         if flags.is_empty() {
             let write = |bytes: &[u8], offset| rustix::io::pwrite(file, bytes, offset);
-            let hand_over = |chunk, offset| hand_over("pwrite", staging.staged(chunk), offset, write);
+            let hand_over =
+                |chunk, offset| hand_over("pwrite", staging.staged(chunk), offset, write);
             return records.each(&region, hand_over, sync);
         }
         // Only pwritev2 takes flags: readv(2).
-        let write = |bytes: &[u8], offset| rustix::io::pwritev2(file, &[IoSlice::new(bytes)], offset, flags);
+        let write = |bytes: &[u8], offset| {
+            rustix::io::pwritev2(file, &[IoSlice::new(bytes)], offset, flags)
+        };
         let hand_over = |chunk, offset| hand_over("pwritev2", staging.staged(chunk), offset, write);
         records.each(&region, hand_over, sync)
     }

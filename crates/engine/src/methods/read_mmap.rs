@@ -16,7 +16,9 @@ pub(super) fn io_thread(region: Region<'_>, shared: SharedMapping) -> impl IoThr
         let mut prepared = 0;
         move_all(region, "read", records, |most, at| {
             prepare_from(region, map, at, &mut prepared)?;
-            retry("read", || map.read_into(source.as_fd(), region.file_offset + at, most))
+            retry("read", || {
+                map.read_into(source.as_fd(), region.file_offset + at, most)
+            })
         })
     })
 }

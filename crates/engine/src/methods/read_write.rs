@@ -13,7 +13,9 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
         move_all(region, "read", records, |most, at| {
             let read = retry("read", || rustix::io::read(source, &mut buffer[..most]))
                 .map_err(|error| error.with_path(COPIED))?;
-            hand_over("write", &buffer[..read], offset + at, |bytes, _| rustix::io::write(file, bytes))?;
+            hand_over("write", &buffer[..read], offset + at, |bytes, _| {
+                rustix::io::write(file, bytes)
+            })?;
             Ok(read)
         })
     })

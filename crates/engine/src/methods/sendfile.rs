@@ -4,5 +4,7 @@ use super::copy::in_kernel;
 use super::{IoThread, Region};
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    in_kernel(region, "sendfile", |from, to, most| rustix::fs::sendfile(to, from, None, most))
+    in_kernel(region, "sendfile", |from, to, most| {
+        rustix::fs::sendfile(to, from, None, most)
+    })
 }

@@ -15,7 +15,11 @@ use crate::file_tree::{self, SetDirectory, SetFile};
 use crate::{file, sync};
 
 /// EINVAL from a filesystem without the flag: rename(2).
-const EXCHANGE: Call = Call { name: "renameat2 with RENAME_EXCHANGE", lacks: &[Errno::INVAL], advice: &[] };
+const EXCHANGE: Call = Call {
+    name: "renameat2 with RENAME_EXCHANGE",
+    lacks: &[Errno::INVAL],
+    advice: &[],
+};
 
 /// Writes each file and closes it. Each function is called once, in this order.
 pub(super) trait FilesWriter: Send {
@@ -47,15 +51,25 @@ pub(super) struct PlacedFile<'f, 'a> {
 
 impl<'a> OpenFiles<'a> {
     pub(super) fn iter(&self) -> impl Iterator<Item = PlacedFile<'_, 'a>> {
-        self.directories.iter().zip(&self.open).flat_map(|(directory, open)| {
-            let name = directory.name.as_deref();
-            directory.files.iter().map(move |file| PlacedFile::new(open.as_fd(), file, name))
-        })
+        self.directories
+            .iter()
+            .zip(&self.open)
+            .flat_map(|(directory, open)| {
+                let name = directory.name.as_deref();
+                directory
+                    .files
+                    .iter()
+                    .map(move |file| PlacedFile::new(open.as_fd(), file, name))
+            })
     }
 
-    pub(super) fn each(&self, mut work: impl FnMut(BorrowedFd<'_>, &SetFile<'_>) -> Result<()>) -> Result<()> {
-        self.iter()
-            .try_for_each(|placed| work(placed.directory, placed.file).map_err(|error| placed.describe(error)))
+    pub(super) fn each(
+        &self,
+        mut work: impl FnMut(BorrowedFd<'_>, &SetFile<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.iter().try_for_each(|placed| {
+            work(placed.directory, placed.file).map_err(|error| placed.describe(error))
+        })
     }
 }
 
@@ -65,11 +79,17 @@ impl<'f, 'a> PlacedFile<'f, 'a> {
         file: &'f SetFile<'a>,
         directory_name: Option<&'f str>,
     ) -> Self {
-        Self { directory, file, directory_name }
+        Self {
+            directory,
+            file,
+            directory_name,
+        }
     }
 
     pub(super) fn describe(&self, error: CallError) -> CallError {
-        error.with_path(&self.file.name()).in_directory(self.directory_name)
+        error
+            .with_path(&self.file.name())
+            .in_directory(self.directory_name)
     }
 }
 
@@ -79,8 +99,17 @@ pub(super) fn io_thread<'a>(
     threads: Arc<Barrier>,
     writer: impl FilesWriter + 'a,
 ) -> impl IoThread + 'a {
-    let files = OpenFiles { directories: file_tree::directories(&region), open: Vec::new(), region };
-    SetThread { writer, files, threads, unlink: None }
+    let files = OpenFiles {
+        directories: file_tree::directories(&region),
+        open: Vec::new(),
+        region,
+    };
+    SetThread {
+        writer,
+        files,
+        threads,
+        unlink: None,
+    }
 }
 
 struct SetThread<'a, W> {
@@ -103,8 +132,9 @@ impl<W: FilesWriter> IoThread for SetThread<'_, W> {
         }
         if self.files.region.axes.naming == Naming::ExchangeBackground {
             let old = self.files.iter().next();
-            let start =
-                |old: PlacedFile<'_, '_>| BackgroundUnlink::start(old.directory, old.file.temporary.clone());
+            let start = |old: PlacedFile<'_, '_>| {
+                BackgroundUnlink::start(old.directory, old.file.temporary.clone())
+            };
             self.unlink = old.map(start).transpose()?;
         }
         self.writer.attach(&self.files.region)
@@ -126,9 +156,15 @@ impl<W: FilesWriter> IoThread for SetThread<'_, W> {
         let mut result = match axes.sync_files {
             SyncFiles::Batch | SyncFiles::Writeback => self.files.each(|directory, file| {
                 // O_TMPFILE has no name that could be opened again, so it is linked to the temporary one.
-                let written = if file.temporary.is_empty() { &file.name } else { &file.temporary };
+                let written = if file.temporary.is_empty() {
+                    &file.name
+                } else {
+                    &file.temporary
+                };
                 let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let opened = retry("open", || rustix::fs::openat(directory, written, flags, Mode::empty()))?;
+                let opened = retry("open", || {
+                    rustix::fs::openat(directory, written, flags, Mode::empty())
+                })?;
                 sync::sync(opened.as_fd(), SyncCall::Fsync)?;
                 file::close(opened)
             }),
@@ -185,26 +221,40 @@ pub(super) fn opened_as<'f>(file: &'f SetFile<'_>) -> (&'f CStr, OFlags) {
         (Naming::Direct, Opening::New) => (&file.name, new),
         (Naming::Direct, Opening::Emptied) => (&file.name, flags | OFlags::TRUNC),
         (Naming::Direct, Opening::Kept) => (&file.name, flags),
-        (Naming::Rename | Naming::Exchange | Naming::ExchangeBackground, _) => (&file.temporary, new),
+        (Naming::Rename | Naming::Exchange | Naming::ExchangeBackground, _) => {
+            (&file.temporary, new)
+        }
         (Naming::Tmpfile, _) => (c".", OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC),
     }
 }
 
 pub(super) fn give_name(directory: BorrowedFd<'_>, file: &SetFile<'_>) -> Result<()> {
-    let SetFile { name, temporary, region } = file;
+    let SetFile {
+        name,
+        temporary,
+        region,
+    } = file;
     match region.axes.naming {
         Naming::Direct => Ok(()),
-        Naming::Rename | Naming::Tmpfile => {
-            retry("rename", || rustix::fs::renameat(directory, temporary, directory, name))
-        }
+        Naming::Rename | Naming::Tmpfile => retry("rename", || {
+            rustix::fs::renameat(directory, temporary, directory, name)
+        }),
         Naming::Exchange | Naming::ExchangeBackground => {
             retry(EXCHANGE, || {
-                rustix::fs::renameat_with(directory, temporary, directory, name, RenameFlags::EXCHANGE)
+                rustix::fs::renameat_with(
+                    directory,
+                    temporary,
+                    directory,
+                    name,
+                    RenameFlags::EXCHANGE,
+                )
             })?;
             if region.axes.naming == Naming::ExchangeBackground {
                 return Ok(());
             }
-            retry("unlink", || rustix::fs::unlinkat(directory, temporary, AtFlags::empty()))
+            retry("unlink", || {
+                rustix::fs::unlinkat(directory, temporary, AtFlags::empty())
+            })
         }
     }
 }

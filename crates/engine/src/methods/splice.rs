@@ -16,21 +16,31 @@ use crate::region::to_usize;
 pub(super) const SET_PIPE_SIZE: Call = Call {
     name: "fcntl(F_SETPIPE_SZ)",
     lacks: &[Errno::PERM],
-    advice: &[(Errno::PERM, "see fs.pipe-max-size and fs.pipe-user-pages-soft")],
+    advice: &[(
+        Errno::PERM,
+        "see fs.pipe-max-size and fs.pipe-user-pages-soft",
+    )],
 };
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    let attach = |region: &Region<'_>, _: BorrowedFd<'_>| Ok((open_source(region)?, open_pipe(region)?));
-    attached(region, attach, |region, (source, (into, from)), file, records| {
-        let offset = region.file_offset;
-        move_all(region, "splice", records, |most, at| {
-            let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
-            let filled = retry("splice", || rustix::pipe::splice(source, None, into, None, most, flags))
+    let attach =
+        |region: &Region<'_>, _: BorrowedFd<'_>| Ok((open_source(region)?, open_pipe(region)?));
+    attached(
+        region,
+        attach,
+        |region, (source, (into, from)), file, records| {
+            let offset = region.file_offset;
+            move_all(region, "splice", records, |most, at| {
+                let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
+                let filled = retry("splice", || {
+                    rustix::pipe::splice(source, None, into, None, most, flags)
+                })
                 .map_err(|error| error.with_path(COPIED))?;
-            empty(from.as_fd(), file, filled, offset + at)?;
-            Ok(filled)
-        })
-    })
+                empty(from.as_fd(), file, filled, offset + at)?;
+                Ok(filled)
+            })
+        },
+    )
 }
 
 /// To write to, and to read from, in the order of closing.
@@ -42,9 +52,17 @@ fn open_pipe(region: &Region<'_>) -> Result<Pipe> {
     // A chunk that begins inside a page takes one more.
     let page_bytes = rustix::param::page_size() as u64;
     let chunk = region.axes.chunk_size_bytes;
-    let needed = if chunk.is_multiple_of(page_bytes) { chunk } else { chunk.saturating_add(page_bytes) };
-    let (from, into) = retry("pipe2", || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC))?;
-    retry(SET_PIPE_SIZE, || rustix::pipe::fcntl_setpipe_size(&into, to_usize(needed.min(PIPE_MAX_BYTES))))?;
+    let needed = if chunk.is_multiple_of(page_bytes) {
+        chunk
+    } else {
+        chunk.saturating_add(page_bytes)
+    };
+    let (from, into) = retry("pipe2", || {
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+    })?;
+    retry(SET_PIPE_SIZE, || {
+        rustix::pipe::fcntl_setpipe_size(&into, to_usize(needed.min(PIPE_MAX_BYTES)))
+    })?;
     Ok((into, from))
 }
 
@@ -53,7 +71,9 @@ fn empty(pipe: BorrowedFd<'_>, file: BorrowedFd<'_>, filled: usize, at: u64) -> 
     while left > 0 {
         let at = at + (filled - left) as u64;
         let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
-        let moved = retry("splice", || rustix::pipe::splice(pipe, None, file, None, left, flags));
+        let moved = retry("splice", || {
+            rustix::pipe::splice(pipe, None, file, None, left, flags)
+        });
         match moved.map_err(|error| error.at(at))? {
             0 => return Err(ended("splice", at)),
             moved => left -= moved,

@@ -58,8 +58,8 @@ fn by_lines(from: &[u8], to: &mut [u8], store: impl Fn(&[u8; LINE], &mut [u8; LI
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use std::arch::x86_64::{
-        __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128, _mm256_loadu_si256,
-        _mm256_stream_si256, _mm512_loadu_si512, _mm512_stream_si512,
+        __m128i, __m256i, __m512i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128,
+        _mm256_loadu_si256, _mm256_stream_si256, _mm512_loadu_si512, _mm512_stream_si512,
     };
 
     use super::{LINE, by_lines};
@@ -87,7 +87,13 @@ mod x86_64 {
 
     copy_in_vectors!(sse2, "sse2", __m128i, _mm_loadu_si128, _mm_stream_si128);
     copy_in_vectors!(avx, "avx", __m256i, _mm256_loadu_si256, _mm256_stream_si256);
-    copy_in_vectors!(avx512, "avx512f", __m512i, _mm512_loadu_si512, _mm512_stream_si512);
+    copy_in_vectors!(
+        avx512,
+        "avx512f",
+        __m512i,
+        _mm512_loadu_si512,
+        _mm512_stream_si512
+    );
 }
 
 #[cfg(target_arch = "aarch64")]
@@ -124,7 +130,8 @@ mod tests {
         {
             let mut copies: Vec<Copy> = vec![x86_64::sse2];
             copies.extend(std::is_x86_feature_detected!("avx").then_some(x86_64::avx as Copy));
-            copies.extend(std::is_x86_feature_detected!("avx512f").then_some(x86_64::avx512 as Copy));
+            copies
+                .extend(std::is_x86_feature_detected!("avx512f").then_some(x86_64::avx512 as Copy));
             copies
         }
         #[cfg(target_arch = "aarch64")]
@@ -135,14 +142,30 @@ mod tests {
     fn every_byte_arrives_wherever_it_begins() {
         let from: Vec<u8> = (0..1000u16).map(|byte| byte.to_le_bytes()[0]).collect();
         for copy in copies() {
-            for (source, target, length) in
-                [(0, 0, 640), (1, 0, 640), (0, 7, 700), (3, 1, 5), (0, 0, 0), (9, 63, 65), (5, 64, 128)]
-            {
+            for (source, target, length) in [
+                (0, 0, 640),
+                (1, 0, 640),
+                (0, 7, 700),
+                (3, 1, 5),
+                (0, 0, 0),
+                (9, 63, 65),
+                (5, 64, 128),
+            ] {
                 let mut to = [255; 1000];
                 // SAFETY: this CPU has the instructions.
-                unsafe { copy(&from[source..source + length], &mut to[target..target + length]) };
+                unsafe {
+                    copy(
+                        &from[source..source + length],
+                        &mut to[target..target + length],
+                    )
+                };
                 assert_eq!(to[target..target + length], from[source..source + length]);
-                assert!(to[..target].iter().chain(&to[target + length..]).all(|&byte| byte == 255));
+                assert!(
+                    to[..target]
+                        .iter()
+                        .chain(&to[target + length..])
+                        .all(|&byte| byte == 255)
+                );
             }
         }
     }

@@ -1,4 +1,7 @@
-#![expect(unsafe_code, reason = "the kernel reads the queue's memory after the call")]
+#![expect(
+    unsafe_code,
+    reason = "the kernel reads the queue's memory after the call"
+)]
 
 mod queue;
 
@@ -22,7 +25,10 @@ use crate::staging::Staging;
 pub(super) const IO_URING_SETUP: Call = Call {
     name: "io_uring_setup",
     lacks: &[Errno::PERM],
-    advice: &[(Errno::PERM, "see kernel.io_uring_disabled and kernel.io_uring_group")],
+    advice: &[(
+        Errno::PERM,
+        "see kernel.io_uring_disabled and kernel.io_uring_group",
+    )],
 };
 
 /// EINVAL from a kernel before 5.19, and EMFILE above the limit on open files: io_uring_register(2).
@@ -39,7 +45,11 @@ pub(super) const MOST_BYTES: usize = 0x7fff_f000;
 pub(super) const PIECE_BYTES: usize = 1 << 30;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    UringThread { region, ring: None, staging: None }
+    UringThread {
+        region,
+        ring: None,
+        staging: None,
+    }
 }
 
 struct UringThread<'a> {
@@ -54,14 +64,26 @@ impl IoThread for UringThread<'_> {
         let axes = self.region.axes;
         // A linked sync may follow each chunk in flight.
         let ring = self.ring.insert(RegisteredRing::new(axes.depth * 2)?);
-        let staging = self.staging.insert(Staging::for_region(&self.region, axes.depth.into())?);
-        let memory = staging.buffer().map_or(self.region.memory(), |buffer| buffer);
+        let staging = self
+            .staging
+            .insert(Staging::for_region(&self.region, axes.depth.into())?);
+        let memory = staging
+            .buffer()
+            .map_or(self.region.memory(), |buffer| buffer);
         // SAFETY: the region's data outlives the thread, which drops the ring before its staging.
-        unsafe { ring.register(axes.registered, &[file.as_raw_fd()], memory.chunks(PIECE_BYTES)) }
+        unsafe {
+            ring.register(
+                axes.registered,
+                &[file.as_raw_fd()],
+                memory.chunks(PIECE_BYTES),
+            )
+        }
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
-        let Some(ring) = &mut self.ring else { return Ok(()) };
+        let Some(ring) = &mut self.ring else {
+            return Ok(());
+        };
         let staging = self.staging.as_mut().and_then(Staging::buffer);
         Queue::new(self.region, file, &mut ring.ring, staging).run(records)
     }
@@ -81,12 +103,19 @@ impl RegisteredRing {
     /// For so many operations.
     pub(super) fn new(operations: u32) -> Result<Self> {
         let ring = IoUring::new(operations).map_err(failed(IO_URING_SETUP))?;
-        Ok(Self { ring, has_files: false, has_buffers: false })
+        Ok(Self {
+            ring,
+            has_files: false,
+            has_buffers: false,
+        })
     }
 
     /// Empty slots for files that the ring opens itself.
     pub(super) fn register_slots(&mut self, count: u32) -> Result<()> {
-        self.ring.submitter().register_files_sparse(count).map_err(failed(REGISTER_SLOTS))?;
+        self.ring
+            .submitter()
+            .register_files_sparse(count)
+            .map_err(failed(REGISTER_SLOTS))?;
         self.has_files = true;
         Ok(())
     }
@@ -99,17 +128,22 @@ impl RegisteredRing {
         files: &[RawFd],
         memory: impl Iterator<Item = &'m [u8]>,
     ) -> Result<()> {
-        let iovec =
-            |bytes: &[u8]| libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        let iovec = |bytes: &[u8]| libc::iovec {
+            iov_base: bytes.as_ptr().cast_mut().cast(),
+            iov_len: bytes.len(),
+        };
         let buffers: Vec<libc::iovec> = memory.map(iovec).collect();
         let submitter = self.ring.submitter();
         if has_buffers(registered) && !buffers.is_empty() {
             // SAFETY: as the caller promises.
-            unsafe { submitter.register_buffers(&buffers) }.map_err(failed("io_uring_register buffers"))?;
+            unsafe { submitter.register_buffers(&buffers) }
+                .map_err(failed("io_uring_register buffers"))?;
             self.has_buffers = true;
         }
         if has_files(registered) {
-            submitter.register_files(files).map_err(failed("io_uring_register files"))?;
+            submitter
+                .register_files(files)
+                .map_err(failed("io_uring_register files"))?;
             self.has_files = true;
         }
         Ok(())
@@ -120,10 +154,14 @@ impl RegisteredRing {
     pub(super) fn unregister(self) -> Result<()> {
         let submitter = self.ring.submitter();
         if self.has_files {
-            submitter.unregister_files().map_err(failed("io_uring_register unregister files"))?;
+            submitter
+                .unregister_files()
+                .map_err(failed("io_uring_register unregister files"))?;
         }
         if self.has_buffers {
-            submitter.unregister_buffers().map_err(failed("io_uring_register unregister buffers"))?;
+            submitter
+                .unregister_buffers()
+                .map_err(failed("io_uring_register unregister buffers"))?;
         }
         Ok(())
     }
@@ -138,7 +176,11 @@ pub(super) fn has_buffers(registered: Registered) -> bool {
 }
 
 pub(super) fn entry_file(registered: Registered, descriptor: RawFd, index: i32) -> (Fd, Flags) {
-    if has_files(registered) { (Fd(index), Flags::FIXED_FILE) } else { (Fd(descriptor), Flags::empty()) }
+    if has_files(registered) {
+        (Fd(index), Flags::FIXED_FILE)
+    } else {
+        (Fd(descriptor), Flags::empty())
+    }
 }
 
 /// A write of the bytes, or of as many as one operation takes, with their number. `at` is their place in the
@@ -151,14 +193,27 @@ pub(super) fn write_entry(
     (offset, write_flags): (u64, i32),
 ) -> (Entry, usize) {
     // A write may not cross the border of a registered buffer.
-    let most = if has_buffers(registered) { PIECE_BYTES - at % PIECE_BYTES } else { MOST_BYTES };
+    let most = if has_buffers(registered) {
+        PIECE_BYTES - at % PIECE_BYTES
+    } else {
+        MOST_BYTES
+    };
     let bytes = &bytes[..bytes.len().min(most)];
-    let (pointer, length) = (bytes.as_ptr(), u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+    let (pointer, length) = (
+        bytes.as_ptr(),
+        u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+    );
     let entry = if has_buffers(registered) {
         let buffer = u16::try_from(at / PIECE_BYTES).unwrap_or(u16::MAX);
-        opcode::WriteFixed::new(file, pointer, length, buffer).offset(offset).rw_flags(write_flags).build()
+        opcode::WriteFixed::new(file, pointer, length, buffer)
+            .offset(offset)
+            .rw_flags(write_flags)
+            .build()
     } else {
-        opcode::Write::new(file, pointer, length).offset(offset).rw_flags(write_flags).build()
+        opcode::Write::new(file, pointer, length)
+            .offset(offset)
+            .rw_flags(write_flags)
+            .build()
     };
     (entry.flags(file_flags), bytes.len())
 }
@@ -199,7 +254,9 @@ impl Ring for IoUring {
     }
 
     fn completed(&mut self) -> Option<(u64, i32)> {
-        self.completion().next().map(|entry| (entry.user_data(), entry.result()))
+        self.completion()
+            .next()
+            .map(|entry| (entry.user_data(), entry.result()))
     }
 }
 
@@ -224,7 +281,11 @@ pub(super) fn user_data(slot: usize, kind: u64) -> u64 {
 
 impl<'q, R: Ring> Operations<'q, R> {
     pub(super) fn new(ring: &'q mut R) -> Self {
-        Self { ring, under_way: 0, not_taken: 0 }
+        Self {
+            ring,
+            under_way: 0,
+            not_taken: 0,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -301,7 +362,10 @@ impl<R: Ring> Operations<'_, R> {
                 let count = self.under_way - self.not_taken;
                 let reason = error.reason();
                 // The worker's last line is the reason of its end.
-                let _ = writeln!(std::io::stderr(), "{reason}, and {count} operations still use its memory");
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "{reason}, and {count} operations still use its memory"
+                );
                 std::process::abort();
             }
             std::thread::sleep(INSPECTION_INTERVAL);
@@ -371,7 +435,10 @@ mod tests {
     }
 
     fn entries(numbers: &[u64]) -> Vec<Entry> {
-        numbers.iter().map(|&number| Nop::new().build().user_data(number)).collect()
+        numbers
+            .iter()
+            .map(|&number| Nop::new().build().user_data(number))
+            .collect()
     }
 
     #[test]
@@ -385,7 +452,10 @@ mod tests {
         assert_eq!(operations.completed(), Some((0, 1, 0)));
         drop(operations);
         assert_eq!(ring.submissions, [vec![1], vec![2, 3], vec![4, 5]]);
-        assert!(ring.completions.is_empty(), "dropping the operations takes every completion");
+        assert!(
+            ring.completions.is_empty(),
+            "dropping the operations takes every completion"
+        );
     }
 
     /// Takes operations until it fails, as a sandbox may after some calls. Completions arrive some time later.
@@ -400,7 +470,12 @@ mod tests {
         const SLOW: usize = 5;
 
         fn after(calls: usize) -> Self {
-            Self { queued: 0, in_use: 0, calls_left: calls, inspections: 0 }
+            Self {
+                queued: 0,
+                in_use: 0,
+                calls_left: calls,
+                inspections: 0,
+            }
         }
     }
 
@@ -446,7 +521,11 @@ mod tests {
                 ring.in_use, 0,
                 "the memory of these operations would be given back after {calls} calls"
             );
-            assert_eq!(ring.queued, 6 - 2 * calls, "the kernel does not use what it has not taken");
+            assert_eq!(
+                ring.queued,
+                6 - 2 * calls,
+                "the kernel does not use what it has not taken"
+            );
         }
     }
 }

@@ -1,4 +1,7 @@
-#![expect(unsafe_code, reason = "the kernel uses the queue's memory after the call")]
+#![expect(
+    unsafe_code,
+    reason = "the kernel uses the queue's memory after the call"
+)]
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
@@ -9,8 +12,8 @@ use io_uring::{IoUring, opcode};
 use super::copy::{ended, open_unadvised};
 use super::read_write::{buffers, no_buffer};
 use super::uring::{
-    MOST_BYTES, Operations, RegisteredRing, entry_file, has_buffers, is_interrupted, operation_failed,
-    user_data,
+    MOST_BYTES, Operations, RegisteredRing, entry_file, has_buffers, is_interrupted,
+    operation_failed, user_data,
 };
 use super::{IoThread, Records, Region, Result};
 use crate::call::wrote_nothing;
@@ -18,7 +21,12 @@ use crate::file::{self, COPIED};
 use crate::region::to_usize;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    UringCopyThread { region, buffers: buffers(&region), source: None, ring: None }
+    UringCopyThread {
+        region,
+        buffers: buffers(&region),
+        source: None,
+        ring: None,
+    }
 }
 
 struct UringCopyThread<'a> {
@@ -32,17 +40,33 @@ struct UringCopyThread<'a> {
 impl IoThread for UringCopyThread<'_> {
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         let axes = self.region.axes;
-        let source = self.source.insert(open_unadvised(&self.region, axes.cache)?);
+        let source = self
+            .source
+            .insert(open_unadvised(&self.region, axes.cache)?);
         let ring = self.ring.insert(RegisteredRing::new(axes.depth * 2)?);
         let buffers = self.buffers.iter().flatten().map(|buffer| &**buffer);
         // SAFETY: the thread keeps the buffers, and drops the ring before them.
-        unsafe { ring.register(axes.registered, &[source.as_raw_fd(), file.as_raw_fd()], buffers) }
+        unsafe {
+            ring.register(
+                axes.registered,
+                &[source.as_raw_fd(), file.as_raw_fd()],
+                buffers,
+            )
+        }
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
-        let (Some(source), Some(ring)) = (&self.source, &mut self.ring) else { return Ok(()) };
+        let (Some(source), Some(ring)) = (&self.source, &mut self.ring) else {
+            return Ok(());
+        };
         let buffers = self.buffers.as_mut().ok_or_else(no_buffer)?;
-        let slots = buffers.iter_mut().map(|buffer| Slot { buffer, at: 0, length: 0, read: 0, written: 0 });
+        let slots = buffers.iter_mut().map(|buffer| Slot {
+            buffer,
+            at: 0,
+            length: 0,
+            read: 0,
+            written: 0,
+        });
         let slots: Vec<Slot<'_>> = slots.collect();
         let mut queue = Queue {
             region: self.region,
@@ -57,7 +81,9 @@ impl IoThread for UringCopyThread<'_> {
     }
 
     fn detach(&mut self) -> Result<()> {
-        self.ring.take().map_or(Ok(()), RegisteredRing::unregister)?;
+        self.ring
+            .take()
+            .map_or(Ok(()), RegisteredRing::unregister)?;
         self.source.take().map_or(Ok(()), file::close)
     }
 }
@@ -92,9 +118,15 @@ impl Queue<'_, '_> {
             while self.next < length
                 && let Some(index) = self.free.pop()
             {
-                let chunk = self.region.axes.chunk_size_bytes.min(MOST_BYTES as u64).min(length - self.next);
+                let chunk = self
+                    .region
+                    .axes
+                    .chunk_size_bytes
+                    .min(MOST_BYTES as u64)
+                    .min(length - self.next);
                 let slot = &mut self.slots[index];
-                (slot.at, slot.length, slot.read, slot.written) = (self.next, to_usize(chunk), 0, 0);
+                (slot.at, slot.length, slot.read, slot.written) =
+                    (self.next, to_usize(chunk), 0, 0);
                 self.next += chunk;
                 self.push_both(index)?;
             }
@@ -124,23 +156,48 @@ impl Queue<'_, '_> {
         let [source, copy] = self.files;
         let registered = self.region.axes.registered;
         let (done, base, (file, file_flags)) = match kind {
-            READ => (slot.read, self.region.range.offset, entry_file(registered, source, 0)),
-            _ => (slot.written, self.region.file_offset, entry_file(registered, copy, 1)),
+            READ => (
+                slot.read,
+                self.region.range.offset,
+                entry_file(registered, source, 0),
+            ),
+            _ => (
+                slot.written,
+                self.region.file_offset,
+                entry_file(registered, copy, 1),
+            ),
         };
         let memory = &mut slot.buffer[done..slot.length];
-        let (pointer, length) = (memory.as_mut_ptr(), u32::try_from(memory.len()).unwrap_or(u32::MAX));
+        let (pointer, length) = (
+            memory.as_mut_ptr(),
+            u32::try_from(memory.len()).unwrap_or(u32::MAX),
+        );
         let offset = base + slot.at + done as u64;
         let number = u16::try_from(index).unwrap_or(u16::MAX);
         let entry = match (kind, has_buffers(registered)) {
-            (READ, false) => opcode::Read::new(file, pointer, length).offset(offset).build(),
-            (READ, true) => opcode::ReadFixed::new(file, pointer, length, number).offset(offset).build(),
-            (_, false) => opcode::Write::new(file, pointer, length).offset(offset).build(),
-            (_, true) => opcode::WriteFixed::new(file, pointer, length, number).offset(offset).build(),
+            (READ, false) => opcode::Read::new(file, pointer, length)
+                .offset(offset)
+                .build(),
+            (READ, true) => opcode::ReadFixed::new(file, pointer, length, number)
+                .offset(offset)
+                .build(),
+            (_, false) => opcode::Write::new(file, pointer, length)
+                .offset(offset)
+                .build(),
+            (_, true) => opcode::WriteFixed::new(file, pointer, length, number)
+                .offset(offset)
+                .build(),
         };
         entry.flags(file_flags).user_data(user_data(index, kind))
     }
 
-    fn complete(&mut self, index: usize, kind: u64, result: i32, records: &mut Records) -> Result<()> {
+    fn complete(
+        &mut self,
+        index: usize,
+        kind: u64,
+        result: i32,
+        records: &mut Records,
+    ) -> Result<()> {
         let slot = &mut self.slots[index];
         if kind == WRITE && slot.read < slot.length {
             // The write was cancelled, or has written bytes not yet read.

@@ -12,7 +12,8 @@ use writebench_model::{Naming, Source, SyncFiles};
 
 use super::set_thread::{FilesWriter, OpenFiles, PlacedFile, opened_as};
 use super::uring::{
-    Operations, PIECE_BYTES, RegisteredRing, Ring, is_interrupted, operation_failed, user_data, write_entry,
+    Operations, PIECE_BYTES, RegisteredRing, Ring, is_interrupted, operation_failed, user_data,
+    write_entry,
 };
 use super::{Records, Region, Result};
 use crate::call::wrote_nothing;
@@ -28,14 +29,18 @@ pub(super) struct ByRing {
 impl FilesWriter for ByRing {
     fn attach(&mut self, region: &Region<'_>) -> Result<()> {
         let axes = region.axes;
-        let ring = self.ring.insert(RegisteredRing::new(axes.depth * LONGEST_CHAIN)?);
+        let ring = self
+            .ring
+            .insert(RegisteredRing::new(axes.depth * LONGEST_CHAIN)?);
         ring.register_slots(axes.depth)?;
         // SAFETY: the region's data outlives the thread.
         unsafe { ring.register(axes.registered, &[], region.memory().chunks(PIECE_BYTES)) }
     }
 
     fn write(&mut self, files: &OpenFiles<'_>, records: &mut Records) -> Result<()> {
-        let Some(ring) = &mut self.ring else { return Ok(()) };
+        let Some(ring) = &mut self.ring else {
+            return Ok(());
+        };
         Queue::new(files.region, &mut ring.ring).run(files.iter(), records)
     }
 
@@ -63,7 +68,12 @@ struct Slot<'f, 'a> {
 
 impl<'f, 'a> Slot<'f, 'a> {
     fn new(placed: PlacedFile<'f, 'a>) -> Self {
-        Self { placed, next: OPEN, written: 0, submitted: Instant::now() }
+        Self {
+            placed,
+            next: OPEN,
+            written: 0,
+            submitted: Instant::now(),
+        }
     }
 
     fn left(&self) -> usize {
@@ -71,13 +81,18 @@ impl<'f, 'a> Slot<'f, 'a> {
     }
 
     fn open(&self, index: u32) -> Entry {
-        let PlacedFile { directory, file, .. } = self.placed;
+        let PlacedFile {
+            directory, file, ..
+        } = self.placed;
         let (name, flags) = opened_as(file);
         // The kernel refuses O_CLOEXEC for a file without a descriptor.
         let flags = flags.difference(OFlags::CLOEXEC).bits().cast_signed();
         let slot = DestinationSlot::try_from_slot_target(index).ok();
         let open = opcode::OpenAt::new(Fd(directory.as_raw_fd()), name.as_ptr());
-        open.file_index(slot).flags(flags).mode(file::MODE.bits()).build()
+        open.file_index(slot)
+            .flags(flags)
+            .mode(file::MODE.bits())
+            .build()
     }
 
     /// Also returns the bytes of this write.
@@ -89,26 +104,44 @@ impl<'f, 'a> Slot<'f, 'a> {
         };
         let bytes = &region.memory()[self.written..];
         let (at, offset) = (begin + self.written, self.written as u64);
-        write_entry(bytes, at, region.axes.registered, in_slot(index), (offset, 0))
+        write_entry(
+            bytes,
+            at,
+            region.axes.registered,
+            in_slot(index),
+            (offset, 0),
+        )
     }
 
     fn sync(&self, index: u32) -> Option<Entry> {
         let (file, flags) = in_slot(index);
         let entry = match self.placed.file.region.axes.sync_files {
             SyncFiles::Each => opcode::Fsync::new(file).build(),
-            SyncFiles::Writeback => {
-                opcode::SyncFileRange::new(file, 0).flags(libc::SYNC_FILE_RANGE_WRITE).build()
-            }
+            SyncFiles::Writeback => opcode::SyncFileRange::new(file, 0)
+                .flags(libc::SYNC_FILE_RANGE_WRITE)
+                .build(),
             SyncFiles::None | SyncFiles::Batch | SyncFiles::Syncfs => return None,
         };
         Some(entry.flags(flags))
     }
 
     fn rename(&self) -> Option<Entry> {
-        let PlacedFile { directory, file: SetFile { name, temporary, region }, .. } = self.placed;
+        let PlacedFile {
+            directory,
+            file:
+                SetFile {
+                    name,
+                    temporary,
+                    region,
+                },
+            ..
+        } = self.placed;
         let directory = Fd(directory.as_raw_fd());
-        let is_now = region.axes.naming == Naming::Rename && !region.axes.sync_files.is_afterwards();
-        is_now.then(|| opcode::RenameAt::new(directory, temporary.as_ptr(), directory, name.as_ptr()).build())
+        let is_now =
+            region.axes.naming == Naming::Rename && !region.axes.sync_files.is_afterwards();
+        is_now.then(|| {
+            opcode::RenameAt::new(directory, temporary.as_ptr(), directory, name.as_ptr()).build()
+        })
     }
 
     /// Returns whether the file is complete. Of a chain only one operation completes.
@@ -123,11 +156,15 @@ impl<'f, 'a> Slot<'f, 'a> {
             Ok(_) if kind == SYNC => self.next = CLOSE,
             Ok(_) => return Ok(true),
             Err(_) if is_interrupted(result) && !matches!(kind, SYNC | CLOSE) => self.next = kind,
-            Err(_) if kind == WRITE => return Err(operation_failed("io_uring write", result).at(at)),
+            Err(_) if kind == WRITE => {
+                return Err(operation_failed("io_uring write", result).at(at));
+            }
             Err(_) => {
                 let call = match kind {
                     OPEN => "io_uring openat",
-                    SYNC if self.placed.file.region.axes.sync_files == SyncFiles::Each => "io_uring fsync",
+                    SYNC if self.placed.file.region.axes.sync_files == SyncFiles::Each => {
+                        "io_uring fsync"
+                    }
                     SYNC => "io_uring sync_file_range",
                     CLOSE => "io_uring close",
                     _ => "io_uring renameat",
@@ -150,7 +187,12 @@ struct Queue<'f, 'a, R: Ring> {
 
 impl<'f, 'a, R: Ring> Queue<'f, 'a, R> {
     fn new(region: Region<'a>, ring: &'f mut R) -> Self {
-        Self { operations: Operations::new(ring), region, slots: Vec::new(), chain: Vec::new() }
+        Self {
+            operations: Operations::new(ring),
+            region,
+            slots: Vec::new(),
+            chain: Vec::new(),
+        }
     }
 
     fn run(
@@ -166,8 +208,14 @@ impl<'f, 'a, R: Ring> Queue<'f, 'a, R> {
             self.operations.wait()?;
             while let Some((index, kind, result)) = self.operations.completed() {
                 let slot = &mut self.slots[index];
-                if slot.complete(kind, result).map_err(|error| slot.placed.describe(error))? {
-                    records.wrote_file_in(slot.submitted.elapsed(), slot.placed.file.region.range.length);
+                if slot
+                    .complete(kind, result)
+                    .map_err(|error| slot.placed.describe(error))?
+                {
+                    records.wrote_file_in(
+                        slot.submitted.elapsed(),
+                        slot.placed.file.region.range.length,
+                    );
                     let Some(placed) = files.next() else { continue };
                     *slot = Slot::new(placed);
                 }
@@ -232,15 +280,22 @@ mod tests {
 
     impl Ring for Scripted {
         unsafe fn push(&mut self, entries: &[Entry]) -> bool {
-            self.pushed.push(entries.iter().map(Entry::get_user_data).collect());
+            self.pushed
+                .push(entries.iter().map(Entry::get_user_data).collect());
             // Only an entry's debug output has its flags.
             let link = Flags::IO_LINK | Flags::SKIP_SUCCESS;
-            let flags = [link, link | Flags::FIXED_FILE].map(|flags| format!("flags: {},", flags.bits()));
-            let is_linked = |entry: &Entry| flags.iter().any(|flags| format!("{entry:?}").contains(flags));
+            let flags =
+                [link, link | Flags::FIXED_FILE].map(|flags| format!("flags: {},", flags.bits()));
+            let is_linked = |entry: &Entry| {
+                flags
+                    .iter()
+                    .any(|flags| format!("{entry:?}").contains(flags))
+            };
             let (last, before) = entries.split_last().unwrap();
             assert!(before.iter().all(is_linked) && !is_linked(last));
             let usual = (last.get_user_data(), 0);
-            self.completions.push_back(self.results.pop_front().unwrap_or(usual));
+            self.completions
+                .push_back(self.results.pop_front().unwrap_or(usual));
             true
         }
 
@@ -268,10 +323,18 @@ mod tests {
         let region = region::split(&case, 0, &source, None)[0];
         let directories = file_tree::directories(&region);
         let place = tempfile::tempfile().unwrap();
-        let results = results.iter().map(|&(slot, kind, result)| (user_data(slot, kind), result));
-        let mut ring = Scripted { results: results.collect(), ..Scripted::default() };
+        let results = results
+            .iter()
+            .map(|&(slot, kind, result)| (user_data(slot, kind), result));
+        let mut ring = Scripted {
+            results: results.collect(),
+            ..Scripted::default()
+        };
         let mut records = Records::new(&case, 0, None);
-        let files = directories[0].files.iter().map(|file| PlacedFile::new(place.as_fd(), file, None));
+        let files = directories[0]
+            .files
+            .iter()
+            .map(|file| PlacedFile::new(place.as_fd(), file, None));
         let result = Queue::new(region, &mut ring).run(files, &mut records);
         (ring.pushed, result.map(|()| records))
     }
@@ -280,26 +343,54 @@ mod tests {
     fn each_file_is_a_chain_and_the_next_one_takes_its_slot() {
         let (chains, records) = run("naming=rename", &[]);
         let whole = [OPEN, WRITE, CLOSE, RENAME];
-        assert_eq!(chains, [chain(FIRST, &whole), chain(SECOND, &whole), chain(FIRST, &whole)]);
+        assert_eq!(
+            chains,
+            [
+                chain(FIRST, &whole),
+                chain(SECOND, &whole),
+                chain(FIRST, &whole)
+            ]
+        );
         let records = records.unwrap();
-        assert_eq!((records.handed_over_bytes, records.latency().unwrap().count), (24 << 10, 3));
+        assert_eq!(
+            (records.handed_over_bytes, records.latency().unwrap().count),
+            (24 << 10, 3)
+        );
         let (chains, _) = run("naming=rename,sync-files=batch", &[]);
-        assert_eq!(chains[0], chain(FIRST, &[OPEN, WRITE, CLOSE]), "the name is given after the sync");
+        assert_eq!(
+            chains[0],
+            chain(FIRST, &[OPEN, WRITE, CLOSE]),
+            "the name is given after the sync"
+        );
     }
 
     #[test]
     fn a_file_is_closed_and_renamed_only_after_its_sync_has_succeeded() {
         let (chains, records) = run("naming=rename,sync-files=each", &[]);
         let (synced, named) = ([OPEN, WRITE, SYNC], [CLOSE, RENAME]);
-        assert_eq!(chains[..3], [chain(FIRST, &synced), chain(SECOND, &synced), chain(FIRST, &named)]);
+        assert_eq!(
+            chains[..3],
+            [
+                chain(FIRST, &synced),
+                chain(SECOND, &synced),
+                chain(FIRST, &named)
+            ]
+        );
         assert_eq!(records.unwrap().latency().unwrap().count, 3);
-        let (chains, result) = run("naming=rename,sync-files=each", &[(FIRST, SYNC, -libc::EIO)]);
+        let (chains, result) = run(
+            "naming=rename,sync-files=each",
+            &[(FIRST, SYNC, -libc::EIO)],
+        );
         assert!(result.is_err() && chains.len() == 2);
     }
 
     #[test]
     fn a_file_continues_after_a_short_write_or_an_interruption() {
-        let short = [(FIRST, WRITE, 5000), (SECOND, OPEN, -libc::EINTR), (FIRST, WRITE, 100)];
+        let short = [
+            (FIRST, WRITE, 5000),
+            (SECOND, OPEN, -libc::EINTR),
+            (FIRST, WRITE, 100),
+        ];
         let (chains, records) = run("", &short);
         let rest = chain(FIRST, &[WRITE, CLOSE]);
         let whole = chain(SECOND, &[OPEN, WRITE, CLOSE]);
@@ -313,17 +404,38 @@ mod tests {
             let (_, result) = run("sync-files=each", results);
             let error = result.map(|_| ()).unwrap_err();
             let failure = error.failure(writebench_model::Phase::Write, None);
-            (failure.call, failure.path.unwrap_or_default(), failure.offset)
+            (
+                failure.call,
+                failure.path.unwrap_or_default(),
+                failure.offset,
+            )
         };
         let named = |call: &str, file: &str, offset| (call.to_owned(), file.to_owned(), offset);
         assert_eq!(
             failed(&[(FIRST, OPEN, -libc::EEXIST)]),
             named("io_uring openat", "writebench0000000", None)
         );
-        let second = [(FIRST, CLOSE, 0), (SECOND, WRITE, 4096), (FIRST, CLOSE, 0), (SECOND, WRITE, -libc::EIO)];
-        assert_eq!(failed(&second), named("io_uring write", "writebench0000001", Some(4096)));
-        assert_eq!(failed(&[(FIRST, WRITE, 0)]), named("io_uring write", "writebench0000000", Some(0)));
-        assert_eq!(failed(&[(FIRST, SYNC, -libc::EINTR)]), named("io_uring fsync", "writebench0000000", None));
-        assert_eq!(failed(&[(FIRST, CLOSE, -libc::EIO)]), named("io_uring close", "writebench0000000", None));
+        let second = [
+            (FIRST, CLOSE, 0),
+            (SECOND, WRITE, 4096),
+            (FIRST, CLOSE, 0),
+            (SECOND, WRITE, -libc::EIO),
+        ];
+        assert_eq!(
+            failed(&second),
+            named("io_uring write", "writebench0000001", Some(4096))
+        );
+        assert_eq!(
+            failed(&[(FIRST, WRITE, 0)]),
+            named("io_uring write", "writebench0000000", Some(0))
+        );
+        assert_eq!(
+            failed(&[(FIRST, SYNC, -libc::EINTR)]),
+            named("io_uring fsync", "writebench0000000", None)
+        );
+        assert_eq!(
+            failed(&[(FIRST, CLOSE, -libc::EIO)]),
+            named("io_uring close", "writebench0000000", None)
+        );
     }
 }

@@ -15,8 +15,11 @@ use crate::write_behind::start_write_back;
 use crate::{file, sync};
 
 /// EOPNOTSUPP, or EISDIR from kernels without the flag: open(2).
-const OPEN_TMPFILE: Call =
-    Call { name: "open with O_TMPFILE", lacks: &[Errno::OPNOTSUPP, Errno::ISDIR], advice: &[] };
+const OPEN_TMPFILE: Call = Call {
+    name: "open with O_TMPFILE",
+    lacks: &[Errno::OPNOTSUPP, Errno::ISDIR],
+    advice: &[],
+};
 
 pub(super) struct ByCalls;
 
@@ -35,10 +38,18 @@ impl FilesWriter for ByCalls {
 fn write_file(directory: BorrowedFd<'_>, file: &SetFile<'_>) -> Result<()> {
     let axes = file.region.axes;
     let (name, flags) = opened_as(file);
-    let call = if axes.naming == Naming::Tmpfile { OPEN_TMPFILE } else { "open".into() };
-    let opened = retry(call, || rustix::fs::openat(directory, name, flags, file::MODE))?;
+    let call = if axes.naming == Naming::Tmpfile {
+        OPEN_TMPFILE
+    } else {
+        "open".into()
+    };
+    let opened = retry(call, || {
+        rustix::fs::openat(directory, name, flags, file::MODE)
+    })?;
     file.region.try_each_chunk(|chunk, offset| {
-        hand_over("write", chunk, offset, |bytes, _| rustix::io::write(&opened, bytes))
+        hand_over("write", chunk, offset, |bytes, _| {
+            rustix::io::write(&opened, bytes)
+        })
     })?;
     match axes.sync_files {
         SyncFiles::Each => sync::sync(opened.as_fd(), SyncCall::Fsync)?,
@@ -46,16 +57,37 @@ fn write_file(directory: BorrowedFd<'_>, file: &SetFile<'_>) -> Result<()> {
         SyncFiles::None | SyncFiles::Batch | SyncFiles::Syncfs => {}
     }
     let is_later = axes.sync_files.is_afterwards();
-    let is_final = axes.naming == Naming::Tmpfile && axes.prepare.opening() == Opening::New && !is_later;
+    let is_final =
+        axes.naming == Naming::Tmpfile && axes.prepare.opening() == Opening::New && !is_later;
     if axes.naming == Naming::Tmpfile {
-        link(&opened, directory, if is_final { &file.name } else { &file.temporary })?;
+        link(
+            &opened,
+            directory,
+            if is_final {
+                &file.name
+            } else {
+                &file.temporary
+            },
+        )?;
     }
     file::close(opened)?;
-    if is_final || is_later { Ok(()) } else { give_name(directory, file) }
+    if is_final || is_later {
+        Ok(())
+    } else {
+        give_name(directory, file)
+    }
 }
 
 /// linkat(2) describes the path, which needs no capability.
 fn link(opened: &OwnedFd, directory: BorrowedFd<'_>, name: &CStr) -> Result<()> {
     let path = format!("/proc/self/fd/{}", opened.as_raw_fd());
-    retry("linkat", || rustix::fs::linkat(rustix::fs::CWD, &path, directory, name, AtFlags::SYMLINK_FOLLOW))
+    retry("linkat", || {
+        rustix::fs::linkat(
+            rustix::fs::CWD,
+            &path,
+            directory,
+            name,
+            AtFlags::SYMLINK_FOLLOW,
+        )
+    })
 }

@@ -13,7 +13,12 @@ use crate::sync;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     // At offset -1 pwritev2(2) uses the file's position.
-    vector_thread(region, "writev", |file, vector, _| rustix::io::writev(file, vector), |_| u64::MAX)
+    vector_thread(
+        region,
+        "writev",
+        |file, vector, _| rustix::io::writev(file, vector),
+        |_| u64::MAX,
+    )
 }
 
 pub(super) fn vector_thread<'a>(
@@ -30,8 +35,9 @@ pub(super) fn vector_thread<'a>(
             let write = |vector: &[IoSlice<'_>], offset| write(file, vector, offset);
             return write_vectors(&region, &mut vector, call, records, write, sync);
         }
-        let write =
-            |vector: &[IoSlice<'_>], offset| rustix::io::pwritev2(file, vector, flagged_offset(offset), flags);
+        let write = |vector: &[IoSlice<'_>], offset| {
+            rustix::io::pwritev2(file, vector, flagged_offset(offset), flags)
+        };
         write_vectors(&region, &mut vector, "pwritev2", records, write, sync)
     }
 }
@@ -76,7 +82,10 @@ fn write_vectors<'a>(
     }
     records.run(region, &mut sync, |records, sync| {
         try_each_vector(region, vector, |vector, start, end| {
-            let (chunks, bytes) = (vector.len() as u64, vector.iter().map(|chunk| chunk.len()).sum());
+            let (chunks, bytes) = (
+                vector.len() as u64,
+                vector.iter().map(|chunk| chunk.len()).sum(),
+            );
             records.before_call(chunks, end - region.file_offset)?;
             hand_over(vector, start)?;
             records.record(region, chunks, bytes, sync)
@@ -103,7 +112,11 @@ fn try_each_vector<'a, E>(
         Ok(())
     })?;
     let end = region.file_offset + region.range.length;
-    if vector.is_empty() { Ok(()) } else { hand_over(vector, start, end) }
+    if vector.is_empty() {
+        Ok(())
+    } else {
+        hand_over(vector, start, end)
+    }
 }
 
 #[cfg(test)]
@@ -132,11 +145,20 @@ mod tests {
             let file = tempfile::tempfile().unwrap();
             let mut records = Records::new(&case, 512, None);
             let before = Instant::now();
-            vector_thread(region, "writev", write, |offset| offset).write(file.as_fd(), &mut records).unwrap();
+            vector_thread(region, "writev", write, |offset| offset)
+                .write(file.as_fd(), &mut records)
+                .unwrap();
             let calls: Vec<_> = calls.try_iter().collect();
-            assert_eq!(calls.iter().map(|(_, chunks)| *chunks).collect::<Vec<_>>(), [4, 4, 2]);
+            assert_eq!(
+                calls.iter().map(|(_, chunks)| *chunks).collect::<Vec<_>>(),
+                [4, 4, 2]
+            );
             for ((at, _), last) in calls.into_iter().zip([3, 7, 9]) {
-                assert!(at - before >= INTERVAL * last, "{method}: record {last} after {:?}", at - before);
+                assert!(
+                    at - before >= INTERVAL * last,
+                    "{method}: record {last} after {:?}",
+                    at - before
+                );
             }
             assert!(records.shortest_latency() > Duration::ZERO, "{method}");
         }

@@ -37,8 +37,9 @@ impl LoopDevice {
         let control_path = Path::new(CONTROL);
         let control = open(control_path)?;
         for _ in 0..TRIES {
-            let number = sys::free_number(&control)
-                .map_err(|errno| Error::no_loop_device("ioctl(LOOP_CTL_GET_FREE)", control_path, errno))?;
+            let number = sys::free_number(&control).map_err(|errno| {
+                Error::no_loop_device("ioctl(LOOP_CTL_GET_FREE)", control_path, errno)
+            })?;
             let name = format!("loop{number}");
             let node = PathBuf::from(format!("/dev/{name}"));
             let device = open(&node)?;
@@ -46,10 +47,16 @@ impl LoopDevice {
                 Ok(refused) => return Self::attached(name, device, image, refused),
                 // Another process took the device first.
                 Err(Errno::BUSY) => {}
-                Err(errno) => return Err(Error::call(DOING, "ioctl(LOOP_CONFIGURE)", &node, errno)),
+                Err(errno) => {
+                    return Err(Error::call(DOING, "ioctl(LOOP_CONFIGURE)", &node, errno));
+                }
             }
         }
-        Err(Error::no_loop_device("ioctl(LOOP_CONFIGURE)", control_path, Errno::BUSY))
+        Err(Error::no_loop_device(
+            "ioctl(LOOP_CONFIGURE)",
+            control_path,
+            Errno::BUSY,
+        ))
     }
 
     /// The kernel may grant less than requested.
@@ -72,7 +79,9 @@ impl LoopDevice {
             backing: fact(&name, "loop/backing_file")?,
             direct_io,
             direct_io_refused: (!direct_io).then(refused),
-            logical_sector_bytes: fact(&name, "queue/logical_block_size")?.parse().unwrap_or_default(),
+            logical_sector_bytes: fact(&name, "queue/logical_block_size")?
+                .parse()
+                .unwrap_or_default(),
             name,
             device,
             image,
@@ -85,19 +94,33 @@ impl LoopDevice {
 
     pub(crate) fn fill_holes(&self) -> Result<(), Error> {
         // The data of mkfs must reach the image before the search for holes.
-        self.device.sync_all().map_err(|error| Error::call(DOING, "fsync", Path::new(&self.node()), error))?;
+        self.device
+            .sync_all()
+            .map_err(|error| Error::call(DOING, "fsync", Path::new(&self.node()), error))?;
         self.image.fill_holes()
     }
 
     pub(crate) fn detach(self) -> Result<(), Error> {
-        let Self { name, backing, device, .. } = self;
+        let Self {
+            name,
+            backing,
+            device,
+            ..
+        } = self;
         drop(device);
         // Another process may already have it.
-        let is_detached = || Ok(fact(&name, "loop/backing_file").ok().is_none_or(|now| now != backing));
+        let is_detached = || {
+            Ok(fact(&name, "loop/backing_file")
+                .ok()
+                .is_none_or(|now| now != backing))
+        };
         if patience::is_soon(is_detached)? {
             return Ok(());
         }
-        Err(Error::StillAttached { device: name, waited_s: patience::LIMIT.as_secs() })
+        Err(Error::StillAttached {
+            device: name,
+            waited_s: patience::LIMIT.as_secs(),
+        })
     }
 }
 
@@ -121,6 +144,7 @@ fn configure(device: &File, image: &ImageFile) -> Result<Option<Errno>, Errno> {
 
 fn fact(name: &str, of: &str) -> Result<String, Error> {
     let path = PathBuf::from(format!("/sys/block/{name}/{of}"));
-    let text = fs::read_to_string(&path).map_err(|error| Error::call(DOING, "read", &path, error))?;
+    let text =
+        fs::read_to_string(&path).map_err(|error| Error::call(DOING, "read", &path, error))?;
     Ok(text.trim_end().to_owned())
 }

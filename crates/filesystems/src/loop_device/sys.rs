@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-use linux_raw_sys::loop_device::{self, LOOP_CONFIGURE, LOOP_CTL_GET_FREE, LOOP_SET_DIRECT_IO, loop_config};
+use linux_raw_sys::loop_device::{
+    self, LOOP_CONFIGURE, LOOP_CTL_GET_FREE, LOOP_SET_DIRECT_IO, loop_config,
+};
 use rustix::io::Errno;
 use rustix::ioctl::{IntegerSetter, Setter, ioctl};
 
@@ -17,7 +19,11 @@ pub(super) fn free_number(control: &File) -> nix::Result<i32> {
 
 /// `AUTOCLEAR` detaches the device after its last user, which is this process until the mount.
 pub(super) fn configure(device: &File, backing: &File, direct: bool) -> Result<(), Errno> {
-    let direct = if direct { loop_device::LO_FLAGS_DIRECT_IO as u32 } else { 0 };
+    let direct = if direct {
+        loop_device::LO_FLAGS_DIRECT_IO as u32
+    } else {
+        0
+    };
     let flags = loop_device::LO_FLAGS_AUTOCLEAR as u32 | direct;
     // SAFETY: the structure holds only numbers, each of which may be zero: no option, and the kernel's block
     // size.

@@ -16,11 +16,19 @@ const MIB: usize = 1 << 20;
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Image("ext4"), Need::Bindfs];
     trials.add("fuse: a direct write is direct below", &needs, direct);
-    trials.add("fuse: a write has large requests, and its sync has one", &needs, large_requests);
+    trials.add(
+        "fuse: a write has large requests, and its sync has one",
+        &needs,
+        large_requests,
+    );
     trials.add("fuse: a small write is one request", &needs, small_requests);
     trials.add("fuse: a removed file disappears below", &needs, removed);
     trials.add("fuse: threads write at the same time", &needs, threads);
-    trials.add("fuse: a dead server leaves only errors", &needs, dead_server);
+    trials.add(
+        "fuse: a dead server leaves only errors",
+        &needs,
+        dead_server,
+    );
 }
 
 fn fuse() -> Result<(Kept, PathBuf, PathBuf)> {
@@ -40,10 +48,17 @@ fn direct() -> Result<()> {
     for (index, byte) in data.iter_mut().enumerate() {
         *byte = u8::try_from(index * 7 % 251)?;
     }
-    let options = OpenOptions::new().read(true).write(true).create_new(true).direct(true);
+    let options = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .direct(true);
     let file = options.open(path.join("file"))?;
     let server = server_of(&kept)?;
-    ensure!(open_flags(server, &below.join("file"))?.contains(OFlags::DIRECT), "not direct below");
+    ensure!(
+        open_flags(server, &below.join("file"))?.contains(OFlags::DIRECT),
+        "not direct below"
+    );
     file.write_all_at(&data, 0)?;
     ensure!(fs::read(below.join("file"))? == *data);
     let mut read = AlignedBuffer::new(3 * MIB, 4096)?;
@@ -59,13 +74,23 @@ fn direct() -> Result<()> {
 fn open_flags(process: u32, path: &Path) -> Result<OFlags> {
     let inode = fs::metadata(path)?.ino();
     for descriptor in entries(Path::new(&format!("/proc/{process}/fd"))) {
-        let is_file =
-            fs::metadata(&descriptor).is_ok_and(|metadata| metadata.ino() == inode && metadata.is_file());
-        let name = descriptor.file_name().context("a number")?.to_string_lossy().into_owned();
+        let is_file = fs::metadata(&descriptor)
+            .is_ok_and(|metadata| metadata.ino() == inode && metadata.is_file());
+        let name = descriptor
+            .file_name()
+            .context("a number")?
+            .to_string_lossy()
+            .into_owned();
         let info = fs::read_to_string(format!("/proc/{process}/fdinfo/{name}"))?;
-        let flags = info.lines().find_map(|line| line.strip_prefix("flags:")).context("flags")?;
+        let flags = info
+            .lines()
+            .find_map(|line| line.strip_prefix("flags:"))
+            .context("flags")?;
         if is_file {
-            return Ok(OFlags::from_bits_retain(u32::from_str_radix(flags.trim(), 8)?));
+            return Ok(OFlags::from_bits_retain(u32::from_str_radix(
+                flags.trim(),
+                8,
+            )?));
         }
     }
     anyhow::bail!("{} is not open in {process}", path.display())
@@ -81,7 +106,11 @@ const TIMES: u64 = 64;
 fn write_calls(server: u32, work: impl FnOnce() -> std::io::Result<()>) -> Result<u64> {
     let now = || -> Result<u64> {
         let text = fs::read_to_string(format!("/proc/{server}/io"))?;
-        Ok(text.lines().find_map(|line| line.strip_prefix("syscw: ")).context("syscw")?.parse()?)
+        Ok(text
+            .lines()
+            .find_map(|line| line.strip_prefix("syscw: "))
+            .context("syscw")?
+            .parse()?)
     };
     let before = now()?;
     work()?;
@@ -103,7 +132,11 @@ fn large_requests() -> Result<()> {
     let data = AlignedBuffer::new(MIB, 4096)?;
     for direct in [false, true] {
         let name = path.join(format!("direct-{direct}"));
-        let file = OpenOptions::new().write(true).create_new(true).direct(direct).open(name)?;
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .direct(direct)
+            .open(name)?;
         file.write_all_at(&data, 0)?;
         let calls = write_calls(server, || {
             (0..TIMES).try_for_each(|index| file.write_all_at(&data, (index % 8) * MIB as u64))
@@ -111,7 +144,10 @@ fn large_requests() -> Result<()> {
         let is_few = is_each(calls, MOST_CALLS) || is_each(calls, 2);
         ensure!(is_few, "direct {direct}: {calls} calls for {TIMES} writes");
         let calls = write_calls(server, || (0..TIMES).try_for_each(|_| file.sync_all()))?;
-        ensure!(is_each(calls, 1), "direct {direct}: {calls} calls for {TIMES} syncs");
+        ensure!(
+            is_each(calls, 1),
+            "direct {direct}: {calls} calls for {TIMES} syncs"
+        );
     }
     kept.remove()
 }
@@ -121,12 +157,22 @@ fn small_requests() -> Result<()> {
     let server = server_of(&kept)?;
     let data = AlignedBuffer::new(4096, 4096)?;
     for direct in [false, true] {
-        let options = OpenOptions::new().write(true).create_new(true).direct(direct);
-        let file = options.write_through(WriteThrough::DataSync).open(path.join(direct.to_string()))?;
+        let options = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .direct(direct);
+        let file = options
+            .write_through(WriteThrough::DataSync)
+            .open(path.join(direct.to_string()))?;
         // This first write teaches the kernel that there are no extended attributes.
         file.write_all_at(&data, 0)?;
-        let calls = write_calls(server, || (0..TIMES).try_for_each(|_| file.write_all_at(&data, 0)))?;
-        ensure!(is_each(calls, 3), "direct {direct}: {calls} calls for {TIMES} writes through");
+        let calls = write_calls(server, || {
+            (0..TIMES).try_for_each(|_| file.write_all_at(&data, 0))
+        })?;
+        ensure!(
+            is_each(calls, 3),
+            "direct {direct}: {calls} calls for {TIMES} writes through"
+        );
     }
     kept.remove()
 }
@@ -138,7 +184,9 @@ fn removed() -> Result<()> {
     fs::remove_file(path.join("file"))?;
     drop(file);
     // libfuse 3 keeps the file until the last close.
-    wait_for("the file to go", || entries(&below).is_empty().then_some(()))?;
+    wait_for("the file to go", || {
+        entries(&below).is_empty().then_some(())
+    })?;
     File::create_new(path.join("file"))?.write_all(b"new")?;
     ensure!(fs::read(below.join("file"))? == b"new");
     kept.remove()
@@ -158,7 +206,9 @@ fn threads() -> Result<()> {
             }
         };
         let threads: Vec<_> = (0..4).map(|number| scope.spawn(write(number))).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow::anyhow!("a thread"))?)
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().map_err(|_| anyhow::anyhow!("a thread"))?)
     })?;
     for number in 0..4 {
         ensure!(fs::read(below.join(number.to_string()))? == vec![number; 32 * MIB]);
@@ -169,7 +219,8 @@ fn threads() -> Result<()> {
 fn dead_server() -> Result<()> {
     let (kept, path, _) = fuse()?;
     let file = File::create_new(path.join("file"))?;
-    let server = rustix::process::Pid::from_raw(server_of(&kept)?.cast_signed()).context("a server")?;
+    let server =
+        rustix::process::Pid::from_raw(server_of(&kept)?.cast_signed()).context("a server")?;
     rustix::process::kill_process(server, rustix::process::Signal::KILL)?;
     wait_for("an error", || file.write_at(b"x", 0).err())?;
     drop(file);

@@ -16,15 +16,34 @@ const SIGNALS: [Signal; 3] = [Signal::KILL, Signal::TERM, Signal::INT];
 const MOMENTS: u32 = 24;
 
 pub(crate) fn add(trials: &mut Trials) {
-    let needs = [Need::Image("ext4"), Need::Image("btrfs"), Need::Image("xfs"), Need::Bindfs];
-    trials.add("a signal at any moment of making leaves nothing", &needs, at_any_moment);
-    trials.add("a signal while all are in use leaves nothing", &needs, while_in_use);
+    let needs = [
+        Need::Image("ext4"),
+        Need::Image("btrfs"),
+        Need::Image("xfs"),
+        Need::Bindfs,
+    ];
+    trials.add(
+        "a signal at any moment of making leaves nothing",
+        &needs,
+        at_any_moment,
+    );
+    trials.add(
+        "a signal while all are in use leaves nothing",
+        &needs,
+        while_in_use,
+    );
     trials.add("a removal waits for files in use", &needs, still_in_use);
-    trials.add("a mount in use for too long is detached, and this is reported", &needs, in_use_for_too_long);
+    trials.add(
+        "a mount in use for too long is detached, and this is reported",
+        &needs,
+        in_use_for_too_long,
+    );
 }
 
 fn requests() -> Vec<Value> {
-    ["ext4", "btrfs-raid0", "tmpfs", "overlay:xfs", "fuse:ext4"].map(|kind| request(kind, &[], None)).into()
+    ["ext4", "btrfs-raid0", "tmpfs", "overlay:xfs", "fuse:ext4"]
+        .map(|kind| request(kind, &[], None))
+        .into()
 }
 
 fn at_any_moment() -> Result<()> {
@@ -61,7 +80,9 @@ fn still_in_use() -> Result<()> {
         drop(file);
     });
     kept.remove()?;
-    closing.join().map_err(|_| anyhow::anyhow!("the thread that closes"))?;
+    closing
+        .join()
+        .map_err(|_| anyhow::anyhow!("the thread that closes"))?;
     ensure!(loops_over(&images).is_empty());
     Ok(())
 }
@@ -75,5 +96,7 @@ fn in_use_for_too_long() -> Result<()> {
     ensure!(said["error"] == expected, "{said}");
     ensure!(loops_over(kept.images()).len() == 1);
     drop(file);
-    wait_for("the device to be detached", || loops_over(kept.images()).is_empty().then_some(()))
+    wait_for("the device to be detached", || {
+        loops_over(kept.images()).is_empty().then_some(())
+    })
 }

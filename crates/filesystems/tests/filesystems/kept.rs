@@ -20,7 +20,8 @@ pub(crate) fn keep(mut words: impl Iterator<Item = OsString>) -> Result<()> {
     let mut word = || words.next().and_then(|word| word.into_string().ok());
     let images = PathBuf::from(word().context("IMAGES")?);
     let content_bytes = word().context("CONTENT_BYTES")?.parse()?;
-    let mut filesystems = Filesystems::begin(&images, Reserve::DEFAULT, &[&std::env::current_dir()?])?;
+    let mut filesystems =
+        Filesystems::begin(&images, Reserve::DEFAULT, &[&std::env::current_dir()?])?;
     while let Some(request) = word() {
         let request: Value = serde_json::from_str(&request)?;
         let request = FilesystemRequest {
@@ -64,14 +65,29 @@ impl Kept {
         Self::start_in(directory_on(images_on), content_bytes, requests)
     }
 
-    pub(crate) fn start_in(images: TempDir, content_bytes: u64, requests: &[Value]) -> Result<Self> {
+    pub(crate) fn start_in(
+        images: TempDir,
+        content_bytes: u64,
+        requests: &[Value],
+    ) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.arg(COMMAND).arg(images.path()).arg(content_bytes.to_string());
+        command
+            .arg(COMMAND)
+            .arg(images.path())
+            .arg(content_bytes.to_string());
         command.args(requests.iter().map(Value::to_string));
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn()?;
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()?;
         let stdout = BufReader::new(child.stdout.take().context("stdout")?);
-        Ok(Self { child, stdout, images, made: Vec::new() })
+        Ok(Self {
+            child,
+            stdout,
+            images,
+            made: Vec::new(),
+        })
     }
 
     pub(crate) fn made(mut self) -> Result<Self> {
@@ -96,22 +112,29 @@ impl Kept {
 
     /// From outside the namespace.
     pub(crate) fn path(&self, index: usize) -> Result<PathBuf> {
-        let path = self.made[index]["path"].as_str().with_context(|| self.made[index].to_string())?;
+        let path = self.made[index]["path"]
+            .as_str()
+            .with_context(|| self.made[index].to_string())?;
         Ok(PathBuf::from(format!("/proc/{}/root{path}", self.pid())))
     }
 
     pub(crate) fn making(&self, index: usize) -> Result<FilesystemSpec> {
-        serde_json::from_value(self.made[index]["making"].clone()).with_context(|| self.made[index].to_string())
+        serde_json::from_value(self.made[index]["making"].clone())
+            .with_context(|| self.made[index].to_string())
     }
 
     pub(crate) fn error(&self, index: usize) -> Result<&str> {
-        self.made[index]["error"].as_str().with_context(|| self.made[index].to_string())
+        self.made[index]["error"]
+            .as_str()
+            .with_context(|| self.made[index].to_string())
     }
 
     pub(crate) fn mount_line(&self, index: usize) -> Result<String> {
         let point = self.made[index]["path"].as_str().context("made")?;
         let mounts = fs::read_to_string(format!("/proc/{}/mountinfo", self.pid()))?;
-        let line = mounts.lines().find(|line| line.split(' ').nth(4) == Some(point));
+        let line = mounts
+            .lines()
+            .find(|line| line.split(' ').nth(4) == Some(point));
         Ok(line.with_context(|| mounts.clone())?.to_owned())
     }
 
@@ -120,7 +143,11 @@ impl Kept {
         let outside = Outside::around(&self);
         let said = self.try_to_remove()?;
         ensure!(said == "removed", "{said}");
-        ensure!(outside.left()? == Vec::<String>::new(), "{:?}", outside.left()?);
+        ensure!(
+            outside.left()? == Vec::<String>::new(),
+            "{:?}",
+            outside.left()?
+        );
         ensure!(self.child.wait()?.success());
         Ok(())
     }
@@ -139,7 +166,9 @@ impl Kept {
         self.child.wait()?;
         let mut left = Vec::new();
         let gone = wait_for("everything to be gone", || {
-            left = outside.left().unwrap_or_else(|error| vec![error.to_string()]);
+            left = outside
+                .left()
+                .unwrap_or_else(|error| vec![error.to_string()]);
             left.is_empty().then_some(())
         });
         gone.with_context(|| format!("{left:?}"))
@@ -160,24 +189,43 @@ struct Outside {
 
 impl Outside {
     fn around(kept: &Kept) -> Self {
-        Self { images: kept.images().to_owned(), children: children(kept.pid()) }
+        Self {
+            images: kept.images().to_owned(),
+            children: children(kept.pid()),
+        }
     }
 
     fn left(&self) -> Result<Vec<String>> {
-        let mut left: Vec<_> =
-            loops_over(&self.images).iter().map(|device| device.display().to_string()).collect();
-        left.extend(entries(&self.images).iter().map(|path| path.display().to_string()));
+        let mut left: Vec<_> = loops_over(&self.images)
+            .iter()
+            .map(|device| device.display().to_string())
+            .collect();
         left.extend(
-            self.children.iter().map(|pid| format!("/proc/{pid}")).filter(|path| Path::new(path).exists()),
+            entries(&self.images)
+                .iter()
+                .map(|path| path.display().to_string()),
+        );
+        left.extend(
+            self.children
+                .iter()
+                .map(|pid| format!("/proc/{pid}"))
+                .filter(|path| Path::new(path).exists()),
         );
         let mounts = fs::read_to_string("/proc/self/mountinfo")?;
-        left.extend(mounts.lines().filter(|line| line.contains(" writebench rw")).map(str::to_owned));
+        left.extend(
+            mounts
+                .lines()
+                .filter(|line| line.contains(" writebench rw"))
+                .map(str::to_owned),
+        );
         Ok(left)
     }
 }
 
 pub(crate) fn loops_over(images: &Path) -> Vec<PathBuf> {
     let prefix = format!("{}/", images.display());
-    let ours = loop_devices().into_iter().filter(|(_, file)| file.starts_with(&prefix));
+    let ours = loop_devices()
+        .into_iter()
+        .filter(|(_, file)| file.starts_with(&prefix));
     ours.map(|(device, _)| device).collect()
 }

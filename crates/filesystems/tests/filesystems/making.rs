@@ -14,7 +14,12 @@ const MIB: u64 = 1 << 20;
 
 pub(crate) fn add(trials: &mut Trials) {
     for kind in FilesystemKind::defaults() {
-        let base = kind.to_string().split(':').next_back().unwrap_or_default().to_owned();
+        let base = kind
+            .to_string()
+            .split(':')
+            .next_back()
+            .unwrap_or_default()
+            .to_owned();
         let mut needs = vec![Need::LoopDevice];
         // The first part of a variant's name is its mkfs.
         needs.extend(match base.split('-').next() {
@@ -25,17 +30,43 @@ pub(crate) fn add(trials: &mut Trials) {
             Some("btrfs") => Some(Need::Image("btrfs")),
             _ => None,
         });
-        needs.extend(kind.to_string().starts_with("fuse:").then_some(Need::Bindfs));
+        needs.extend(
+            kind.to_string()
+                .starts_with("fuse:")
+                .then_some(Need::Bindfs),
+        );
         let name = format!("{kind} is made, holds written data and is gone after its removal");
         trials.add(name, &needs, move || holds_what_is_written(&kind));
     }
-    let ext4 = [Need::Image("ext4"), Need::Filesystem(writebench_testkit::Kind::Ext4)];
-    trials.add("loop devices over ext4 are direct, as recorded", &ext4, direct_over_ext4);
-    trials.add("the record agrees with sysfs over tmpfs", &ext4, recorded_over_tmpfs);
-    let all = [Need::Image("xfs"), Need::Image("btrfs")].into_iter().chain(ext4).collect::<Vec<_>>();
-    trials.add("images have neither names nor holes", &all, no_names_and_no_holes);
+    let ext4 = [
+        Need::Image("ext4"),
+        Need::Filesystem(writebench_testkit::Kind::Ext4),
+    ];
+    trials.add(
+        "loop devices over ext4 are direct, as recorded",
+        &ext4,
+        direct_over_ext4,
+    );
+    trials.add(
+        "the record agrees with sysfs over tmpfs",
+        &ext4,
+        recorded_over_tmpfs,
+    );
+    let all = [Need::Image("xfs"), Need::Image("btrfs")]
+        .into_iter()
+        .chain(ext4)
+        .collect::<Vec<_>>();
+    trials.add(
+        "images have neither names nor holes",
+        &all,
+        no_names_and_no_holes,
+    );
     let bindfs = [Need::Image("ext4"), Need::Bindfs];
-    trials.add("options are recorded and in effect", &bindfs, options_are_in_effect);
+    trials.add(
+        "options are recorded and in effect",
+        &bindfs,
+        options_are_in_effect,
+    );
     let faulty = [Need::Image("ext4"), Need::Fuse];
     trials.add(
         "an image loses its name at once on a filesystem without nameless files",
@@ -43,12 +74,20 @@ pub(crate) fn add(trials: &mut Trials) {
         images_without_tmpfile,
     );
     let btrfs = [Need::Image("btrfs"), Need::Image("ext4")];
-    trials.add("images on btrfs are not copied on write", &btrfs, images_on_btrfs);
+    trials.add(
+        "images on btrfs are not copied on write",
+        &btrfs,
+        images_on_btrfs,
+    );
 }
 
 fn holds_what_is_written(kind: &FilesystemKind) -> Result<()> {
-    let kept = Kept::start(writebench_testkit::Kind::Ext4, 64 * MIB, &[request(&kind.to_string(), &[], None)])?
-        .made()?;
+    let kept = Kept::start(
+        writebench_testkit::Kind::Ext4,
+        64 * MIB,
+        &[request(&kind.to_string(), &[], None)],
+    )?
+    .made()?;
     let making = kept.making(0)?;
     ensure!(making.kind == kind.to_string() && making.mkfs_options.is_empty());
     let total: u64 = making.images.iter().map(|image| image.size_bytes).sum();
@@ -84,30 +123,58 @@ fn write_and_read_again(path: &Path) -> Result<()> {
 }
 
 fn direct_over_ext4() -> Result<()> {
-    let kept = Kept::start(writebench_testkit::Kind::Ext4, 0, &[request("ext4", &[], None)])?.made()?;
+    let kept = Kept::start(
+        writebench_testkit::Kind::Ext4,
+        0,
+        &[request("ext4", &[], None)],
+    )?
+    .made()?;
     let image = kept.making(0)?.images.remove(0);
-    ensure!(image.direct_io && image.direct_io_refused.is_none(), "{image:?}");
+    ensure!(
+        image.direct_io && image.direct_io_refused.is_none(),
+        "{image:?}"
+    );
     ensure!(image.directory_filesystem == "ext4", "{image:?}");
-    ensure!(image.directory == kept.images().to_string_lossy(), "{image:?}");
+    ensure!(
+        image.directory == kept.images().to_string_lossy(),
+        "{image:?}"
+    );
     as_in_sysfs(&image)?;
     kept.remove()
 }
 
 fn recorded_over_tmpfs() -> Result<()> {
-    let kept = Kept::start(writebench_testkit::Kind::Tmpfs, 0, &[request("ext4", &[], None)])?.made()?;
+    let kept = Kept::start(
+        writebench_testkit::Kind::Tmpfs,
+        0,
+        &[request("ext4", &[], None)],
+    )?
+    .made()?;
     let image = kept.making(0)?.images.remove(0);
     ensure!(image.directory_filesystem == "tmpfs", "{image:?}");
-    ensure!(image.direct_io == image.direct_io_refused.is_none(), "{image:?}");
+    ensure!(
+        image.direct_io == image.direct_io_refused.is_none(),
+        "{image:?}"
+    );
     as_in_sysfs(&image)?;
     kept.remove()
 }
 
 fn as_in_sysfs(image: &writebench_model::Image) -> Result<()> {
     let fact = |of: &str| fs::read_to_string(format!("/sys/block/{}/{of}", image.device));
-    ensure!(fact("loop/dio")?.trim() == if image.direct_io { "1" } else { "0" }, "{image:?}");
+    ensure!(
+        fact("loop/dio")?.trim() == if image.direct_io { "1" } else { "0" },
+        "{image:?}"
+    );
     ensure!(fact("loop/autoclear")?.trim() == "1");
-    ensure!(fact("queue/logical_block_size")?.trim() == image.logical_sector_bytes.to_string(), "{image:?}");
-    ensure!(fact("size")?.trim().parse::<u64>()? * 512 == image.size_bytes, "{image:?}");
+    ensure!(
+        fact("queue/logical_block_size")?.trim() == image.logical_sector_bytes.to_string(),
+        "{image:?}"
+    );
+    ensure!(
+        fact("size")?.trim().parse::<u64>()? * 512 == image.size_bytes,
+        "{image:?}"
+    );
     Ok(())
 }
 
@@ -117,14 +184,20 @@ fn no_names_and_no_holes() -> Result<()> {
     ensure!(entries(kept.images()).is_empty());
     let mut seen = 0;
     for descriptor in entries(Path::new(&format!("/proc/{}/fd", kept.pid()))) {
-        let Ok(target) = fs::read_link(&descriptor) else { continue };
+        let Ok(target) = fs::read_link(&descriptor) else {
+            continue;
+        };
         if !target.starts_with(kept.images()) || target == kept.images() {
             continue;
         }
         let file = File::open(&descriptor)?;
         let size = file.metadata()?.len();
         // Mounting has written to the images, which makes no holes.
-        ensure!(rustix::fs::seek(&file, SeekFrom::Hole(0))? == size, "a hole in {}", target.display());
+        ensure!(
+            rustix::fs::seek(&file, SeekFrom::Hole(0))? == size,
+            "a hole in {}",
+            target.display()
+        );
         seen += 1;
     }
     // Each image is open twice, once for direct I/O.
@@ -134,27 +207,42 @@ fn no_names_and_no_holes() -> Result<()> {
 
 fn options_are_in_effect() -> Result<()> {
     let requests = [
-        request("ext4", &["-b", "1024", "-O", "^metadata_csum"], Some("noatime,commit=7")),
+        request(
+            "ext4",
+            &["-b", "1024", "-O", "^metadata_csum"],
+            Some("noatime,commit=7"),
+        ),
         request("overlay:ext4", &["-b", "2048"], Some("noatime")),
         request("fuse:ext4", &[], Some("noatime")),
         request("tmpfs", &[], Some("nr_inodes=100")),
     ];
     let kept = Kept::start(writebench_testkit::Kind::Tmpfs, 0, &requests)?.made()?;
     let making = kept.making(0)?;
-    ensure!(making.mkfs_options == ["-b", "1024", "-O", "^metadata_csum"], "{making:?}");
-    ensure!(making.mount_options.as_deref() == Some("noatime,commit=7"), "{making:?}");
+    ensure!(
+        making.mkfs_options == ["-b", "1024", "-O", "^metadata_csum"],
+        "{making:?}"
+    );
+    ensure!(
+        making.mount_options.as_deref() == Some("noatime,commit=7"),
+        "{making:?}"
+    );
     let node = format!("/dev/{}", making.images[0].device);
     let mkfs = format!(
         "mkfs.ext4 -q -E nodiscard,lazy_itable_init=0,lazy_journal_init=0 -b 1024 -O ^metadata_csum {node}"
     );
     ensure!(making.commands[0] == mkfs, "{making:?}");
-    ensure!(making.commands[1].starts_with("mount -n -t ext4 -o noatime,commit=7 /dev/loop"), "{making:?}");
+    ensure!(
+        making.commands[1].starts_with("mount -n -t ext4 -o noatime,commit=7 /dev/loop"),
+        "{making:?}"
+    );
     ensure!(making.commands.len() == 2, "{making:?}");
     ensure!(rustix::fs::statvfs(kept.path(0)?)?.f_bsize == 1024);
     ensure!(kept.mount_line(0)?.contains("noatime") && kept.mount_line(0)?.contains("commit=7"));
     ensure!(kept.making(1)?.commands[0].contains("-b 2048"));
     ensure!(kept.mount_line(1)?.contains("noatime") && kept.mount_line(1)?.contains(" - overlay "));
-    ensure!(kept.mount_line(2)?.contains("noatime") && kept.mount_line(2)?.contains(" - fuse.bindfs "));
+    ensure!(
+        kept.mount_line(2)?.contains("noatime") && kept.mount_line(2)?.contains(" - fuse.bindfs ")
+    );
     ensure!(rustix::fs::statvfs(kept.path(3)?)?.f_files == 100);
     kept.remove()
 }
@@ -180,7 +268,8 @@ fn images_on_btrfs() -> Result<()> {
     as_in_sysfs(&image)?;
     let descriptors = entries(Path::new(&format!("/proc/{}/fd", kept.pid())));
     let is_image = |path: &&std::path::PathBuf| {
-        fs::read_link(path).is_ok_and(|target| target.starts_with(kept.images()) && target != kept.images())
+        fs::read_link(path)
+            .is_ok_and(|target| target.starts_with(kept.images()) && target != kept.images())
     };
     let file = File::open(descriptors.iter().find(is_image).context("an image")?)?;
     ensure!(rustix::fs::ioctl_getflags(&file)?.contains(rustix::fs::IFlags::NOCOW));

@@ -2,14 +2,14 @@
 
 use super::{Copying, Cursor, FioEngine, MethodCard};
 use crate::axis::Axis::{
-    self, Block, Cache, Call, Checksums, Chunk, Collective, Data, Depth, Descriptor, Directory, Drop, FileSize,
-    Files, Huge, Layout, Map, Memory, Naming, Populate, Program, Ranks, Rate, Registered, Source, Store,
-    SyncFiles, Threads, Vector, Window, Writeback,
+    self, Block, Cache, Call, Checksums, Chunk, Collective, Data, Depth, Descriptor, Directory,
+    Drop, FileSize, Files, Huge, Layout, Map, Memory, Naming, Populate, Program, Ranks, Rate,
+    Registered, Source, Store, SyncFiles, Threads, Vector, Window, Writeback,
 };
 use crate::sync::SyncCall::{self, Fdatasync, Fsync, Msync, ODsync, OSync, RwfDsync};
 use crate::value::Prepare::{
-    self, Create, Fallocate, FallocateKeepSize, FallocateZeroRange, Overwrite, PosixFallocate, SetLen,
-    Truncate, ZeroFill,
+    self, Create, Fallocate, FallocateKeepSize, FallocateZeroRange, Overwrite, PosixFallocate,
+    SetLen, Truncate, ZeroFill,
 };
 
 pub(super) const WRITE_BEHIND: &[Axis] = &[Writeback, Drop];
@@ -20,14 +20,22 @@ pub(super) const SYNCS_OF_MAPS: &[SyncCall] = &[SyncCall::None, Msync, Fsync, Fd
 const SYNCS: &[SyncCall] = &[SyncCall::None, Fsync, Fdatasync, ODsync, OSync];
 const SYNCS_WITH_FLAGS: &[SyncCall] = &[SyncCall::None, Fsync, Fdatasync, ODsync, OSync, RwfDsync];
 
-const WRITING: &[Axis] = &[Chunk, Ranks, Threads, Files, Descriptor, Data, Source, Memory, Checksums];
+const WRITING: &[Axis] = &[
+    Chunk, Ranks, Threads, Files, Descriptor, Data, Source, Memory, Checksums,
+];
 
 /// For calls with an offset.
 const STRIDING: &[Axis] = &[Layout, Block];
 
 /// The states in which a file has a length, which a mapping needs.
-pub(super) const WITH_LENGTH: &[Prepare] =
-    &[SetLen, Fallocate, PosixFallocate, FallocateZeroRange, ZeroFill, Overwrite];
+pub(super) const WITH_LENGTH: &[Prepare] = &[
+    SetLen,
+    Fallocate,
+    PosixFallocate,
+    FallocateZeroRange,
+    ZeroFill,
+    Overwrite,
+];
 
 /// Without [`Prepare::FallocateAhead`], which needs one writer at the end of its file.
 const AT_ONCE: &[Prepare] = &[
@@ -158,7 +166,10 @@ pub(super) const MPIIO: MethodCard = MethodCard {
     summary: "MPI-IO: MPI_File_write_at, one call per chunk, by each rank or by all together",
     words: "MPI-IO",
     calls: "pwrite64",
-    axes: &[&[Chunk, Ranks, Files, Data, Source, Memory, Collective], STRIDING],
+    axes: &[
+        &[Chunk, Ranks, Files, Data, Source, Memory, Collective],
+        STRIDING,
+    ],
     syncs: &[SyncCall::None, Fsync],
     syncs_on_the_way: &[],
     effort: 3,
@@ -170,7 +181,9 @@ pub(super) const WRITE_FILES: MethodCard = MethodCard {
     summary: "a set of files: open(2), write(2) and close(2) of each, by its name in an open directory",
     words: "open(2), write(2), close(2)",
     calls: "openat, write, close",
-    axes: &[&[Chunk, Ranks, Threads, FileSize, Directory, Naming, SyncFiles, Data, Source, Memory]],
+    axes: &[&[
+        Chunk, Ranks, Threads, FileSize, Directory, Naming, SyncFiles, Data, Source, Memory,
+    ]],
     prepares: &[Create, Truncate, Overwrite],
     syncs: &[SyncCall::None],
     syncs_on_the_way: &[],
@@ -184,7 +197,8 @@ pub(super) const URING_FILES: MethodCard = MethodCard {
     words: "linked io_uring(7) open, write, close",
     calls: "io_uring_setup, io_uring_register, io_uring_enter",
     axes: &[&[
-        Chunk, Ranks, Threads, FileSize, Directory, Naming, SyncFiles, Data, Source, Memory, Depth, Registered,
+        Chunk, Ranks, Threads, FileSize, Directory, Naming, SyncFiles, Data, Source, Memory, Depth,
+        Registered,
     ]],
     effort: 9,
     example: &[(FileSize, "4KiB"), (Chunk, "4KiB"), (Depth, "3")],
@@ -213,7 +227,10 @@ pub(super) const NULL: MethodCard = MethodCard {
     prepares: &[Create],
     syncs: &[SyncCall::None],
     syncs_on_the_way: &[],
-    fio: Ok(FioEngine { differences: &["fio opens no file"], ..FioEngine::plain("null") }),
+    fio: Ok(FioEngine {
+        differences: &["fio opens no file"],
+        ..FioEngine::plain("null")
+    }),
     ..WRITES
 };
 

@@ -3,8 +3,8 @@
 use super::cards::{SYNCS_AFTERWARDS, SYNCS_OF_MAPS, WITH_LENGTH, WRITE_BEHIND, WRITES};
 use super::{Copying, Cursor, MethodCard};
 use crate::axis::Axis::{
-    self, Advice, Cache, Checksums, Chunk, Depth, Descriptor, Huge, Map, Origin, Populate, Registered, Store,
-    Threads, Window,
+    self, Advice, Cache, Checksums, Chunk, Depth, Descriptor, Huge, Map, Origin, Populate,
+    Registered, Store, Threads, Window,
 };
 use crate::value::Prepare::{Create, Overwrite, SetLen, Truncate};
 
@@ -79,7 +79,9 @@ pub(super) const URING_COPY: MethodCard = MethodCard {
     calls: "io_uring_setup, io_uring_register, io_uring_enter",
     has_buffer: true,
     cursor: Cursor::Offset,
-    axes: &[&[Chunk, Threads, Descriptor, Origin, Depth, Registered, Cache, Checksums]],
+    axes: &[&[
+        Chunk, Threads, Descriptor, Origin, Depth, Registered, Cache, Checksums,
+    ]],
     effort: 9,
     example: &[(Chunk, "4KiB"), (Depth, "3")],
     ..COPY

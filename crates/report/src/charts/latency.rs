@@ -12,7 +12,10 @@ const FEWEST_CALLS: u64 = 20;
 /// With the number of calls.
 fn curve<'r>(row: &ChartCase<'r>) -> Option<(ChartCase<'r>, u64, &'r LatencyCurve)> {
     let estimate = row.case.estimate.as_ref()?;
-    let count = estimate.latency.filter(|latency| latency.count >= FEWEST_CALLS)?.count;
+    let count = estimate
+        .latency
+        .filter(|latency| latency.count >= FEWEST_CALLS)?
+        .count;
     Some((*row, count, estimate.latency_curve.as_ref()?))
 }
 
@@ -22,7 +25,12 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
     let drawn: Vec<ChartCase<'_>> = told.iter().map(|(row, ..)| *row).collect();
     let (names, common) = words::names_of_cases(&drawn);
     let lines = told.iter().zip(names);
-    let series = lines.map(|((row, _, curve), name)| Series { name, points: points(row, curve) }).collect();
+    let series = lines
+        .map(|((row, _, curve), name)| Series {
+            name,
+            points: points(row, curve),
+        })
+        .collect();
     Some(Chart {
         title: format!("Latency of calls, {target}"),
         subtitle: format!(
@@ -32,7 +40,11 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
         ),
         kind: ChartKind::Lines,
         x: axis::percentiles("share of calls", most),
-        y: YAxis { label: "Time of a call".to_owned(), unit: Unit::Seconds, scale: YScale::Log10 },
+        y: YAxis {
+            label: "Time of a call".to_owned(),
+            unit: Unit::Seconds,
+            scale: YScale::Log10,
+        },
         series,
         notes: words::causes(rows),
     })
@@ -42,7 +54,11 @@ fn points(row: &ChartCase<'_>, curve: &LatencyCurve) -> Vec<Point> {
     let place = |(quantile, ns): &(f64, [u64; 3])| {
         let [low, median, high] = ns.map(|ns| as_f64(ns) / 1e9);
         Point {
-            figure: Some(Interval { value: median, low, high }),
+            figure: Some(Interval {
+                value: median,
+                low,
+                high,
+            }),
             ..point(axis::nines(*quantile), row, None, 1.0)
         }
     };

@@ -8,12 +8,20 @@ use crate::numbers::Figure;
 pub(super) fn point(x: f64, row: &ChartCase<'_>, figure: Option<&Figure>, per: f64) -> Point {
     let interval = |figure: &Figure| {
         let (low, high) = figure.ends();
-        Interval { value: figure.value / per, low: low / per, high: high / per }
+        Interval {
+            value: figure.value / per,
+            low: low / per,
+            high: high / per,
+        }
     };
     Point {
         x,
         figure: figure.map(interval),
-        all_disturbed: row.case.estimate.as_ref().is_some_and(|estimate| estimate.all_disturbed),
+        all_disturbed: row
+            .case
+            .estimate
+            .as_ref()
+            .is_some_and(|estimate| estimate.all_disturbed),
         case: row.case.record.case.to_string(),
         row: row.number,
         dots: Vec::new(),
@@ -29,7 +37,9 @@ pub(super) fn line_of(name: String, points: impl Iterator<Item = Option<Point>>)
 
 /// Such as `values with 95% CI, lower is better`.
 pub(super) fn figures_are(rows: &[ChartCase<'_>], better: &str) -> String {
-    let reached = rows.iter().filter_map(|row| Some(row.case.estimate.as_ref()?.confidence));
+    let reached = rows
+        .iter()
+        .filter_map(|row| Some(row.case.estimate.as_ref()?.confidence));
     let least = reached.fold(1.0, f64::min);
     let percent = CONFIDENCE * 100.0;
     let intervals = if least < CONFIDENCE - 1e-9 {

@@ -15,7 +15,12 @@ pub(crate) struct ChartCase<'r> {
 impl<'r> ChartCase<'r> {
     /// None for unknown cases, or without that axis.
     pub(super) fn own_axes(&self, axis: Axis) -> Option<&'r Axes> {
-        let known = self.case.record.case.known().filter(|case| case.method().has_axis(axis));
+        let known = self
+            .case
+            .record
+            .case
+            .known()
+            .filter(|case| case.method().has_axis(axis));
         known.map(Case::axes)
     }
 
@@ -30,7 +35,10 @@ impl<'r> ChartCase<'r> {
 
     /// None for truncated cases, whose time is for less work.
     pub(super) fn whole_estimate(&self) -> Option<&'r Estimate> {
-        self.case.estimate.as_ref().filter(|estimate| estimate.truncated_samples == 0)
+        self.case
+            .estimate
+            .as_ref()
+            .filter(|estimate| estimate.truncated_samples == 0)
     }
 }
 
@@ -42,7 +50,10 @@ pub(super) struct OfTarget<'r> {
 }
 
 pub(super) fn each_target<'r>(rows: &[ChartCase<'r>]) -> Vec<OfTarget<'r>> {
-    each_contract(rows, |_| (), |_| String::new()).into_iter().map(|(_, on)| on).collect()
+    each_contract(rows, |_| (), |_| String::new())
+        .into_iter()
+        .map(|(_, on)| on)
+        .collect()
 }
 
 /// Only these are comparable. `name` is the contract's part of a chart's name.
@@ -51,7 +62,13 @@ pub(super) fn each_contract<'r, K: Clone + Eq + Hash>(
     contract: impl Fn(&ChartCase<'r>) -> K,
     name: impl Fn(&ChartCase<'r>) -> String,
 ) -> Vec<(K, OfTarget<'r>)> {
-    let end = |is_needed: bool, name: String| if is_needed { format!("-{name}") } else { String::new() };
+    let end = |is_needed: bool, name: String| {
+        if is_needed {
+            format!("-{name}")
+        } else {
+            String::new()
+        }
+    };
     let targets = grouped(rows, |row| row.target);
     let mut parts = Vec::new();
     for (target, rows) in &targets {
@@ -60,7 +77,14 @@ pub(super) fn each_contract<'r, K: Clone + Eq + Hash>(
         let several = contracts.len() > 1;
         parts.extend(contracts.into_iter().map(|(contract, rows)| {
             let suffix = format!("{suffix}{}", end(several, name(&rows[0])));
-            (contract, OfTarget { target, suffix, rows })
+            (
+                contract,
+                OfTarget {
+                    target,
+                    suffix,
+                    rows,
+                },
+            )
         }));
     }
     parts
@@ -75,7 +99,10 @@ pub(super) fn grouped<'r, K: Clone + Eq + Hash>(
 }
 
 /// From the smallest.
-pub(super) fn places<'r>(rows: &[ChartCase<'r>], place: impl Fn(&ChartCase<'r>) -> Option<u64>) -> Vec<u64> {
+pub(super) fn places<'r>(
+    rows: &[ChartCase<'r>],
+    place: impl Fn(&ChartCase<'r>) -> Option<u64>,
+) -> Vec<u64> {
     let mut places: Vec<u64> = rows.iter().filter_map(place).collect();
     places.sort_unstable();
     places.dedup();

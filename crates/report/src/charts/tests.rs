@@ -12,10 +12,14 @@ use super::*;
 use crate::numbers::CaseReport;
 use crate::sentences::Report;
 
-pub(crate) const SIZES: [u64; 14] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536];
+pub(crate) const SIZES: [u64; 14] = [
+    1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536,
+];
 
-pub(crate) const TWELVE: [&str; 12] =
-    ["btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "nilfs2", "ntfs3", "reiserfs", "tmpfs", "xfs", "zfs"];
+pub(crate) const TWELVE: [&str; 12] = [
+    "btrfs", "ext2", "ext3", "ext4", "f2fs", "jfs", "nilfs2", "ntfs3", "reiserfs", "tmpfs", "xfs",
+    "zfs",
+];
 
 /// User CPU time is counted in ticks of 4 ms, as in kernels.
 fn samples(size: u64, call_ns: u64) -> Vec<Sample> {
@@ -46,29 +50,48 @@ pub(crate) fn study(targets: &[&str], sizes: &[u64]) -> Vec<(String, CaseReport)
     for (index, target) in (0..).zip(targets) {
         for &size in sizes {
             let record = case_of(size, samples(size, 380 + 73 * (index * 5 % 12)));
-            cases.push(((*target).to_owned(), CaseReport::from_record(record.clone())));
+            cases.push((
+                (*target).to_owned(),
+                CaseReport::from_record(record.clone()),
+            ));
         }
     }
     cases
 }
 
 pub(crate) fn charts_of(cases: &[(String, CaseReport)]) -> Vec<NamedChart> {
-    let rows = cases.iter().enumerate().map(|(number, (target, case))| ChartCase { number, target, case });
+    let rows = cases
+        .iter()
+        .enumerate()
+        .map(|(number, (target, case))| ChartCase {
+            number,
+            target,
+            case,
+        });
     let rows: Vec<ChartCase<'_>> = rows.collect();
     of_rows(&rows)
 }
 
 pub(crate) fn chart_named<'c>(charts: &'c [NamedChart], file_stem: &str) -> &'c Chart {
     let found = charts.iter().find(|named| named.file_stem == file_stem);
-    &found.unwrap_or_else(|| panic!("{file_stem}: {:?}", stems(charts))).chart
+    &found
+        .unwrap_or_else(|| panic!("{file_stem}: {:?}", stems(charts)))
+        .chart
 }
 
 pub(crate) fn answering(charts: &[NamedChart], family: ChartFamily) -> Vec<NamedChart> {
-    charts.iter().filter(|named| named.family == family).cloned().collect()
+    charts
+        .iter()
+        .filter(|named| named.family == family)
+        .cloned()
+        .collect()
 }
 
 fn stems(charts: &[NamedChart]) -> Vec<&str> {
-    charts.iter().map(|named| named.file_stem.as_str()).collect()
+    charts
+        .iter()
+        .map(|named| named.file_stem.as_str())
+        .collect()
 }
 
 /// Four cases: failed, disturbed only, cut short, not reached.
@@ -88,11 +111,21 @@ pub(crate) fn troubled() -> Vec<(String, CaseReport)> {
         message: Failure::errno_message(28),
     };
     let failed = Sample::without_figures(0, Outcome::Failed(failure.into()));
-    replace(&mut cases[1].1, &|record| record.samples = vec![failed.clone()]);
-    replace(&mut cases[2].1, &|record| {
-        record.samples.iter_mut().for_each(|sample| sample.disturbed = Some("noise".to_owned()));
+    replace(&mut cases[1].1, &|record| {
+        record.samples = vec![failed.clone()]
     });
-    replace(&mut cases[4].1, &|record| record.samples.iter_mut().for_each(|sample| sample.bytes = 3 << 20));
+    replace(&mut cases[2].1, &|record| {
+        record
+            .samples
+            .iter_mut()
+            .for_each(|sample| sample.disturbed = Some("noise".to_owned()));
+    });
+    replace(&mut cases[4].1, &|record| {
+        record
+            .samples
+            .iter_mut()
+            .for_each(|sample| sample.bytes = 3 << 20)
+    });
     replace(&mut cases[7].1, &|record| record.samples.clear());
     cases
 }
@@ -119,17 +152,35 @@ fn times_are_drawn_by_buffer_size_and_by_target() {
         ]
     );
     let by_size = chart_named(&charts, "buffer-elapsed-by-buffer-size");
-    assert_eq!((by_size.series.len(), by_size.series[0].points.len()), (12, 14));
+    assert_eq!(
+        (by_size.series.len(), by_size.series[0].points.len()),
+        (12, 14)
+    );
     let by_target = chart_named(&charts, "buffer-elapsed-by-target");
-    assert_eq!((by_target.series.len(), by_target.series[0].points.len()), (14, 12));
+    assert_eq!(
+        (by_target.series.len(), by_target.series[0].points.len()),
+        (14, 12)
+    );
     // Both show the same values.
-    assert_eq!(by_size.series[3].points[5].figure, by_target.series[5].points[3].figure);
+    assert_eq!(
+        by_size.series[3].points[5].figure,
+        by_target.series[5].points[3].figure
+    );
 }
 
 #[test]
 fn a_single_target_has_the_name_of_its_filesystem() {
-    let cases = SIZES.iter().map(|&size| case_of(size, samples(size, 400))).collect();
-    let report = Report::from_run(None, writebench_model::RunRecord { cases, ..example_run() });
+    let cases = SIZES
+        .iter()
+        .map(|&size| case_of(size, samples(size, 400)))
+        .collect();
+    let report = Report::from_run(
+        None,
+        writebench_model::RunRecord {
+            cases,
+            ..example_run()
+        },
+    );
     let charts = answering(&charts(std::slice::from_ref(&report)), ChartFamily::CpuTime);
     assert_eq!(charts.len(), 3, "{:?}", stems(&charts));
     assert_eq!(charts[0].chart.series[0].name, "ext4");
@@ -144,7 +195,10 @@ fn rows_of_a_target_can_be_apart() {
         let mut series = charts.into_iter().next().unwrap().chart.series;
         series.sort_by(|a, b| a.name.cmp(&b.name));
         // Only row numbers depend on the order.
-        series.iter_mut().flat_map(|series| &mut series.points).for_each(|point| point.row = 0);
+        series
+            .iter_mut()
+            .flat_map(|series| &mut series.points)
+            .for_each(|point| point.row = 0);
         series
     };
     assert_eq!(sorted(before), sorted(charts_of(&cases)));
@@ -159,7 +213,11 @@ fn files_of_two_sizes_are_in_two_charts() {
         cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone())));
     }
     let charts = charts_of(&cases);
-    assert!(stems(&charts).contains(&"buffer-elapsed-by-buffer-size-write-size-64mib"), "{:?}", stems(&charts));
+    assert!(
+        stems(&charts).contains(&"buffer-elapsed-by-buffer-size-write-size-64mib"),
+        "{:?}",
+        stems(&charts)
+    );
     let times = answering(&charts, ChartFamily::CpuTime);
     assert!(times.iter().all(|named| named.chart.series.len() == 1));
 }
@@ -184,9 +242,10 @@ fn a_case_without_a_value_keeps_its_place_and_has_a_note() {
 #[test]
 fn only_cases_of_one_contract_share_a_chart_of_throughput() {
     let mut cases = Vec::new();
-    for (label, durability) in
-        [("BUFFERED", writebench_model::Durability::Cached), ("FSYNC", writebench_model::Durability::Durable)]
-    {
+    for (label, durability) in [
+        ("BUFFERED", writebench_model::Durability::Cached),
+        ("FSYNC", writebench_model::Durability::Durable),
+    ] {
         for size in [4096, 65536, 1 << 20] {
             let mut record = case_of(size, samples(size, 400));
             record.origin = section_of("direct", "By buffer size");
@@ -199,15 +258,20 @@ fn only_cases_of_one_contract_share_a_chart_of_throughput() {
     let charts = answering(&charts_of(&cases), ChartFamily::ThroughputByChunk);
     assert_eq!(charts.len(), 2, "{:?}", stems(&charts));
     assert_eq!(charts[1].chart.series.len(), 1);
-    assert!(charts[1].chart.subtitle.contains("durable every chunk"), "{}", charts[1].chart.subtitle);
+    assert!(
+        charts[1].chart.subtitle.contains("durable every chunk"),
+        "{}",
+        charts[1].chart.subtitle
+    );
     assert_eq!(charts[1].chart.y.unit, Unit::BytesPerSecond);
 }
 
 #[test]
 fn a_legend_has_only_the_differences_of_series() {
     let mut cases = Vec::new();
-    for (method, size) in
-        ["write", "fwrite,sync=fsync"].into_iter().flat_map(|method| [1, 2, 4].map(|size| (method, size)))
+    for (method, size) in ["write", "fwrite,sync=fsync"]
+        .into_iter()
+        .flat_map(|method| [1, 2, 4].map(|size| (method, size)))
     {
         let mut record = case_of(size, samples(size, 400));
         record.origin = section_of("write", "By buffer size");
@@ -215,9 +279,18 @@ fn a_legend_has_only_the_differences_of_series() {
         cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone())));
     }
     let charts = charts_of(&cases);
-    let names: Vec<&str> = charts[0].chart.series.iter().map(|series| series.name.as_str()).collect();
+    let names: Vec<&str> = charts[0]
+        .chart
+        .series
+        .iter()
+        .map(|series| series.name.as_str())
+        .collect();
     assert_eq!(names, ["write", "fwrite,sync=fsync"]);
-    assert!(charts[0].chart.subtitle.contains("(size=32MiB)"), "{}", charts[0].chart.subtitle);
+    assert!(
+        charts[0].chart.subtitle.contains("(size=32MiB)"),
+        "{}",
+        charts[0].chart.subtitle
+    );
 }
 
 #[test]
@@ -231,8 +304,16 @@ fn ranked_cases_are_bars_from_the_fastest() {
     }
     let charts = charts_of(&cases);
     let chart = chart_named(&charts, "copy-elapsed-ranked");
-    let names: Vec<&str> = chart.x.ticks.iter().map(|tick| tick.text.as_str()).collect();
-    assert_eq!((names, chart.kind), (vec!["fast", "middle", "slow"], ChartKind::Bars));
+    let names: Vec<&str> = chart
+        .x
+        .ticks
+        .iter()
+        .map(|tick| tick.text.as_str())
+        .collect();
+    assert_eq!(
+        (names, chart.kind),
+        (vec!["fast", "middle", "slow"], ChartKind::Bars)
+    );
 }
 
 #[test]
@@ -249,34 +330,70 @@ fn names_of_files_are_plain_and_unique() {
 }
 
 fn run_called(label: Option<&str>, number: Option<i64>, id: &str) -> Report {
-    let cases = [1, 64, 4096].map(|size| case_of(size, samples(size, 400))).to_vec();
+    let cases = [1, 64, 4096]
+        .map(|size| case_of(size, samples(size, 400)))
+        .to_vec();
     let (label, id) = (label.map(str::to_owned), id.to_owned());
-    Report::from_run(number, writebench_model::RunRecord { id, label, cases, ..example_run() })
+    Report::from_run(
+        number,
+        writebench_model::RunRecord {
+            id,
+            label,
+            cases,
+            ..example_run()
+        },
+    )
 }
 
 #[test]
 fn runs_have_unique_names_in_a_chart() {
     let names = |reports: &[Report]| -> Vec<String> {
         let charts = charts(reports);
-        charts[0].chart.series.iter().map(|series| series.name.clone()).collect()
+        charts[0]
+            .chart
+            .series
+            .iter()
+            .map(|series| series.name.clone())
+            .collect()
     };
     let first = run_called(Some("nvme"), Some(1), "aaaaaaaabbbb");
     let second = run_called(None, Some(2), "ccccccccdddd");
     let third = run_called(None, None, "eeeeeeeeffff");
     let same = run_called(Some("nvme"), Some(4), "gggggggghhhh");
     assert_eq!(names(std::slice::from_ref(&first)), ["ext4"]);
-    assert_eq!(names(&[first.clone(), second, third]), ["nvme · ext4", "run 2 · ext4", "eeeeeeee · ext4"]);
-    assert_eq!(names(&[first.clone(), same]), ["nvme (run 1) · ext4", "nvme (run 4) · ext4"]);
-    assert_eq!(names(&[first.clone(), first]), ["nvme (run 1) #1 · ext4", "nvme (run 1) #2 · ext4"]);
+    assert_eq!(
+        names(&[first.clone(), second, third]),
+        ["nvme · ext4", "run 2 · ext4", "eeeeeeee · ext4"]
+    );
+    assert_eq!(
+        names(&[first.clone(), same]),
+        ["nvme (run 1) · ext4", "nvme (run 4) · ext4"]
+    );
+    assert_eq!(
+        names(&[first.clone(), first]),
+        ["nvme (run 1) #1 · ext4", "nvme (run 1) #2 · ext4"]
+    );
 }
 
 #[test]
 fn rows_count_through_the_cases_of_all_runs() {
-    let reports = [run_called(Some("a"), None, "a"), run_called(Some("b"), None, "b")];
+    let reports = [
+        run_called(Some("a"), None, "a"),
+        run_called(Some("b"), None, "b"),
+    ];
     let charts = charts(&reports);
     let elapsed = &chart_named(&charts, "buffer-elapsed-by-buffer-size").series;
-    let rows = |index: usize| elapsed[index].points.iter().map(|point| point.row).collect::<Vec<_>>();
+    let rows = |index: usize| {
+        elapsed[index]
+            .points
+            .iter()
+            .map(|point| point.row)
+            .collect::<Vec<_>>()
+    };
     assert_eq!((rows(0), rows(1)), (vec![0, 1, 2], vec![3, 4, 5]));
-    assert_eq!((charts[0].suite.as_str(), charts[0].section.as_str()), ("buffer", "By buffer size"));
+    assert_eq!(
+        (charts[0].suite.as_str(), charts[0].section.as_str()),
+        ("buffer", "By buffer size")
+    );
     assert_eq!(serde_json::to_value(charts[0].family).unwrap(), "cpu-time");
 }

@@ -18,12 +18,20 @@ pub(super) fn by_chunk(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> 
         if sizes.len() < FEWEST {
             return None;
         }
-        let (subject, x) = (format!("{section}. {contract}"), axis::chunks("chunk size", &sizes));
+        let (subject, x) = (
+            format!("{section}. {contract}"),
+            axis::chunks("chunk size", &sizes),
+        );
         let lines = lines(&on.rows);
-        let (stem, chart) = throughput_lines("chunk size", &subject, x, &on, lines, |row| row.chunk_bytes());
+        let (stem, chart) = throughput_lines("chunk size", &subject, x, &on, lines, |row| {
+            row.chunk_bytes()
+        });
         Some((ChartFamily::ThroughputByChunk, stem, chart))
     };
-    each_contract(rows, words::by_chunk, words::promise).into_iter().filter_map(chart).collect()
+    each_contract(rows, words::by_chunk, words::promise)
+        .into_iter()
+        .filter_map(chart)
+        .collect()
 }
 
 /// By label, or by case without chunk if cases differ in more than label and chunk.
@@ -41,14 +49,20 @@ pub(super) fn heat_map(section: &str, target: &str, rows: &[ChartCase<'_>]) -> O
     if sizes.len() < 2 {
         return None;
     }
-    let columns = axis::chunks("chunk size", &sizes).ticks.into_iter().map(|tick| tick.text);
+    let columns = axis::chunks("chunk size", &sizes)
+        .ticks
+        .into_iter()
+        .map(|tick| tick.text);
     let lines = lines(rows).into_iter().map(|(name, rows)| {
         let columns = (0u32..).zip(&sizes);
         let cells = columns.filter_map(|(column, size)| {
             let row = rows.iter().find(|row| row.chunk_bytes() == Some(*size))?;
             Some(throughput_point(f64::from(column), row))
         });
-        Series { name, points: cells.collect::<Vec<Point>>() }
+        Series {
+            name,
+            points: cells.collect::<Vec<Point>>(),
+        }
     });
     let mut series: Vec<Series> = lines.collect();
     let common = words::shorten_series(&mut series);
@@ -60,14 +74,26 @@ pub(super) fn heat_map(section: &str, target: &str, rows: &[ChartCase<'_>]) -> O
         ),
         kind: ChartKind::HeatMap,
         x: axis::categories("chunk size", columns),
-        y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
+        y: YAxis {
+            label: "Throughput".to_owned(),
+            unit: Unit::BytesPerSecond,
+            scale: axis::y_scale(&series),
+        },
         series,
         notes: words::causes(rows),
     })
 }
 
 fn throughput_point(x: f64, row: &ChartCase<'_>) -> Point {
-    point(x, row, row.case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s), 1.0)
+    point(
+        x,
+        row,
+        row.case
+            .estimate
+            .as_ref()
+            .map(|estimate| &estimate.throughput_bytes_per_s),
+        1.0,
+    )
 }
 
 /// Throughput by `what`, a line for each of `lines`.
@@ -90,7 +116,11 @@ fn throughput_lines(
         subtitle: format!("{subject}{common}: {}", figures_are(&on.rows, "higher")),
         kind: ChartKind::Lines,
         x,
-        y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
+        y: YAxis {
+            label: "Throughput".to_owned(),
+            unit: Unit::BytesPerSecond,
+            scale: axis::y_scale(&series),
+        },
         series,
         notes: words::causes(&on.rows),
     };
@@ -108,10 +138,20 @@ struct Writers {
 
 /// With a file per writer, the number of files is the axis, for comparison with one file for all.
 pub(super) fn by_writers(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
-    let threads = (Axis::Threads, Files::PerThread, ChartFamily::ThroughputByThreads);
+    let threads = (
+        Axis::Threads,
+        Files::PerThread,
+        ChartFamily::ThroughputByThreads,
+    );
     let ranks = (Axis::Ranks, Files::PerRank, ChartFamily::ThroughputByRanks);
     let charts = |(axis, own_files, family)| {
-        Writers { axis, own_files, family, grows: size_grows(axis, rows) }.charts(section, rows)
+        Writers {
+            axis,
+            own_files,
+            family,
+            grows: size_grows(axis, rows),
+        }
+        .charts(section, rows)
     };
     [threads, ranks].into_iter().flat_map(charts).collect()
 }
@@ -126,7 +166,8 @@ fn size_grows(axis: Axis, rows: &[ChartCase<'_>]) -> bool {
         Some((bytes, bytes.checked_rem(number), bytes.checked_div(number)))
     };
     let all: Vec<_> = rows.iter().filter_map(sizes).collect();
-    all.iter().all(|(_, rest, share)| *rest == Some(0) && *share == all[0].2)
+    all.iter()
+        .all(|(_, rest, share)| *rest == Some(0) && *share == all[0].2)
         && all.iter().any(|(bytes, ..)| *bytes != all[0].0)
 }
 
@@ -135,7 +176,9 @@ impl Writers {
         let what = self.axis.name();
         let count = |row: &ChartCase<'_>| number(self.axis, row);
         let lines = grouped(rows, |row| (row.target, self.name(row)));
-        let long = lines.into_iter().filter(|(_, rows)| places(rows, count).len() >= FEWEST);
+        let long = lines
+            .into_iter()
+            .filter(|(_, rows)| places(rows, count).len() >= FEWEST);
         let long: Vec<ChartCase<'_>> = long.flat_map(|(_, rows)| rows).collect();
         let chart = |(contract, on): (Contract, OfTarget<'_>)| {
             let subject = format!("{section}. {contract}{}", self.remarks(&on.rows));
@@ -150,11 +193,15 @@ impl Writers {
 
     fn name(&self, row: &ChartCase<'_>) -> String {
         let axes = [self.axis, Axis::Size];
-        row.case.record.case.name_without(if self.grows { &axes } else { &axes[..1] })
+        row.case
+            .record
+            .case
+            .name_without(if self.grows { &axes } else { &axes[..1] })
     }
 
     fn has_own_files(&self, row: &ChartCase<'_>) -> bool {
-        row.own_axes(Axis::Files).is_some_and(|axes| axes.files == self.own_files)
+        row.own_axes(Axis::Files)
+            .is_some_and(|axes| axes.files == self.own_files)
     }
 
     /// Without the number of the writers' files, and with the size per writer if sizes grow.

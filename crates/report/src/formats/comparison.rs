@@ -33,21 +33,40 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
         text += &format!("{QUIET}{letter}{QUIET:#}  {}\n", visible(&side_line(side)));
     }
     let is_long = comparison.cases.len() > FEW && !is_all && !comparison.is_of_single_runs();
-    let rows = || comparison.cases.iter().filter(|case| !is_long || case.verdict.is_difference());
+    let rows = || {
+        comparison
+            .cases
+            .iter()
+            .filter(|case| !is_long || case.verdict.is_difference())
+    };
     let (table, is_cut) = table_text(table(rows(), comparison), width);
     text += &table;
     if rows().next().is_some() {
         text += "\n";
     }
-    text.extend(only_in(comparison).iter().map(|line| styled(Style::new(), line, width)));
-    let unranked = excluded(comparison).into_iter().chain(obstacles(comparison));
+    text.extend(
+        only_in(comparison)
+            .iter()
+            .map(|line| styled(Style::new(), line, width)),
+    );
+    let unranked = excluded(comparison)
+        .into_iter()
+        .chain(obstacles(comparison));
     text.extend(unranked.map(|line| styled(WARNING, &line, width)));
     let changes = comparison.changes();
     if !changes.is_empty() {
         text += &styled(WARNING, "Other changes, possible reasons:", None);
-        text.extend(changes.iter().map(|change| change_lines(change, width.unwrap_or(usize::MAX))));
+        text.extend(
+            changes
+                .iter()
+                .map(|change| change_lines(change, width.unwrap_or(usize::MAX))),
+        );
     }
-    text.extend(notes(comparison).iter().map(|note| styled(Style::new(), note, width)));
+    text.extend(
+        notes(comparison)
+            .iter()
+            .map(|note| styled(Style::new(), note, width)),
+    );
     if is_cut || is_long {
         text += &styled(QUIET, "`compare --all` has all rows and columns.", None);
     }
@@ -97,7 +116,13 @@ fn obstacle((run, obstacle): &(String, Obstacle)) -> Value {
 
 fn side(side: &Side) -> Value {
     let run = |ComparedRun { name, run }: &ComparedRun| {
-        let RunRecord { id, label, started, version, .. } = run;
+        let RunRecord {
+            id,
+            label,
+            started,
+            version,
+            ..
+        } = run;
         json!({ "name": name, "id": id, "label": label, "started": started, "version": version })
     };
     json!({ "name": side.name, "runs": side.runs.iter().map(run).collect::<Vec<_>>() })

@@ -18,7 +18,9 @@ pub(super) const README: &str = "README";
 
 /// A job for each case and target, and the [`README`].
 pub(super) fn files(report: &Report, directory: &Path) -> Files {
-    let cases = distinct(&report.cases, |case| (&case.record.target, case.record.case.name()));
+    let cases = distinct(&report.cases, |case| {
+        (&case.record.target, case.record.case.name())
+    });
     let mut names = HashSet::new();
     let (mut files, mut listed, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for case in &cases {
@@ -34,30 +36,61 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
     files.push((README.to_owned(), readme(report, &listed, &left_out)));
     let (without, all) = (left_out.len(), counted(cases.len(), "case"));
     let readme = directory.join(README);
-    let note = || format!("No fio job for {without} of {all}: see {}.", readme.display());
-    Files { files, note: (without > 0).then(note) }
+    let note = || {
+        format!(
+            "No fio job for {without} of {all}: see {}.",
+            readme.display()
+        )
+    };
+    Files {
+        files,
+        note: (without > 0).then(note),
+    }
 }
 
 fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
-    if case.target(&report.run).is_some_and(|target| target.environment.filesystem.is_block_device()) {
+    if case
+        .target(&report.run)
+        .is_some_and(|target| target.environment.filesystem.is_block_device())
+    {
         return Err("fio would overwrite the device without asking".to_owned());
     }
     let recorded = &case.record.case;
-    recorded.known().ok_or_else(|| unknown(recorded)).and_then(fio::job)
+    recorded
+        .known()
+        .ok_or_else(|| unknown(recorded))
+        .and_then(fio::job)
 }
 
 fn unknown(case: &RecordedCase) -> String {
-    match case.axes().keys().find(|axis| Axis::from_name(axis).is_none()) {
+    match case
+        .axes()
+        .keys()
+        .find(|axis| Axis::from_name(axis).is_none())
+    {
         Some(axis) => format!("axis {axis} is unknown here"),
-        None => format!("method {} or one of its values is unknown here", case.method()),
+        None => format!(
+            "method {} or one of its values is unknown here",
+            case.method()
+        ),
     }
 }
 
 fn file_name(case: &str, taken: &mut HashSet<String>) -> String {
     const MOST: usize = 200;
-    let plain =
-        |letter: char| if letter.is_ascii_alphanumeric() || "=,@-".contains(letter) { letter } else { '-' };
-    let stem: String = case.replace(" on ", "@").chars().map(plain).take(MOST).collect();
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() || "=,@-".contains(letter) {
+            letter
+        } else {
+            '-'
+        }
+    };
+    let stem: String = case
+        .replace(" on ", "@")
+        .chars()
+        .map(plain)
+        .take(MOST)
+        .collect();
     free_name(stem.trim_matches('-'), taken) + ".fio"
 }
 
@@ -77,7 +110,10 @@ fn readme(report: &Report, jobs: &[String], left_out: &[String]) -> String {
 
 fn text(report: &Report, case: &CaseReport, name: &str, job: &Job) -> String {
     let head = head(report, case, name, job);
-    let head: String = head.iter().map(|line| format!("# {}\n", one_line(line))).collect();
+    let head: String = head
+        .iter()
+        .map(|line| format!("# {}\n", one_line(line)))
+        .collect();
     head + GLOBAL + &job.sections
 }
 
@@ -96,10 +132,17 @@ refill_buffers=0
 
 fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String> {
     let run = &report.run;
-    let number = report.number.map_or(String::new(), |number| format!("run {number}, "));
-    let kind = case.target(run).map_or("", |target| target.environment.filesystem.kind.as_str());
+    let number = report
+        .number
+        .map_or(String::new(), |number| format!("run {number}, "));
+    let kind = case
+        .target(run)
+        .map_or("", |target| target.environment.filesystem.kind.as_str());
     let mut lines = vec![
-        format!("A job for fio, {MARK} {}, of {number}{}", run.version, run.started),
+        format!(
+            "A job for fio, {MARK} {}, of {number}{}",
+            run.version, run.started
+        ),
         format!("{} on {} ({kind}):", case.record.case, case.record.target),
     ];
     lines.extend(figures(case));
@@ -113,7 +156,11 @@ fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String
     ]);
     if !job.differences.is_empty() {
         lines.push("Differences:".to_owned());
-        lines.extend(job.differences.iter().map(|difference| format!("- {difference}")));
+        lines.extend(
+            job.differences
+                .iter()
+                .map(|difference| format!("- {difference}")),
+        );
     }
     lines
 }
@@ -124,20 +171,32 @@ fn figures(case: &CaseReport) -> Vec<String> {
         return vec![format!("no result: {}: {why}", case.outcome_name())];
     };
     let figure = |what: &str, figure: &Figure| {
-        format!("{what} {} GB/s ({})", GIGABYTES_PER_S.text(figure.value), range(figure, &GIGABYTES_PER_S))
+        format!(
+            "{what} {} GB/s ({})",
+            GIGABYTES_PER_S.text(figure.value),
+            range(figure, &GIGABYTES_PER_S)
+        )
     };
-    let phases = PHASES.map(|(name, ns)| format!("{name} {}", milliseconds(ns(&estimate.phases_ns))));
+    let phases =
+        PHASES.map(|(name, ns)| format!("{name} {}", milliseconds(ns(&estimate.phases_ns))));
     let total = figure("total", &estimate.throughput_bytes_per_s);
     let write_alone = figure("write alone", &estimate.write_alone_bytes_per_s);
     let samples = counted(estimate.samples, "sample");
-    let interval = if estimate.total_ns.low.is_some() { "95% CI" } else { "their range" };
+    let interval = if estimate.total_ns.low.is_some() {
+        "95% CI"
+    } else {
+        "their range"
+    };
     let mut lines = vec![
         format!("{total}, {write_alone}"),
         format!("values from {samples}, with {interval} (GB = 10^9 bytes)"),
         format!("phases in ms: {}", phases.join(", ")),
     ];
     if estimate.truncated_samples > 0 {
-        lines.push(format!("writebench's time was limited: at least {} bytes were written", estimate.bytes));
+        lines.push(format!(
+            "writebench's time was limited: at least {} bytes were written",
+            estimate.bytes
+        ));
     }
     if estimate.all_disturbed {
         lines.push("all samples were disturbed".to_owned());
@@ -148,7 +207,17 @@ fn figures(case: &CaseReport) -> Vec<String> {
 /// fio reads at most 4095 bytes as a line, and the rest as the next one.
 fn one_line(text: &str) -> String {
     const MOST: usize = 900;
-    let shown = |letter: char| if letter.is_control() { '\u{fffd}' } else { letter };
+    let shown = |letter: char| {
+        if letter.is_control() {
+            '\u{fffd}'
+        } else {
+            letter
+        }
+    };
     let line: String = text.chars().take(MOST).map(shown).collect();
-    if text.chars().nth(MOST).is_some() { line + "…" } else { line }
+    if text.chars().nth(MOST).is_some() {
+        line + "…"
+    } else {
+        line
+    }
 }

@@ -65,12 +65,28 @@ pub(crate) fn render(report: &Report) -> String {
 }
 
 pub(super) fn run_of(number: Option<i64>, run: &RunRecord) -> Run<'_> {
-    Run { number, seed: run.settings.seed, run }
+    Run {
+        number,
+        seed: run.settings.seed,
+        run,
+    }
 }
 
 impl<'r> From<&'r CaseReport> for Case<'r> {
     fn from(case: &'r CaseReport) -> Self {
-        let CaseReport { record, reason, not_durable, estimate, .. } = case;
-        Self { record, outcome: case.outcome_name(), reason, not_durable, estimate }
+        let CaseReport {
+            record,
+            reason,
+            not_durable,
+            estimate,
+            ..
+        } = case;
+        Self {
+            record,
+            outcome: case.outcome_name(),
+            reason,
+            not_durable,
+            estimate,
+        }
     }
 }

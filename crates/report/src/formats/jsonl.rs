@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use writebench_model::{
-    CaseRecord, MissingTarget, RunEvent, RunRecord, Sample, SampleDocument, TargetRecord, distinct_rows,
+    CaseRecord, MissingTarget, RunEvent, RunRecord, Sample, SampleDocument, TargetRecord,
+    distinct_rows,
 };
 
 use super::json::{self, SCHEMA};
@@ -36,17 +37,32 @@ fn text(line: &Line<'_>) -> String {
 /// The first line, before any sample.
 pub fn begin(number: Option<i64>, run: &RunRecord) -> String {
     let (targets, missing_targets) = (run.targets.as_slice(), run.missing.as_slice());
-    text(&Line::Run { schema: SCHEMA, run: json::run_of(number, run), targets, missing_targets })
+    text(&Line::Run {
+        schema: SCHEMA,
+        run: json::run_of(number, run),
+        targets,
+        missing_targets,
+    })
 }
 
 /// None for steps that only the whole document has.
 pub fn line(run: &RunRecord, event: &RunEvent) -> Option<String> {
     let line = match event {
-        RunEvent::Sample { target, case, sample } => {
+        RunEvent::Sample {
+            target,
+            case,
+            sample,
+        } => {
             let target = &run.targets[*target].name;
-            Line::Sample { target, case: case.name(), sample: SampleDocument::from(&**sample) }
+            Line::Sample {
+                target,
+                case: case.name(),
+                sample: SampleDocument::from(&**sample),
+            }
         }
-        RunEvent::Status(status) => Line::End { status: status.name() },
+        RunEvent::Status(status) => Line::End {
+            status: status.name(),
+        },
         RunEvent::Started { .. }
         | RunEvent::Case(_)
         | RunEvent::Limits { .. }
@@ -59,13 +75,21 @@ pub fn line(run: &RunRecord, event: &RunEvent) -> Option<String> {
 /// In the order of rounds.
 pub fn render(report: &Report) -> String {
     let rows = distinct_rows(report.cases.iter().map(|case| &case.record));
-    let mut samples: Vec<(&CaseRecord, &Sample)> =
-        rows.flat_map(|row| row.samples.iter().map(move |sample| (row, sample))).collect();
+    let mut samples: Vec<(&CaseRecord, &Sample)> = rows
+        .flat_map(|row| row.samples.iter().map(move |sample| (row, sample)))
+        .collect();
     samples.sort_by_key(|(_, sample)| sample.round);
     let mut lines = begin(report.number, &report.run);
     for (row, sample) in samples {
         let sample = SampleDocument::from(sample);
-        lines += &text(&Line::Sample { target: &row.target, case: row.case.name(), sample });
+        lines += &text(&Line::Sample {
+            target: &row.target,
+            case: row.case.name(),
+            sample,
+        });
     }
-    lines + &text(&Line::End { status: report.run.status.name() })
+    lines
+        + &text(&Line::End {
+            status: report.run.status.name(),
+        })
 }

@@ -23,19 +23,31 @@ pub(super) fn render(report: &Report) -> String {
         Some(("failure", sentence.clone()))
     };
     let cases = report.cases.iter().filter(|case| !case.is_screening());
-    let tests = distinct(cases, |case| (&case.record.target, &case.record.case)).into_iter().map(|case| {
-        let is_fault = case.outcome().is_some_and(|outcome| outcome.is_fault());
-        let element = if is_fault { "error" } else { "skipped" };
-        let problem = case.cause().map(|cause| (element, cause)).or_else(|| slower(&case.name));
-        let seconds = case.estimate.as_ref().map_or(0.0, |_| case.time_ns() / 1e9);
-        Test { group: case.record.target.clone(), name: test_name(case), seconds, problem }
-    });
+    let tests = distinct(cases, |case| (&case.record.target, &case.record.case))
+        .into_iter()
+        .map(|case| {
+            let is_fault = case.outcome().is_some_and(|outcome| outcome.is_fault());
+            let element = if is_fault { "error" } else { "skipped" };
+            let problem = case
+                .cause()
+                .map(|cause| (element, cause))
+                .or_else(|| slower(&case.name));
+            let seconds = case.estimate.as_ref().map_or(0.0, |_| case.time_ns() / 1e9);
+            Test {
+                group: case.record.target.clone(),
+                name: test_name(case),
+                seconds,
+                problem,
+            }
+        });
     document(tests.collect())
 }
 
 /// As for `--case` or `--command`: its target is the test's class.
 fn test_name(case: &CaseReport) -> String {
-    case.record.program().map_or_else(|| case.record.case.to_string(), str::to_owned)
+    case.record
+        .program()
+        .map_or_else(|| case.record.case.to_string(), str::to_owned)
 }
 
 pub(super) fn comparison(comparison: &Comparison) -> String {
@@ -49,13 +61,27 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
             false => Some(("skipped", verdict(case, comparison))),
             true => slower.contains(&case).then(|| ("failure", message())),
         };
-        Test { group: group(), name: case.case.to_string(), seconds: 0.0, problem }
+        Test {
+            group: group(),
+            name: case.case.to_string(),
+            seconds: 0.0,
+            problem,
+        }
     });
     let missing = |case: &CaseOn| {
         let problem = Some(("skipped", "not in B".to_owned()));
-        Test { group: group(), name: case.to_string(), seconds: 0.0, problem }
+        Test {
+            group: group(),
+            name: case.to_string(),
+            seconds: 0.0,
+            problem,
+        }
     };
-    document(compared.chain(comparison.only_in_a.iter().map(missing)).collect())
+    document(
+        compared
+            .chain(comparison.only_in_a.iter().map(missing))
+            .collect(),
+    )
 }
 
 fn document(tests: Vec<Test>) -> String {
@@ -66,11 +92,19 @@ fn document(tests: Vec<Test>) -> String {
          failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\">\n",
         tests.len()
     );
-    for Test { group, name, seconds, problem } in &tests {
+    for Test {
+        group,
+        name,
+        seconds,
+        problem,
+    } in &tests
+    {
         let (group, name) = (escape(group), escape(name));
-        let problem = problem.as_ref().map_or(String::new(), |(element, message)| {
-            format!("<{element} message=\"{}\"/>", escape(message))
-        });
+        let problem = problem
+            .as_ref()
+            .map_or(String::new(), |(element, message)| {
+                format!("<{element} message=\"{}\"/>", escape(message))
+            });
         text += &format!(
             "<testcase classname=\"{group}\" name=\"{name}\" time=\"{seconds:.6}\">{problem}</testcase>\n"
         );
@@ -79,12 +113,15 @@ fn document(tests: Vec<Test>) -> String {
 }
 
 fn is(test: &Test, element: &str) -> bool {
-    test.problem.as_ref().is_some_and(|(own, _)| *own == element)
+    test.problem
+        .as_ref()
+        .is_some_and(|(own, _)| *own == element)
 }
 
 /// XML has no control characters, not even escaped.
 fn escape(text: &str) -> String {
-    askama::filters::escape(visible(text), askama::filters::Html).map_or(String::new(), |safe| safe.to_string())
+    askama::filters::escape(visible(text), askama::filters::Html)
+        .map_or(String::new(), |safe| safe.to_string())
 }
 
 #[cfg(test)]
@@ -99,9 +136,14 @@ mod tests {
             label: Some("./head {source} {file}".to_owned()),
             ..example_case("test", "program,size=1MiB", Vec::new())
         };
-        let run =
-            RunRecord { cases: vec![program, example_case("test", "write", Vec::new())], ..example_run() };
+        let run = RunRecord {
+            cases: vec![program, example_case("test", "write", Vec::new())],
+            ..example_run()
+        };
         let text = render(&Report::from_run(None, run));
-        assert!(text.contains("name=\"./head {source} {file}\"") && text.contains("name=\"write\""), "{text}");
+        assert!(
+            text.contains("name=\"./head {source} {file}\"") && text.contains("name=\"write\""),
+            "{text}"
+        );
     }
 }

@@ -17,14 +17,23 @@ pub(super) fn render(report: &Report) -> String {
         text += &format!("\n## {}\n\n", escape(&table.title));
         text += &rows(&table);
         let sentences = table.sentences.iter().map(|(_, text)| text);
-        let lines: String = table.notes.iter().chain(sentences).map(|line| item(line)).collect();
+        let lines: String = table
+            .notes
+            .iter()
+            .chain(sentences)
+            .map(|line| item(line))
+            .collect();
         if !lines.is_empty() && !text.ends_with("\n\n") {
             text += "\n";
         }
         text += &lines;
     }
     let checks = report.smallest_difference.iter().chain(&report.read_back);
-    let sentences = report.conclusions.iter().chain(checks).chain(&report.warnings);
+    let sentences = report
+        .conclusions
+        .iter()
+        .chain(checks)
+        .chain(&report.warnings);
     let sentences: String = sentences.map(|sentence| item(sentence)).collect();
     text + if sentences.is_empty() { "" } else { "\n" } + &sentences
 }
@@ -33,20 +42,40 @@ pub(super) fn render(report: &Report) -> String {
 pub(super) fn comparison(comparison: &Comparison) -> String {
     let mut text = format!("## writebench: B vs. A: {}\n\n", counts(comparison));
     if let Some(limit_ppm) = comparison.limit_ppm {
-        let names: Vec<String> = comparison.slower().iter().map(|case| format!("`{}`", case.case)).collect();
+        let names: Vec<String> = comparison
+            .slower()
+            .iter()
+            .map(|case| format!("`{}`", case.case))
+            .collect();
         let (limit, none) = (percent(limit_ppm), names.is_empty());
-        let slower = if none { "no case".to_owned() } else { format!("**{}**", names.join(", ")) };
+        let slower = if none {
+            "no case".to_owned()
+        } else {
+            format!("**{}**", names.join(", "))
+        };
         text += &format!("Slower by more than {limit}: {slower}.\n\n");
     }
     for (letter, side) in [("A", &comparison.a), ("B", &comparison.b)] {
         text += &item(&format!("{letter}: {}", side_line(side)));
     }
     text += &format!("\n{}\n", rows(&table(comparison.cases.iter(), comparison)));
-    let change =
-        |change: Change| format!("{}: {} → {}", change.name, change.a.join(" and "), change.b.join(" and "));
+    let change = |change: Change| {
+        format!(
+            "{}: {} → {}",
+            change.name,
+            change.a.join(" and "),
+            change.b.join(" and ")
+        )
+    };
     let changes = comparison.changes().into_iter().map(change);
-    let unranked = excluded(comparison).into_iter().chain(obstacles(comparison));
-    let lines = only_in(comparison).into_iter().chain(unranked).chain(changes).chain(notes(comparison));
+    let unranked = excluded(comparison)
+        .into_iter()
+        .chain(obstacles(comparison));
+    let lines = only_in(comparison)
+        .into_iter()
+        .chain(unranked)
+        .chain(changes)
+        .chain(notes(comparison));
     text + &lines.map(|line| item(&line)).collect::<String>()
 }
 
@@ -54,7 +83,11 @@ fn rows(table: &Table) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    let heading = |column: &Column| format!("{} {}", column.group, column.heading).trim().to_owned();
+    let heading = |column: &Column| {
+        format!("{} {}", column.group, column.heading)
+            .trim()
+            .to_owned()
+    };
     let headings: Vec<String> = table.columns.iter().map(heading).collect();
     let line = |column: &Column| if column.is_text { "---|" } else { "---:|" };
     let lines: String = table.columns.iter().map(line).collect();

@@ -63,42 +63,83 @@ pub struct Files {
 pub const MARK: &str = "made by writebench";
 
 pub fn has_mark(beginning: &[u8]) -> bool {
-    let first_line = beginning.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    first_line.windows(MARK.len()).any(|part| part == MARK.as_bytes())
+    let first_line = beginning
+        .split(|&byte| byte == b'\n')
+        .next()
+        .unwrap_or_default();
+    first_line
+        .windows(MARK.len())
+        .any(|part| part == MARK.as_bytes())
 }
 
 /// In the order of the help.
 pub static FORMATS: &[Format] = &[
-    Format { compare: Some(comparison::json), ..text("json", json::render) },
+    Format {
+        compare: Some(comparison::json),
+        ..text("json", json::render)
+    },
     Format {
         summary: Some("a line for each sample, while it runs"),
         is_streamed: true,
         ..text("jsonl", jsonl::render)
     },
     text("csv", csv::render),
-    Format { alias: Some("md"), compare: Some(markdown::comparison), ..text("markdown", markdown::render) },
+    Format {
+        alias: Some("md"),
+        compare: Some(markdown::comparison),
+        ..text("markdown", markdown::render)
+    },
     Format {
         summary: Some("a test per case"),
         compare: Some(junit::comparison),
         ..text("junit", junit::render)
     },
-    Format { summary: Some("a page"), ..text("html", |report| html::render(std::slice::from_ref(report))) },
-    directory("svg", "charts", RenderDirectory { each: "chart", always: &[svg::INDEX], files: svg::files }),
+    Format {
+        summary: Some("a page"),
+        ..text("html", |report| html::render(std::slice::from_ref(report)))
+    },
+    directory(
+        "svg",
+        "charts",
+        RenderDirectory {
+            each: "chart",
+            always: &[svg::INDEX],
+            files: svg::files,
+        },
+    ),
     directory(
         "fio",
         "a job for fio for each case",
-        RenderDirectory { each: "case", always: &[fio::README], files: fio::files },
+        RenderDirectory {
+            each: "case",
+            always: &[fio::README],
+            files: fio::files,
+        },
     ),
 ];
 
 const fn text(name: &'static str, render: Rendering<Report>) -> Format {
     let render = Render::Text(render);
-    Format { name, alias: None, summary: None, render, is_streamed: false, compare: None }
+    Format {
+        name,
+        alias: None,
+        summary: None,
+        render,
+        is_streamed: false,
+        compare: None,
+    }
 }
 
 const fn directory(name: &'static str, summary: &'static str, files: RenderDirectory) -> Format {
     let render = Render::Directory(files);
-    Format { name, alias: None, summary: Some(summary), render, is_streamed: false, compare: None }
+    Format {
+        name,
+        alias: None,
+        summary: Some(summary),
+        render,
+        is_streamed: false,
+        compare: None,
+    }
 }
 
 #[cfg(test)]

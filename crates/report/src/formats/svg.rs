@@ -22,7 +22,8 @@ use super::{Files, MARK, palette};
 use crate::charts::{self, Chart, ChartKind, NamedChart, Point, Scale, XScale};
 use crate::sentences::Report;
 
-const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+const FONTS: &str =
+    "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
 /// More bars of parts do not fit.
 const MOST_BARS: usize = 60;
@@ -43,7 +44,12 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
     let file = |named: &NamedChart| (file_name(named), render(&named.chart));
     let mut files: Vec<_> = charts.iter().map(file).collect();
     files.extend((!charts.is_empty()).then(|| (INDEX.to_owned(), index::render(report, &charts))));
-    let none = || format!("No chart for {}: no case has a result for its whole work.", directory.display());
+    let none = || {
+        format!(
+            "No chart for {}: no case has a result for its whole work.",
+            directory.display()
+        )
+    };
     let note = files.is_empty().then(none);
     Files { files, note }
 }
@@ -55,7 +61,14 @@ pub(super) fn render(chart: &Chart) -> String {
     let mut parts = Vec::new();
     let mut y = MARGIN + 14.0;
     for line in wrapped(&chart.title, 18.0) {
-        parts.push(text(MARGIN, y, 18.0, STRONG, &line, &[("font-weight", "600")]));
+        parts.push(text(
+            MARGIN,
+            y,
+            18.0,
+            STRONG,
+            &line,
+            &[("font-weight", "600")],
+        ));
         y += 22.0;
     }
     for line in wrapped(&chart.subtitle, 12.5) {
@@ -69,12 +82,18 @@ pub(super) fn render(chart: &Chart) -> String {
         ChartKind::Stacked => bars::draw_stacked(chart, y),
     };
     parts.extend(drawn);
-    if matches!(chart.kind, ChartKind::Lines | ChartKind::Groups | ChartKind::Stacked) {
+    if matches!(
+        chart.kind,
+        ChartKind::Lines | ChartKind::Groups | ChartKind::Stacked
+    ) {
         let legend;
         (legend, bottom) = legend::draw(chart, bottom + 8.0);
         parts.extend(legend);
     }
-    let notes = marks(chart).into_iter().chain(left_out).chain(chart.notes.iter().cloned());
+    let notes = marks(chart)
+        .into_iter()
+        .chain(left_out)
+        .chain(chart.notes.iter().cloned());
     for (index, line) in notes.flat_map(|note| wrapped(&note, 12.0)).enumerate() {
         bottom += if index == 0 { 22.0 } else { 16.0 };
         parts.push(text(MARGIN, bottom, 12.0, QUIET, &line, &[]));
@@ -87,12 +106,18 @@ fn limited(chart: &Chart) -> (Chart, Option<String>) {
     let (bars, lines) = (chart.x.ticks.len(), chart.series.len());
     let mut fitting = chart.clone();
     let left_out = |shown: usize, all: usize, what: &str| {
-        Some(format!("The first {shown} of {all} {what}. The other {} do not fit.", all - shown))
+        Some(format!(
+            "The first {shown} of {all} {what}. The other {} do not fit.",
+            all - shown
+        ))
     };
     if chart.kind == ChartKind::Stacked && bars > MOST_BARS {
         let end = chart.x.ticks[MOST_BARS].at;
         fitting.x.ticks.truncate(MOST_BARS);
-        fitting.series.iter_mut().for_each(|series| series.points.retain(|point| point.x < end));
+        fitting
+            .series
+            .iter_mut()
+            .for_each(|series| series.points.retain(|point| point.x < end));
         return (fitting, left_out(MOST_BARS, bars, "cases"));
     }
     if matches!(chart.x.scale, XScale::Linear | XScale::Percentile) && lines > MOST_LINES {
@@ -104,11 +129,28 @@ fn limited(chart: &Chart) -> (Chart, Option<String>) {
 
 fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
     let (width, height) = (format!("{WIDTH:.0}"), format!("{:.0}", height.ceil()));
-    let paper = [("class", "wb-paper"), ("fill", palette::PAPER.light), ("width", &width), ("height", &height)];
+    let paper = [
+        ("class", "wb-paper"),
+        ("fill", palette::PAPER.light),
+        ("width", &width),
+        ("height", &height),
+    ];
     let mut children = vec![
-        element("title", &[], vec![Text::new(element::clean(&chart.title)).into()]),
-        element("desc", &[], vec![Text::new(element::clean(&description(chart))).into()]),
-        element("style", &[], vec![Text::new(palette::dark_styles(chart)).into()]),
+        element(
+            "title",
+            &[],
+            vec![Text::new(element::clean(&chart.title)).into()],
+        ),
+        element(
+            "desc",
+            &[],
+            vec![Text::new(element::clean(&description(chart))).into()],
+        ),
+        element(
+            "style",
+            &[],
+            vec![Text::new(palette::dark_styles(chart)).into()],
+        ),
         element("rect", &paper, Vec::new()),
     ];
     children.extend(parts);
@@ -134,11 +176,17 @@ fn marks(chart: &Chart) -> Vec<String> {
         marks.extend(bars::marks(chart, &scale));
     }
     let is_beyond = |point: &Point| point.figure.is_some_and(|figure| !scale.holds(figure.high));
-    let has_intervals = matches!(chart.kind, ChartKind::Lines | ChartKind::Groups | ChartKind::Bars);
+    let has_intervals = matches!(
+        chart.kind,
+        ChartKind::Lines | ChartKind::Groups | ChartKind::Bars
+    );
     if has_intervals && chart.points().any(is_beyond) {
         marks.push("Arrow: the interval ends outside the picture.".to_owned());
     }
-    if chart.points().any(|point| point.all_disturbed && point.figure.is_some()) {
+    if chart
+        .points()
+        .any(|point| point.all_disturbed && point.figure.is_some())
+    {
         let sign = match chart.kind {
             ChartKind::Bars => "~ and dashed bar",
             ChartKind::Lines | ChartKind::Groups => "Dashed ring",

@@ -20,7 +20,11 @@ pub enum Detail {
 pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
     let (width, shows_tables) = (width.filter(|_| !is_all), is_all || !report.is_brief());
-    let mut text = if is_all { head(report) } else { styled(QUIET, &one_line(report), width) };
+    let mut text = if is_all {
+        head(report)
+    } else {
+        styled(QUIET, &one_line(report), width)
+    };
     let mut is_cut = false;
     if shows_tables {
         for table in report.tables() {
@@ -31,8 +35,15 @@ pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     }
     let goals = goals_text(report, width);
     text += goals.as_deref().unwrap_or_default();
-    let found = [goals.is_none().then(|| report.findings_table(true)), report.targets_table()];
-    for table in found.into_iter().flatten().filter(|table| !table.rows.is_empty()) {
+    let found = [
+        goals.is_none().then(|| report.findings_table(true)),
+        report.targets_table(),
+    ];
+    for table in found
+        .into_iter()
+        .flatten()
+        .filter(|table| !table.rows.is_empty())
+    {
         text += &table_text(table, width).0;
     }
     let said = sentences(report, shows_tables, is_cut);
@@ -48,7 +59,8 @@ fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
     if report.findings.is_empty() {
         return None;
     }
-    if width.is_none() || !report.is_brief() || report.advice.is_some() || report.compares_targets() {
+    if width.is_none() || !report.is_brief() || report.advice.is_some() || report.compares_targets()
+    {
         return None;
     }
     let table = report.findings_table(false).made_visible();
@@ -56,16 +68,25 @@ fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
         if finding.is_baseline && finding.target.is_none() {
             return String::new();
         }
-        let target = finding.target.as_ref().map_or(String::new(), |target| format!("{target}: "));
+        let target = finding
+            .target
+            .as_ref()
+            .map_or(String::new(), |target| format!("{target}: "));
         visible(&(target + &finding.description)).into_owned()
     };
     let ways: Vec<String> = report.findings.iter().map(way).collect();
-    Some(format!("\n{}\n", with_text_below(&table, &ways, width)?.join("\n")))
+    Some(format!(
+        "\n{}\n",
+        with_text_below(&table, &ways, width)?.join("\n")
+    ))
 }
 
 fn head(report: &Report) -> String {
     let run = &report.run;
-    let number = report.number.map(|number| format!(" · run {number}")).unwrap_or_default();
+    let number = report
+        .number
+        .map(|number| format!(" · run {number}"))
+        .unwrap_or_default();
     let mut text = format!(
         "{HEADING}writebench {}{HEADING:#}{number} · {} · seed {}\n",
         visible(&run.version),
@@ -88,18 +109,40 @@ fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, S
     if report.advice.is_some() || report.findings.is_empty() {
         said.extend(report.conclusions.iter().map(plain));
     } else if shows_tables {
-        let certain = report.answers.iter().filter(|answer| !answer.certainty.is_empty());
-        let certain = certain.map(|answer| format!("{}: {}", answer.finding.goal, answer.certainty));
+        let certain = report
+            .answers
+            .iter()
+            .filter(|answer| !answer.certainty.is_empty());
+        let certain =
+            certain.map(|answer| format!("{}: {}", answer.finding.goal, answer.certainty));
         said.extend(certain.map(|line| plain(&line)));
         said.extend(report.remarks.iter().map(plain));
         said.extend(report.read_back.iter().map(|line| (QUIET, line.clone())));
     }
-    said.extend(report.smallest_difference.iter().map(|line| (QUIET, line.clone())));
+    said.extend(
+        report
+            .smallest_difference
+            .iter()
+            .map(|line| (QUIET, line.clone())),
+    );
     said.extend(missing(&report.run).map(|line| (WARNING, format!("Missing: {line}"))));
-    let most = if shows_tables { report.warnings.len() } else { FEW_WARNINGS };
-    said.extend(report.warnings.iter().take(most).map(|line| (WARNING, line.clone())));
+    let most = if shows_tables {
+        report.warnings.len()
+    } else {
+        FEW_WARNINGS
+    };
+    said.extend(
+        report
+            .warnings
+            .iter()
+            .take(most)
+            .map(|line| (WARNING, line.clone())),
+    );
     if let more @ 1.. = report.warnings.len().saturating_sub(most) {
-        said.push((WARNING, format!("{} with `show --all`.", counted(more, "more warning"))));
+        said.push((
+            WARNING,
+            format!("{} with `show --all`.", counted(more, "more warning")),
+        ));
     }
     if is_cut {
         said.push((QUIET, "`show --all` has all columns.".to_owned()));
@@ -109,7 +152,10 @@ fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, S
 
 /// Breaks at spaces.
 pub(super) fn styled(style: Style, line: &str, width: Option<usize>) -> String {
-    format!("{style}{}{style:#}\n", folded(&visible(line), width.unwrap_or(usize::MAX), 0).trim_end())
+    format!(
+        "{style}{}{style:#}\n",
+        folded(&visible(line), width.unwrap_or(usize::MAX), 0).trim_end()
+    )
 }
 
 /// Also whether a wider terminal would show more.
@@ -139,19 +185,34 @@ pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
 
 /// The column of names, if rows begin with labels.
 fn names_of_labels(table: &Table) -> Option<usize> {
-    let begins_with_label =
-        table.columns.first().is_some_and(|first| first.heading.is_empty() && first.is_text);
-    let case = table.columns.iter().position(|column| column.heading == table::CASE)?;
-    (begins_with_label && table.columns[1..case].iter().all(|column| !column.is_text)).then_some(case)
+    let begins_with_label = table
+        .columns
+        .first()
+        .is_some_and(|first| first.heading.is_empty() && first.is_text);
+    let case = table
+        .columns
+        .iter()
+        .position(|column| column.heading == table::CASE)?;
+    (begins_with_label && table.columns[1..case].iter().all(|column| !column.is_text))
+        .then_some(case)
 }
 
 /// The case of each label, if it does not fit next to the values.
 fn legend(table: &Table, case: usize, width: Option<usize>) -> String {
-    let label_width = table.rows.iter().map(|row| display_width(&row[0])).max().unwrap_or(0);
+    let label_width = table
+        .rows
+        .iter()
+        .map(|row| display_width(&row[0]))
+        .max()
+        .unwrap_or(0);
     let beside = |row: &Vec<String>| format!("{}  {}", padded(&row[0], label_width), row[case]);
     let below = |row: &Vec<String>| format!("{}\n  {}", row[0], row[case]);
     let fits = |row: &Vec<String>| width.is_none_or(|width| display_width(&beside(row)) <= width);
     let all_fit = table.rows.iter().all(fits);
     let line = |row| if all_fit { beside(row) } else { below(row) };
-    table.rows.iter().map(|row| format!("{QUIET}{}{QUIET:#}\n", line(row))).collect()
+    table
+        .rows
+        .iter()
+        .map(|row| format!("{QUIET}{}{QUIET:#}\n", line(row)))
+        .collect()
 }

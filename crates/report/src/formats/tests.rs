@@ -4,8 +4,8 @@ mod first_screen;
 mod layouts;
 
 use writebench_model::{
-    Extent, Failure, Limit, LimitKind, MissingTarget, Outcome, Phase, ReadBack, ReadFrom, RunRecord, RunStatus,
-    Sample, Timeline,
+    Extent, Failure, Limit, LimitKind, MissingTarget, Outcome, Phase, ReadBack, ReadFrom,
+    RunRecord, RunStatus, Sample, Timeline,
 };
 use writebench_testkit::{example_case, example_run, section_of};
 
@@ -25,8 +25,16 @@ fn good(write_ms: [u64; 6]) -> Vec<Sample> {
             sample.user_cpu_ns = 1_000_000;
             sample.system_cpu_ns = ms * 990_000;
             sample.probe_ns = [2_000_000, 2_100_000];
-            let (extent, bytes) = if round == 0 { (Extent::Whole, 1 << 30) } else { (Extent::Part, 1 << 26) };
-            sample.read_back = Some(ReadBack { extent, bytes, from: Some(ReadFrom::PageCache) });
+            let (extent, bytes) = if round == 0 {
+                (Extent::Whole, 1 << 30)
+            } else {
+                (Extent::Part, 1 << 26)
+            };
+            sample.read_back = Some(ReadBack {
+                extent,
+                bytes,
+                from: Some(ReadFrom::PageCache),
+            });
             sample
         })
         .collect()
@@ -46,8 +54,14 @@ fn failure(errno: i32) -> Failure {
 fn report() -> Report {
     let mut disturbed = good([250, 260, 255, 251, 252, 700]);
     disturbed[5].disturbed = Some("memory copy 2.0 times slower than usual".to_owned());
-    let failed = vec![Sample::without_figures(0, Outcome::Failed(failure(28).into()))];
-    let unsupported = vec![Sample::without_figures(0, Outcome::Unsupported(failure(95).into()))];
+    let failed = vec![Sample::without_figures(
+        0,
+        Outcome::Failed(failure(28).into()),
+    )];
+    let unsupported = vec![Sample::without_figures(
+        0,
+        Outcome::Unsupported(failure(95).into()),
+    )];
     let cases = vec![
         example_case(
             "Into an emptied file",
@@ -55,11 +69,29 @@ fn report() -> Report {
             good([300, 310, 305, 301, 302, 303]),
         ),
         example_case("Into an emptied file", "write,prepare=truncate", disturbed),
-        example_case("Into a preallocated file", "write,prepare=fallocate", unsupported),
-        example_case("Into a preallocated file", "write,size=4GiB,prepare=fallocate", failed),
-        example_case("Into a preallocated file", "fwrite,prepare=fallocate", Vec::new()),
+        example_case(
+            "Into a preallocated file",
+            "write,prepare=fallocate",
+            unsupported,
+        ),
+        example_case(
+            "Into a preallocated file",
+            "write,size=4GiB,prepare=fallocate",
+            failed,
+        ),
+        example_case(
+            "Into a preallocated file",
+            "fwrite,prepare=fallocate",
+            Vec::new(),
+        ),
     ];
-    Report::from_run(Some(3), RunRecord { cases, ..example_run() })
+    Report::from_run(
+        Some(3),
+        RunRecord {
+            cases,
+            ..example_run()
+        },
+    )
 }
 
 /// A write outruns its disk for three seconds.
@@ -70,14 +102,38 @@ fn burst() -> Report {
         let bytes: Vec<u64> = (0..100).map(fast_then_slow).collect();
         sample.bytes = bytes.iter().sum();
         sample.phases_ns.write = 10_000_000_000;
-        sample.timeline = Some(Timeline { interval_ns: 100_000_000, bytes }.into());
+        sample.timeline = Some(
+            Timeline {
+                interval_ns: 100_000_000,
+                bytes,
+            }
+            .into(),
+        );
         sample
     });
-    let mut steady = example_case("Long", "write,size=16GiB", good([250, 260, 255, 251, 252, 253]));
-    steady.samples[0].timeline = Some(Timeline { interval_ns: 100_000_000, bytes: vec![1 << 20; 20] }.into());
-    let mut durable = example_case("Long", "write,size=1GiB,sync=fsync", good([900, 910, 905, 901, 902, 903]));
+    let mut steady = example_case(
+        "Long",
+        "write,size=16GiB",
+        good([250, 260, 255, 251, 252, 253]),
+    );
+    steady.samples[0].timeline = Some(
+        Timeline {
+            interval_ns: 100_000_000,
+            bytes: vec![1 << 20; 20],
+        }
+        .into(),
+    );
+    let mut durable = example_case(
+        "Long",
+        "write,size=1GiB,sync=fsync",
+        good([900, 910, 905, 901, 902, 903]),
+    );
     durable.contract.durability = writebench_model::Durability::Durable;
-    let cases = vec![example_case("Long", "write,chunk=1MiB", long.collect()), steady, durable];
+    let cases = vec![
+        example_case("Long", "write,chunk=1MiB", long.collect()),
+        steady,
+        durable,
+    ];
     let limit = |kind, bytes_per_s| Limit {
         kind,
         threads: 1,
@@ -89,7 +145,10 @@ fn burst() -> Report {
         limit(LimitKind::MemoryCopyNonTemporal, Some(9_100_000_000)),
         limit(LimitKind::DeviceWrite, None),
     ];
-    let mut run = RunRecord { cases, ..example_run() };
+    let mut run = RunRecord {
+        cases,
+        ..example_run()
+    };
     run.targets[0].limits = limits;
     Report::from_run(Some(4), run)
 }
@@ -104,14 +163,28 @@ fn the_table_shows_falls_and_shares_of_limits() {
     ] {
         assert!(text.contains(line), "{text}");
     }
-    let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    let row = |name: &str| {
+        text.lines()
+            .find(|line| line.starts_with(name))
+            .unwrap()
+            .to_owned()
+    };
     // 17.7 GB in 10 s, of 5.2 GB/s.
-    assert!(row("write,chunk=1MiB ").contains("34 %") && row("write,chunk=1MiB ").contains("burst"), "{text}");
-    assert!(row("write,size=16GiB ").contains("76 %") && row("write,size=16GiB ").contains("steady"), "{text}");
+    assert!(
+        row("write,chunk=1MiB ").contains("34 %") && row("write,chunk=1MiB ").contains("burst"),
+        "{text}"
+    );
+    assert!(
+        row("write,size=16GiB ").contains("76 %") && row("write,size=16GiB ").contains("steady"),
+        "{text}"
+    );
     let durable = row("write,size=1GiB,sync=fsync ");
     assert!(durable.contains('–') && !durable.contains(" % "), "{text}");
     let markdown = super::markdown::render(&burst());
-    assert!(markdown.contains("| of limit |") && markdown.contains("| over time |"), "{markdown}");
+    assert!(
+        markdown.contains("| of limit |") && markdown.contains("| over time |"),
+        "{markdown}"
+    );
 }
 
 #[test]
@@ -131,19 +204,35 @@ fn programs_get_limit_and_stability_of_samples_and_cases() {
         (cell(0, "limit_kind"), cell(0, "limit_bytes_per_s")),
         ("memory-copy".to_owned(), "5200000000".to_owned())
     );
-    assert_eq!((cell(6, "stability"), cell(7, "stability")), ("steady".to_owned(), String::new()));
+    assert_eq!(
+        (cell(6, "stability"), cell(7, "stability")),
+        ("steady".to_owned(), String::new())
+    );
     assert_eq!(cell(12, "limit_kind"), "", "not measured");
     let document: serde_json::Value = serde_json::from_str(&super::json::render(&burst())).unwrap();
     let estimate = |index: usize| &document["cases"][index]["estimate"];
     assert_eq!(estimate(0)["over_time"]["stability"], "burst");
-    assert!((estimate(0)["over_time"]["burst"]["duration_ns"].as_f64().unwrap() - 3.1e9).abs() < 1.0);
+    assert!(
+        (estimate(0)["over_time"]["burst"]["duration_ns"]
+            .as_f64()
+            .unwrap()
+            - 3.1e9)
+            .abs()
+            < 1.0
+    );
     assert_eq!(estimate(0)["limit"]["kind"], "memory-copy");
     assert_eq!(
-        (&estimate(1)["over_time"]["stability"], &estimate(1)["over_time"]["timelines"]),
+        (
+            &estimate(1)["over_time"]["stability"],
+            &estimate(1)["over_time"]["timelines"]
+        ),
         (&"steady".into(), &1.into())
     );
     assert!(estimate(2)["limit"].is_null() && estimate(2)["over_time"].is_null());
-    assert_eq!(document["targets"][0]["limits"][2]["description"], "O_DIRECT is refused");
+    assert_eq!(
+        document["targets"][0]["limits"][2]["description"],
+        "O_DIRECT is refused"
+    );
 }
 
 pub(crate) fn plain(styled: &str) -> String {
@@ -162,14 +251,27 @@ fn shown(report: &Report, width: Option<usize>) -> String {
 
 #[test]
 fn the_terminal_shows_every_case_with_values_or_a_cause() {
-    insta::assert_snapshot!(plain(&super::terminal::report(&report(), Detail::All, Some(80))));
+    insta::assert_snapshot!(plain(&super::terminal::report(
+        &report(),
+        Detail::All,
+        Some(80)
+    )));
 }
 
 #[test]
 fn a_narrow_terminal_gets_fewer_columns_and_no_broken_line() {
     let text = plain(&shown(&report(), Some(80)));
-    let table_lines: Vec<&str> = text.lines().filter(|line| line.starts_with("write,")).collect();
-    assert!(table_lines.iter().take(2).all(|line| line.chars().count() <= 80), "{text}");
+    let table_lines: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("write,"))
+        .collect();
+    assert!(
+        table_lines
+            .iter()
+            .take(2)
+            .all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
     assert!(text.contains("`show --all` has all columns."));
 }
 
@@ -189,9 +291,18 @@ fn a_spreadsheet_finds_no_formula_in_text_and_numbers_stay_numbers() {
     let text = super::csv::render(&report);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let row = reader.records().next().unwrap().unwrap();
-    assert!(row.iter().any(|cell| cell == "'=HYPERLINK(\"http://x\",\"a, b\")"), "{row:?}");
-    assert!(row.iter().any(|cell| cell == "'@SUM(1)") && row.iter().any(|cell| cell == "'\t=1"), "{row:?}");
-    let row = ["-5", "-0.25", "+1e9", "-x", "+", "-inf", "\r"].map(str::to_owned).to_vec();
+    assert!(
+        row.iter()
+            .any(|cell| cell == "'=HYPERLINK(\"http://x\",\"a, b\")"),
+        "{row:?}"
+    );
+    assert!(
+        row.iter().any(|cell| cell == "'@SUM(1)") && row.iter().any(|cell| cell == "'\t=1"),
+        "{row:?}"
+    );
+    let row = ["-5", "-0.25", "+1e9", "-x", "+", "-inf", "\r"]
+        .map(str::to_owned)
+        .to_vec();
     let expected = ["-5", "-0.25", "+1e9", "'-x", "'+", "'-inf", "'\r"];
     assert_eq!(super::csv::cells(row).collect::<Vec<_>>(), expected);
 }
@@ -201,11 +312,23 @@ fn a_small_share_has_all_of_its_digits() {
     let mut report = report();
     let target = &mut report.run.targets[0];
     let (kind, description) = (LimitKind::MemoryCopy, String::new());
-    target.limits = vec![Limit { kind, threads: 1, bytes_per_s: Some(u64::MAX / 4), description }];
+    target.limits = vec![Limit {
+        kind,
+        threads: 1,
+        bytes_per_s: Some(u64::MAX / 4),
+        description,
+    }];
     let text = super::csv::render(&report);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let at = reader.headers().unwrap().iter().position(|heading| heading == "limit_share").unwrap();
-    let share: f64 = reader.records().next().unwrap().unwrap()[at].parse().unwrap();
+    let at = reader
+        .headers()
+        .unwrap()
+        .iter()
+        .position(|heading| heading == "limit_share")
+        .unwrap();
+    let share: f64 = reader.records().next().unwrap().unwrap()[at]
+        .parse()
+        .unwrap();
     assert!(share > 0.0 && share < 1e-6, "{share}");
 }
 
@@ -215,7 +338,8 @@ fn a_terminal_sees_no_style_but_ours() {
     let mut report = report();
     for case in &mut report.cases {
         (case.record.label, case.reason) = (Some(FOREIGN.to_owned()), Some(FOREIGN.to_owned()));
-        (case.record.origin, case.record.target) = (section_of("write", FOREIGN), FOREIGN.to_owned());
+        (case.record.origin, case.record.target) =
+            (section_of("write", FOREIGN), FOREIGN.to_owned());
         case.name = FOREIGN.to_owned();
     }
     report.warnings.push(FOREIGN.to_owned());
@@ -228,7 +352,10 @@ fn a_terminal_sees_no_style_but_ours() {
     let text = super::terminal::report(&report, Detail::All, None) + &shown(&report, Some(80));
     assert!(text.contains("x\\u{1b}[8m\\r\\u{202e}y"), "{text:?}");
     let shown = plain(&text);
-    assert!(shown.chars().all(|c| c == '\n' || !c.is_control()) && !shown.contains('\u{202e}'), "{text:?}");
+    assert!(
+        shown.chars().all(|c| c == '\n' || !c.is_control()) && !shown.contains('\u{202e}'),
+        "{text:?}"
+    );
     assert!(!text.contains("\u{1b}[8m"), "{text:?}");
 }
 
@@ -238,23 +365,39 @@ fn csv_has_a_row_for_every_sample() {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 14);
-    let reason = reader.headers().unwrap().iter().position(|heading| heading == "reason").unwrap();
+    let reason = reader
+        .headers()
+        .unwrap()
+        .iter()
+        .position(|heading| heading == "reason")
+        .unwrap();
     assert_eq!(&rows[13][reason], "fallocate: No space left on device (28)");
 }
 
 #[test]
 fn json_has_no_value_for_a_case_without_a_good_sample() {
-    let document: serde_json::Value = serde_json::from_str(&super::json::render(&report())).unwrap();
+    let document: serde_json::Value =
+        serde_json::from_str(&super::json::render(&report())).unwrap();
     assert_eq!(document["schema"], 6);
     let cases = document["cases"].as_array().unwrap();
     for case in cases {
-        assert_eq!(case["estimate"].is_null(), case["outcome"] != "ok", "{case}");
+        assert_eq!(
+            case["estimate"].is_null(),
+            case["outcome"] != "ok",
+            "{case}"
+        );
     }
     assert_eq!(cases[3]["outcome"], "failed");
-    assert_eq!(cases[3]["reason"], "fallocate: No space left on device (28)");
+    assert_eq!(
+        cases[3]["reason"],
+        "fallocate: No space left on device (28)"
+    );
     assert_eq!(cases[4]["outcome"], "not-run");
     assert_eq!(cases[1]["estimate"]["disturbed_samples"], 1);
-    assert_eq!(cases[1]["samples"][5]["disturbed_by"], "memory copy 2.0 times slower than usual");
+    assert_eq!(
+        cases[1]["samples"][5]["disturbed_by"],
+        "memory copy 2.0 times slower than usual"
+    );
     assert!(cases[0]["estimate"]["throughput_bytes_per_s"]["low"].is_f64());
     assert_eq!(cases[0]["samples"][0]["phases_ns"]["write"], 300_000_000);
 }
@@ -267,13 +410,29 @@ fn side_by_side() -> Report {
         (case.target, case.origin) = (target.to_owned(), section_of("buffer", "A chunk"));
         case
     };
-    let cases = vec![on("ext4", "4KiB", 4), on("xfs", "4KiB", 8), on("ext4", "1MiB", 1), on("xfs", "1MiB", 1)];
-    let targets = vec![writebench_testkit::example_target("ext4"), writebench_testkit::example_target("xfs")];
-    let missing =
-        vec![MissingTarget { name: "jfs".to_owned(), reason: "mkfs.jfs is not installed".to_owned() }];
+    let cases = vec![
+        on("ext4", "4KiB", 4),
+        on("xfs", "4KiB", 8),
+        on("ext4", "1MiB", 1),
+        on("xfs", "1MiB", 1),
+    ];
+    let targets = vec![
+        writebench_testkit::example_target("ext4"),
+        writebench_testkit::example_target("xfs"),
+    ];
+    let missing = vec![MissingTarget {
+        name: "jfs".to_owned(),
+        reason: "mkfs.jfs is not installed".to_owned(),
+    }];
     Report::from_run(
         Some(5),
-        RunRecord { cases, targets, missing, status: RunStatus::Complete, ..example_run() },
+        RunRecord {
+            cases,
+            targets,
+            missing,
+            status: RunStatus::Complete,
+            ..example_run()
+        },
     )
 }
 
@@ -284,14 +443,23 @@ fn several_targets_are_compared_with_the_first_side_by_side() {
 
 #[test]
 fn programs_get_the_target_with_every_case() {
-    let document: serde_json::Value = serde_json::from_str(&super::json::render(&side_by_side())).unwrap();
+    let document: serde_json::Value =
+        serde_json::from_str(&super::json::render(&side_by_side())).unwrap();
     assert_eq!(document["targets"][1]["name"], "xfs");
-    assert_eq!(document["missing_targets"][0]["reason"], "mkfs.jfs is not installed");
+    assert_eq!(
+        document["missing_targets"][0]["reason"],
+        "mkfs.jfs is not installed"
+    );
     assert_eq!(document["cases"][1]["target"], "xfs");
     let csv = super::csv::render(&side_by_side());
-    let rows: Vec<csv::StringRecord> =
-        csv::Reader::from_reader(csv.as_bytes()).records().map(Result::unwrap).collect();
-    assert_eq!((&rows[0][1], &rows[6][1], &rows[6][2]), ("ext4", "xfs", "ext4"));
+    let rows: Vec<csv::StringRecord> = csv::Reader::from_reader(csv.as_bytes())
+        .records()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(
+        (&rows[0][1], &rows[6][1], &rows[6][2]),
+        ("ext4", "xfs", "ext4")
+    );
 }
 
 /// User CPU time is counted in ticks: 0 in most short samples.
@@ -307,13 +475,30 @@ fn rounds_without_cpu_time_distinguish_no_targets() {
         (case.target, case.origin) = (target.to_owned(), section_of("buffer", "A chunk"));
         case
     };
-    let cases = vec![on("a", [1, 0, 0, 0, 1, 0, 0, 0]), on("b", [0, 0, 1, 0, 0, 0, 1, 0])];
+    let cases = vec![
+        on("a", [1, 0, 0, 0, 1, 0, 0, 0]),
+        on("b", [0, 0, 1, 0, 0, 0, 1, 0]),
+    ];
     for names in [["a", "b"], ["b", "a"]] {
         let targets = names.map(writebench_testkit::example_target).to_vec();
-        let report = Report::from_run(None, RunRecord { cases: cases.clone(), targets, ..example_run() });
+        let report = Report::from_run(
+            None,
+            RunRecord {
+                cases: cases.clone(),
+                targets,
+                ..example_run()
+            },
+        );
         let tables = report.tables();
-        let user = tables.iter().find(|table| table.title.contains("user CPU")).unwrap();
-        let ratio = user.columns.iter().position(|column| column.heading == "first").unwrap();
+        let user = tables
+            .iter()
+            .find(|table| table.title.contains("user CPU"))
+            .unwrap();
+        let ratio = user
+            .columns
+            .iter()
+            .position(|column| column.heading == "first")
+            .unwrap();
         assert_eq!(user.rows[0][ratio], "? 1.00", "{:?}", user.rows[0]);
     }
 }
@@ -321,12 +506,27 @@ fn rounds_without_cpu_time_distinguish_no_targets() {
 #[test]
 fn each_line_is_a_document_from_the_run_to_its_end() {
     let text = super::jsonl::render(&report());
-    let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((&lines[0]["run"]["schema"], &lines[0]["run"]["id"]), (&6.into(), &"0f0e".into()));
-    assert_eq!(lines[0]["run"]["targets"][0]["environment"]["filesystem"]["kind"], "ext4");
+    let lines: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        (&lines[0]["run"]["schema"], &lines[0]["run"]["id"]),
+        (&6.into(), &"0f0e".into())
+    );
+    assert_eq!(
+        lines[0]["run"]["targets"][0]["environment"]["filesystem"]["kind"],
+        "ext4"
+    );
     assert_eq!(lines.len(), 16, "the run, fourteen samples, the end");
-    assert_eq!(lines[1]["sample"]["case"], "write,chunk=4KiB,prepare=truncate");
-    let rounds: Vec<u64> = lines[1..15].iter().map(|line| line["sample"]["round"].as_u64().unwrap()).collect();
+    assert_eq!(
+        lines[1]["sample"]["case"],
+        "write,chunk=4KiB,prepare=truncate"
+    );
+    let rounds: Vec<u64> = lines[1..15]
+        .iter()
+        .map(|line| line["sample"]["round"].as_u64().unwrap())
+        .collect();
     assert!(rounds.is_sorted(), "{rounds:?}");
     assert_eq!(lines[15]["end"]["status"], "limited");
 }

@@ -3,7 +3,8 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::{
-    CaseRecord, Contract, Durability, GOALS, Limit, Objective, Outcome, RunRecord, Sample, Stage, TargetRecord,
+    CaseRecord, Contract, Durability, GOALS, Limit, Objective, Outcome, RunRecord, Sample, Stage,
+    TargetRecord,
 };
 use writebench_stats::{Interval, Verdict, counts_disturbed, grouped};
 
@@ -32,11 +33,20 @@ pub struct CaseReport {
 
 pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     let records = tables_together(std::mem::take(&mut run.cases));
-    let places: HashMap<&str, usize> = run.targets.iter().map(|target| target.name.as_str()).zip(0..).collect();
+    let places: HashMap<&str, usize> = run
+        .targets
+        .iter()
+        .map(|target| target.name.as_str())
+        .zip(0..)
+        .collect();
     let case = |record: CaseRecord| {
         let place = places.get(record.target.as_str()).copied();
         let not_durable = place.and_then(|place| why_not_durable(&record, &run.targets[place]));
-        let mut case = CaseReport { place, not_durable, ..CaseReport::new(record, run.settings.objective) };
+        let mut case = CaseReport {
+            place,
+            not_durable,
+            ..CaseReport::new(record, run.settings.objective)
+        };
         if run.is_side_by_side() {
             case.name = format!("{} on {}", case.name, case.record.target);
         }
@@ -44,10 +54,14 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     };
     let mut cases: Vec<CaseReport> = records.into_iter().map(case).collect();
     count_disturbed(&mut cases, run.settings.objective);
-    let modelled =
-        Modelled::for_cases(&cases.iter().map(CaseReport::judged).collect::<Vec<_>>(), run.settings.objective);
+    let modelled = Modelled::for_cases(
+        &cases.iter().map(CaseReport::judged).collect::<Vec<_>>(),
+        run.settings.objective,
+    );
     for (case, modelled) in cases.iter_mut().zip(modelled) {
-        let limits = case.place.map_or(&[][..], |place| &run.targets[place].limits);
+        let limits = case
+            .place
+            .map_or(&[][..], |place| &run.targets[place].limits);
         case.model(modelled, limits);
     }
     drop_exceeded_limits(&mut cases);
@@ -65,15 +79,21 @@ fn count_disturbed(cases: &mut [CaseReport], objective: Objective) {
         let able = places.iter().filter(|&&place| !cases[place].is_out());
         let numbers = able.map(|&place| {
             let good = cases[place].good_samples().count();
-            let calm = cases[place].good_samples().filter(|sample| sample.disturbed.is_none()).count();
+            let calm = cases[place]
+                .good_samples()
+                .filter(|sample| sample.disturbed.is_none())
+                .count();
             (good, calm)
         });
         if contest.is_some() && counts_disturbed(numbers) {
             for place in places {
                 let case = &mut cases[place];
                 case.counts_disturbed = true;
-                case.estimate =
-                    Estimate::from_samples(&case.record, &Sample::good(&case.record.samples), objective);
+                case.estimate = Estimate::from_samples(
+                    &case.record,
+                    &Sample::good(&case.record.samples),
+                    objective,
+                );
             }
         }
     }
@@ -90,19 +110,33 @@ fn why_not_durable(record: &CaseRecord, target: &TargetRecord) -> Option<String>
 
 /// A case that joined a contest was recorded last, but belongs in its table.
 fn tables_together(rows: Vec<CaseRecord>) -> Vec<CaseRecord> {
-    let table = |row: &CaseRecord| (row.origin.suite().to_owned(), row.origin.section().to_owned());
-    grouped(rows, table).into_iter().flat_map(|(_, rows)| rows).collect()
+    let table = |row: &CaseRecord| {
+        (
+            row.origin.suite().to_owned(),
+            row.origin.section().to_owned(),
+        )
+    };
+    grouped(rows, table)
+        .into_iter()
+        .flat_map(|(_, rows)| rows)
+        .collect()
 }
 
 /// A limit that a case exceeds is wrong: all cases of the target lose it.
 fn drop_exceeded_limits(cases: &mut [CaseReport]) {
     let key = |place, limit: Reached| (place, limit.kind, limit.threads);
-    let limits = cases.iter().filter_map(|case| Some((case.place, case.estimate.as_ref()?.limit?)));
-    let exceeded: HashSet<_> =
-        limits.filter(|(_, limit)| limit.share > 1.0).map(|(place, limit)| key(place, limit)).collect();
+    let limits = cases
+        .iter()
+        .filter_map(|case| Some((case.place, case.estimate.as_ref()?.limit?)));
+    let exceeded: HashSet<_> = limits
+        .filter(|(_, limit)| limit.share > 1.0)
+        .map(|(place, limit)| key(place, limit))
+        .collect();
     for case in cases {
         if let Some(estimate) = &mut case.estimate {
-            estimate.limit = estimate.limit.filter(|limit| !exceeded.contains(&key(case.place, *limit)));
+            estimate.limit = estimate
+                .limit
+                .filter(|limit| !exceeded.contains(&key(case.place, *limit)));
         }
     }
 }
@@ -114,7 +148,9 @@ impl CaseReport {
             Some(sample) => sample.reason(),
             None => Some("not measured: the run ended before its turn".to_owned()),
         };
-        let name = record.program().map_or_else(|| record.case.to_string(), |command| format!("`{command}`"));
+        let name = record
+            .program()
+            .map_or_else(|| record.case.to_string(), |command| format!("`{command}`"));
         let estimate = Estimate::from_case(&record, objective);
         Self {
             name,
@@ -132,13 +168,18 @@ impl CaseReport {
     #[cfg(test)]
     pub(crate) fn from_record(record: CaseRecord) -> Self {
         let mut case = Self::new(record, Objective::Time);
-        let modelled = Modelled::for_cases(&[case.judged()], Objective::Time).pop().flatten();
+        let modelled = Modelled::for_cases(&[case.judged()], Objective::Time)
+            .pop()
+            .flatten();
         case.model(modelled, &[]);
         case
     }
 
     pub(crate) fn judged(&self) -> Judged<'_> {
-        Judged { record: &self.record, counts_disturbed: self.counts_disturbed }
+        Judged {
+            record: &self.record,
+            counts_disturbed: self.counts_disturbed,
+        }
     }
 
     /// The model determines all values of the total time.
@@ -147,8 +188,11 @@ impl CaseReport {
             let value_ns = modelled.as_ref().and_then(Modelled::value_ns);
             let value_ns = value_ns.or_else(|| estimate.unmodelled_ns(&self.record));
             let value_ns = value_ns.filter(|_| estimate.objective == Objective::Time);
-            value_ns.into_iter().for_each(|value_ns| estimate.adjust(&self.record, value_ns));
-            estimate.limit = Reached::for_case(&self.record, estimate.throughput_bytes_per_s.value, limits);
+            value_ns
+                .into_iter()
+                .for_each(|value_ns| estimate.adjust(&self.record, value_ns));
+            estimate.limit =
+                Reached::for_case(&self.record, estimate.throughput_bytes_per_s.value, limits);
         }
         self.modelled = modelled;
     }
@@ -160,7 +204,8 @@ impl CaseReport {
     }
 
     pub(crate) fn verdict_to(&self, other: &Self) -> Verdict {
-        self.ratio_to(other).map_or(Verdict::Inconclusive, |ratio| ratio.verdict())
+        self.ratio_to(other)
+            .map_or(Verdict::Inconclusive, |ratio| ratio.verdict())
     }
 
     pub(crate) fn target<'r>(&self, run: &'r RunRecord) -> Option<&'r TargetRecord> {
@@ -180,11 +225,17 @@ impl CaseReport {
     /// The outcome with its reason. None if ok.
     pub(crate) fn cause(&self) -> Option<String> {
         let reason = self.reason.as_ref()?;
-        Some(self.outcome().map_or_else(|| reason.clone(), |outcome| format!("{}: {reason}", outcome.name())))
+        Some(self.outcome().map_or_else(
+            || reason.clone(),
+            |outcome| format!("{}: {reason}", outcome.name()),
+        ))
     }
 
     pub(crate) fn good_samples(&self) -> impl Iterator<Item = &Sample> {
-        self.record.samples.iter().filter(|sample| sample.outcome.is_ok())
+        self.record
+            .samples
+            .iter()
+            .filter(|sample| sample.outcome.is_ok())
     }
 
     pub(crate) fn is_ok(&self) -> bool {
@@ -199,7 +250,12 @@ impl CaseReport {
 
     /// Whether no sample more could make it the answer: one failed, or the case breaks a promise of durability.
     pub(crate) fn is_out(&self) -> bool {
-        self.not_durable.is_some() || self.record.samples.iter().any(|sample| !sample.outcome.is_ok())
+        self.not_durable.is_some()
+            || self
+                .record
+                .samples
+                .iter()
+                .any(|sample| !sample.outcome.is_ok())
     }
 
     /// One or two samples of a search, outside all tables.
@@ -208,33 +264,52 @@ impl CaseReport {
     }
 
     pub(crate) fn has_limit(&self) -> bool {
-        self.estimate.as_ref().is_some_and(|estimate| estimate.limit.is_some())
+        self.estimate
+            .as_ref()
+            .is_some_and(|estimate| estimate.limit.is_some())
     }
 
     /// The key of the ranking, infinite without a value.
     pub(crate) fn time_ns(&self) -> f64 {
-        let measured = || self.estimate.as_ref().map(|estimate| estimate.total_ns.value);
-        self.modelled.as_ref().and_then(Modelled::value_ns).or_else(measured).unwrap_or(f64::INFINITY)
+        let measured = || {
+            self.estimate
+                .as_ref()
+                .map(|estimate| estimate.total_ns.value)
+        };
+        self.modelled
+            .as_ref()
+            .and_then(Modelled::value_ns)
+            .or_else(measured)
+            .unwrap_or(f64::INFINITY)
     }
 }
 
 /// Cases without a rank are last.
 pub(crate) fn by_rank(a: &CaseReport, b: &CaseReport) -> Ordering {
-    b.is_ranked().cmp(&a.is_ranked()).then(a.time_ns().total_cmp(&b.time_ns()))
+    b.is_ranked()
+        .cmp(&a.is_ranked())
+        .then(a.time_ns().total_cmp(&b.time_ns()))
 }
 
 /// The rows of a table with several targets.
-pub(crate) fn across_targets<C: Borrow<CaseReport>>(cases: impl IntoIterator<Item = C>) -> Vec<Vec<C>> {
+pub(crate) fn across_targets<C: Borrow<CaseReport>>(
+    cases: impl IntoIterator<Item = C>,
+) -> Vec<Vec<C>> {
     let mut met: HashMap<(String, String), usize> = HashMap::new();
     let numbered = cases.into_iter().map(|case| {
-        let CaseRecord { case: recorded, target, .. } = &case.borrow().record;
+        let CaseRecord {
+            case: recorded,
+            target,
+            ..
+        } = &case.borrow().record;
         let name = recorded.to_string();
         let times = met.entry((name.clone(), target.clone())).or_default();
         *times += 1;
         ((name, *times), case)
     });
     let rows = grouped(numbered, |(key, _)| key.clone()).into_iter();
-    rows.map(|(_, row)| row.into_iter().map(|(_, case)| case).collect()).collect()
+    rows.map(|(_, row)| row.into_iter().map(|(_, case)| case).collect())
+        .collect()
 }
 
 pub(crate) fn by_contract(cases: &[CaseReport]) -> Vec<(&Contract, Vec<&CaseReport>)> {

@@ -75,7 +75,10 @@ pub(crate) const PHASES: [(&str, PhaseNs); 5] = [
 
 /// None for whole files, or without calls.
 fn record_bytes(case: &CaseRecord) -> Option<u64> {
-    let case = case.case.known().filter(|case| case.method().has_axis(Axis::Chunk))?;
+    let case = case
+        .case
+        .known()
+        .filter(|case| case.method().has_axis(Axis::Chunk))?;
     Some(case.axes().chunk_size_bytes).filter(|&bytes| bytes != Axes::WHOLE)
 }
 
@@ -87,7 +90,11 @@ impl Estimate {
     /// Uses the model's time for the whole work.
     pub(crate) fn adjust(&mut self, case: &CaseRecord, value_ns: f64) {
         let per_s = |number: u64| as_f64(number) * 1e9 / value_ns;
-        let bytes = if self.truncated_samples == 0 { self.bytes } else { case.contract.bytes };
+        let bytes = if self.truncated_samples == 0 {
+            self.bytes
+        } else {
+            case.contract.bytes
+        };
         self.throughput_bytes_per_s.set(per_s(bytes));
         if self.truncated_samples == 0 {
             self.total_ns.set(value_ns);
@@ -103,7 +110,9 @@ impl Estimate {
     /// Of disturbed samples only, which no model has: one median, from which time and speeds follow. None for samples
     /// that were cut short.
     pub(crate) fn unmodelled_ns(&self, case: &CaseRecord) -> Option<f64> {
-        let times = Sample::usable(&case.samples).into_iter().map(|sample| as_f64(sample.phases_ns.total()));
+        let times = Sample::usable(&case.samples)
+            .into_iter()
+            .map(|sample| as_f64(sample.phases_ns.total()));
         let typical_ns = writebench_stats::log_median(&times.collect::<Vec<f64>>())?;
         Some(typical_ns).filter(|&ns| self.truncated_samples == 0 && ns > 0.0)
     }
@@ -114,7 +123,11 @@ impl Estimate {
     }
 
     /// From these good samples of the case.
-    pub(crate) fn from_samples(case: &CaseRecord, usable: &[&Sample], objective: Objective) -> Option<Self> {
+    pub(crate) fn from_samples(
+        case: &CaseRecord,
+        usable: &[&Sample],
+        objective: Objective,
+    ) -> Option<Self> {
         let values = |value: &dyn Fn(&Sample) -> f64| -> Vec<f64> {
             usable.iter().map(|sample| value(sample)).collect()
         };
@@ -125,9 +138,13 @@ impl Estimate {
         let per_s = |number: u64, ns: u64| as_f64(number) * 1e9 / as_f64(ns.max(1));
         let total_ns = values(&|sample| as_f64(sample.phases_ns.total()));
         let latency = latency(usable);
-        let disturbed_samples =
-            case.samples.iter().filter(|sample| sample.outcome.is_ok() && sample.disturbed.is_some()).count();
-        let throughput_bytes_per_s = figure(&|sample| per_s(sample.bytes, sample.phases_ns.total()))?;
+        let disturbed_samples = case
+            .samples
+            .iter()
+            .filter(|sample| sample.outcome.is_ok() && sample.disturbed.is_some())
+            .count();
+        let throughput_bytes_per_s =
+            figure(&|sample| per_s(sample.bytes, sample.phases_ns.total()))?;
         Some(Self {
             throughput_bytes_per_s,
             write_alone_bytes_per_s: figure(&|sample| per_s(sample.bytes, sample.phases_ns.write))?,
@@ -142,21 +159,26 @@ impl Estimate {
             user_cpu_ns: figure(&|sample| as_f64(sample.user_cpu_ns))?,
             system_cpu_ns: figure(&|sample| as_f64(sample.system_cpu_ns))?,
             bytes: usable.iter().map(|sample| sample.bytes).min()?,
-            truncated_samples: usable.iter().filter(|sample| sample.bytes < case.contract.bytes).count(),
+            truncated_samples: usable
+                .iter()
+                .filter(|sample| sample.bytes < case.contract.bytes)
+                .count(),
             records_per_s: record_bytes(case).and_then(|bytes| {
                 figure(&|sample| per_s(records(sample.bytes, bytes), sample.phases_ns.total()))
             }),
-            files_per_s: case
-                .contract
-                .file_size
-                .and_then(|_| figure(&|sample| per_s(case.contract.files.into(), sample.phases_ns.total()))),
+            files_per_s: case.contract.file_size.and_then(|_| {
+                figure(&|sample| per_s(case.contract.files.into(), sample.phases_ns.total()))
+            }),
             objective,
             minimized_ns: match objective {
                 Objective::Time => None,
                 Objective::Cpu => figure(&|sample| as_f64(sample.objective_ns(objective))),
-                Objective::P99 => {
-                    figure(&|sample| sample.latency.as_ref().map_or(0.0, |latency| as_f64(latency.p99_ns)))
-                }
+                Objective::P99 => figure(&|sample| {
+                    sample
+                        .latency
+                        .as_ref()
+                        .map_or(0.0, |latency| as_f64(latency.p99_ns))
+                }),
             },
             latency: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
@@ -179,7 +201,15 @@ impl Figure {
         let (min, max) = least_and_most(values.iter().copied())?;
         let end = |end: f64| (interval.confidence >= CONFIDENCE).then_some(end);
         let (low, high) = (end(interval.low), end(interval.high));
-        Some(Self { value: interval.estimate, low, high, min, max, mean, sd })
+        Some(Self {
+            value: interval.estimate,
+            low,
+            high,
+            min,
+            max,
+            mean,
+            sd,
+        })
     }
 
     /// Widens the interval to hold the value.
@@ -192,7 +222,9 @@ impl Figure {
     /// Of the interval, or else of the samples' range. As the interval, the range is widened to hold the value, which is
     /// of a typical round: all of a few samples may be from slow ones.
     pub(crate) fn ends(&self) -> (f64, f64) {
-        self.low.zip(self.high).unwrap_or((self.min.min(self.value), self.max.max(self.value)))
+        self.low
+            .zip(self.high)
+            .unwrap_or((self.min.min(self.value), self.max.max(self.value)))
     }
 
     pub(crate) fn is_outside_its_samples(&self) -> bool {
@@ -202,17 +234,25 @@ impl Figure {
 
     /// As a share of the value.
     pub(crate) fn half_width(&self) -> Option<f64> {
-        self.low.zip(self.high).map(|(low, high)| (high - low) / 2.0 / self.value)
+        self.low
+            .zip(self.high)
+            .map(|(low, high)| (high - low) / 2.0 / self.value)
     }
 }
 
 /// None without values.
 pub(crate) fn least_and_most(mut values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let first = values.next()?;
-    Some(values.fold((first, first), |(least, most), value| (least.min(value), most.max(value))))
+    Some(values.fold((first, first), |(least, most), value| {
+        (least.min(value), most.max(value))
+    }))
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a median of u64s")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a median of u64s"
+)]
 fn as_u64(value: f64) -> u64 {
     value as u64
 }
@@ -232,7 +272,10 @@ mod tests {
     }
 
     fn estimated(case: &str, samples: Vec<Sample>) -> Option<Estimate> {
-        Estimate::from_case(&writebench_testkit::example_case("test", case, samples), Objective::Time)
+        Estimate::from_case(
+            &writebench_testkit::example_case("test", case, samples),
+            Objective::Time,
+        )
     }
 
     #[test]
@@ -262,19 +305,43 @@ mod tests {
     #[test]
     fn the_ends_of_few_samples_hold_the_value_of_a_typical_round() {
         let mut figure = Figure::from_values(&[150.0, 151.0]).unwrap();
-        assert_eq!((figure.ends(), figure.is_outside_its_samples()), ((150.0, 151.0), false));
+        assert_eq!(
+            (figure.ends(), figure.is_outside_its_samples()),
+            ((150.0, 151.0), false)
+        );
         figure.set(95.0);
-        assert_eq!((figure.ends(), figure.is_outside_its_samples()), ((95.0, 151.0), true));
-        assert_eq!((figure.min, figure.max), (150.0, 151.0), "of the samples, as they are");
+        assert_eq!(
+            (figure.ends(), figure.is_outside_its_samples()),
+            ((95.0, 151.0), true)
+        );
+        assert_eq!(
+            (figure.min, figure.max),
+            (150.0, 151.0),
+            "of the samples, as they are"
+        );
     }
 
     #[test]
     fn disturbed_samples_count_only_without_others() {
         let estimate = estimated("write", vec![sample(90, false), sample(900, true)]).unwrap();
-        assert_eq!((estimate.samples, estimate.disturbed_samples, estimate.phases_ns.write), (1, 1, 90));
+        assert_eq!(
+            (
+                estimate.samples,
+                estimate.disturbed_samples,
+                estimate.phases_ns.write
+            ),
+            (1, 1, 90)
+        );
         assert!(!estimate.all_disturbed);
         let estimate = estimated("write", vec![sample(900, true), sample(900, true)]).unwrap();
-        assert_eq!((estimate.samples, estimate.disturbed_samples, estimate.phases_ns.write), (2, 2, 900));
+        assert_eq!(
+            (
+                estimate.samples,
+                estimate.disturbed_samples,
+                estimate.phases_ns.write
+            ),
+            (2, 2, 900)
+        );
         assert!(estimate.all_disturbed);
     }
 

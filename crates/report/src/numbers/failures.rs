@@ -18,9 +18,12 @@ pub struct FailedCases {
 
 /// Faults first, then the most frequent.
 pub(crate) fn failures(cases: &[CaseReport]) -> Vec<FailedCases> {
-    let failed =
-        cases.iter().filter_map(|case| Some((case, case.outcome().filter(|outcome| !outcome.is_ok())?)));
-    let of_reason = grouped(failed, |(_, outcome)| (outcome.name(), reason(outcome).unwrap_or_default()));
+    let failed = cases
+        .iter()
+        .filter_map(|case| Some((case, case.outcome().filter(|outcome| !outcome.is_ok())?)));
+    let of_reason = grouped(failed, |(_, outcome)| {
+        (outcome.name(), reason(outcome).unwrap_or_default())
+    });
     let group = |((outcome, reason), failed): (_, Vec<(&CaseReport, &Outcome)>)| FailedCases {
         outcome,
         reason,
@@ -37,6 +40,10 @@ pub(crate) fn failures(cases: &[CaseReport]) -> Vec<FailedCases> {
 
 /// Files have several sizes in a search, where a candidate has one label.
 pub(crate) fn candidate(case: &CaseReport) -> &str {
-    let label = case.record.label.as_deref().filter(|_| case.record.origin.is_search());
+    let label = case
+        .record
+        .label
+        .as_deref()
+        .filter(|_| case.record.origin.is_search());
     label.unwrap_or(&case.name)
 }

@@ -17,19 +17,31 @@ pub struct Gated {
 
 /// Each case over the first on its target.
 pub(crate) fn gated<'c>(run: &RunRecord, cases: &'c [CaseReport]) -> Vec<Gated> {
-    let Some(limit_ppm) = run.settings.fail_if_slower_ppm else { return Vec::new() };
+    let Some(limit_ppm) = run.settings.fail_if_slower_ppm else {
+        return Vec::new();
+    };
     let different = distinct(cases, |case| (&case.record.target, &case.record.case));
     let of_targets = grouped(different.iter().copied(), |case| &case.record.target);
-    let gate = Gate { limit: f64::from(limit_ppm) / 1e6, cases: different.len() - of_targets.len() };
+    let gate = Gate {
+        limit: f64::from(limit_ppm) / 1e6,
+        cases: different.len() - of_targets.len(),
+    };
     let judge = |(baseline, case): (&CaseReport, &CaseReport)| {
         let of = |case: &CaseReport| times(&case.judged(), Objective::Time);
         let (interval, verdict) = gate.judge(&of(baseline), &of(case));
         let quotient = baseline.time_ns() / case.time_ns();
         // The verdict is that of the interval, which stays as it is.
-        let with_quotient =
-            |interval: Interval| Interval { estimate: quotient.clamp(interval.low, interval.high), ..interval };
+        let with_quotient = |interval: Interval| Interval {
+            estimate: quotient.clamp(interval.low, interval.high),
+            ..interval
+        };
         let speed_ratio = interval.map(with_quotient);
-        Gated { name: case.name.clone(), baseline: baseline.name.clone(), speed_ratio, verdict }
+        Gated {
+            name: case.name.clone(),
+            baseline: baseline.name.clone(),
+            speed_ratio,
+            verdict,
+        }
     };
     let pairs = |(_, cases): (_, Vec<&'c CaseReport>)| {
         let (baseline, others) = (cases[0], cases[1..].to_vec());
@@ -58,11 +70,25 @@ mod tests {
     /// The table beside the sentence has both speeds.
     #[test]
     fn the_ratio_is_that_of_the_speeds_in_the_table() {
-        let settings = Settings { fail_if_slower_ppm: Some(50_000), ..example_run().settings };
-        let mut run = RunRecord { settings, ..example_run() };
+        let settings = Settings {
+            fail_if_slower_ppm: Some(50_000),
+            ..example_run().settings
+        };
+        let mut run = RunRecord {
+            settings,
+            ..example_run()
+        };
         run.cases = vec![
-            example_case("test", "write", samples(&[100, 140, 100, 190, 100, 150, 110, 240, 105, 160])),
-            example_case("test", "pwrite", samples(&[130, 150, 190, 170, 120, 260, 180, 230, 110, 210])),
+            example_case(
+                "test",
+                "write",
+                samples(&[100, 140, 100, 190, 100, 150, 110, 240, 105, 160]),
+            ),
+            example_case(
+                "test",
+                "pwrite",
+                samples(&[130, 150, 190, 170, 120, 260, 180, 230, 110, 210]),
+            ),
         ];
         let cases = cases(&mut run);
         let gated = gated(&run, &cases);
@@ -72,7 +98,13 @@ mod tests {
             .filter_map(|case| case.estimate.as_ref())
             .map(|estimate| estimate.throughput_bytes_per_s.value)
             .collect();
-        assert!((ratio.estimate - speeds[1] / speeds[0]).abs() < 1e-9, "{ratio:?} of {speeds:?}");
-        assert!(ratio.low <= ratio.estimate && ratio.estimate <= ratio.high, "{ratio:?}");
+        assert!(
+            (ratio.estimate - speeds[1] / speeds[0]).abs() < 1e-9,
+            "{ratio:?} of {speeds:?}"
+        );
+        assert!(
+            ratio.low <= ratio.estimate && ratio.estimate <= ratio.high,
+            "{ratio:?}"
+        );
     }
 }

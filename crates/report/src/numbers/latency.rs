@@ -65,16 +65,31 @@ pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCu
     let at = |quantile: f64| all.longest_of(quantile);
     let count = all.count();
     let [p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns] = [0.5, 0.9, 0.99, 0.999, 1.0].map(at);
-    let longest =
-        samples.iter().filter_map(|sample| sample.latency.as_ref()).max_by_key(|latency| latency.max_ns);
+    let longest = samples
+        .iter()
+        .filter_map(|sample| sample.latency.as_ref())
+        .max_by_key(|latency| latency.max_ns);
     let max_record = longest.and_then(|latency| latency.max_record);
-    let estimate = LatencyEstimate { count, p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns, max_record };
+    let estimate = LatencyEstimate {
+        count,
+        p50_ns,
+        p90_ns,
+        p99_ns,
+        p99_9_ns,
+        max_ns,
+        max_record,
+    };
     let place = |quantile: f64, looked_up: f64| {
         let of_each = || each.iter().map(|durations| durations.longest_of(looked_up));
-        Some((quantile, [of_each().min()?, at(looked_up), of_each().max()?]))
+        Some((
+            quantile,
+            [of_each().min()?, at(looked_up), of_each().max()?],
+        ))
     };
-    let mut curve: LatencyCurve =
-        quantiles(count).into_iter().filter_map(|place_of| place(place_of, place_of)).collect();
+    let mut curve: LatencyCurve = quantiles(count)
+        .into_iter()
+        .filter_map(|place_of| place(place_of, place_of))
+        .collect();
     curve.extend(place(place_of_longest(count), 1.0));
     Some((estimate, curve))
 }
@@ -84,10 +99,16 @@ struct Durations(Vec<(u64, u64)>);
 
 impl Durations {
     fn read(latency: &Latency) -> Option<Self> {
-        let bytes = base64::engine::general_purpose::STANDARD.decode(&latency.histogram).ok()?;
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(&latency.histogram)
+            .ok()?;
         let inflated = inflated(&bytes)?;
-        let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut inflated.as_slice()).ok()?;
-        let counts = histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
+        let histogram: Histogram<u64> = Deserializer::new()
+            .deserialize(&mut inflated.as_slice())
+            .ok()?;
+        let counts = histogram
+            .iter_recorded()
+            .map(|step| (step.value_iterated_to(), step.count_at_value()));
         Self::summed(counts)
     }
 
@@ -120,9 +141,14 @@ impl Durations {
     }
 
     /// The duration that this share did not exceed, or 0.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the count")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "from 0 to the count"
+    )]
     fn longest_of(&self, quantile: f64) -> u64 {
-        let wanted = ((quantile * as_f64(self.count())).ceil() as u64).clamp(1, self.count().max(1));
+        let wanted =
+            ((quantile * as_f64(self.count())).ceil() as u64).clamp(1, self.count().max(1));
         let at = self.0.partition_point(|&(_, up_to)| up_to < wanted);
         self.0.get(at).map_or(0, |&(ns, _)| ns)
     }
@@ -134,7 +160,10 @@ fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
     const HEADER_BYTES: usize = 40;
     let mut inflated = Vec::new();
     let deflated = flate2::read::ZlibDecoder::new(bytes.get(8..)?);
-    deflated.take(MOST_HISTOGRAM_BYTES).read_to_end(&mut inflated).ok()?;
+    deflated
+        .take(MOST_HISTOGRAM_BYTES)
+        .read_to_end(&mut inflated)
+        .ok()?;
     let number = |at: usize| Some(u32::from_be_bytes(*inflated.get(at..)?.first_chunk()?));
     let (counts_bytes, digits) = (number(4)? as usize, number(12)?);
     (counts_bytes <= inflated.len().saturating_sub(HEADER_BYTES) && digits <= 3).then_some(inflated)
@@ -148,10 +177,16 @@ fn place_of_longest(count: u64) -> f64 {
 /// At even distances on the axis, with the median, 90 %, 99 % and so on, but none rarer than a single call.
 fn quantiles(count: u64) -> Vec<f64> {
     let tenfolds = as_f64(count).log10();
-    let each = (1..=MOST_PLACES_EACH).rev().find(|&each| f64::from(each) * tenfolds <= f64::from(MOST_PLACES));
+    let each = (1..=MOST_PLACES_EACH)
+        .rev()
+        .find(|&each| f64::from(each) * tenfolds <= f64::from(MOST_PLACES));
     let each = f64::from(each.unwrap_or(1));
-    let steps = (0..=MOST_PLACES).map(f64::from).take_while(|step| step / each <= tenfolds + 1e-9);
-    let mut quantiles: Vec<f64> = steps.map(|step| 1.0 - 10.0_f64.powf(-step / each)).collect();
+    let steps = (0..=MOST_PLACES)
+        .map(f64::from)
+        .take_while(|step| step / each <= tenfolds + 1e-9);
+    let mut quantiles: Vec<f64> = steps
+        .map(|step| 1.0 - 10.0_f64.powf(-step / each))
+        .collect();
     quantiles.retain(|&quantile| quantile < place_of_longest(count));
     if count > 1 {
         // One of ten steps nearly coincides with the median.
@@ -171,14 +206,19 @@ mod tests {
     use writebench_model::Outcome;
 
     fn sample(durations_ns: &[u64]) -> Sample {
-        let mut histogram: Histogram<u64> = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
-        durations_ns.iter().for_each(|&ns| histogram.record(ns).unwrap());
+        let mut histogram: Histogram<u64> =
+            Histogram::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
+        durations_ns
+            .iter()
+            .for_each(|&ns| histogram.record(ns).unwrap());
         with(&histogram)
     }
 
     fn with(histogram: &Histogram<u64>) -> Sample {
         let mut bytes = Vec::new();
-        V2DeflateSerializer::new().serialize(histogram, &mut bytes).unwrap();
+        V2DeflateSerializer::new()
+            .serialize(histogram, &mut bytes)
+            .unwrap();
         with_bytes(&bytes)
     }
 
@@ -202,15 +242,23 @@ mod tests {
 
     #[test]
     fn durations_equal_those_of_their_histogram() {
-        let all: Vec<u64> = (1..=2000).map(|number| number * number * 17 % 1_000_003 + 1).collect();
-        let mut histogram: Histogram<u64> = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
+        let all: Vec<u64> = (1..=2000)
+            .map(|number| number * number * 17 % 1_000_003 + 1)
+            .collect();
+        let mut histogram: Histogram<u64> =
+            Histogram::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
         all.iter().for_each(|&ns| histogram.record(ns).unwrap());
         let samples: Vec<Sample> = all.chunks(300).map(sample).collect();
         let (estimate, curve) = latency(&samples.iter().collect::<Vec<_>>()).unwrap();
         let at = |quantile| histogram.value_at_quantile(quantile);
         assert_eq!((estimate.count, estimate.max_ns), (2000, histogram.max()));
         assert_eq!(
-            [estimate.p50_ns, estimate.p90_ns, estimate.p99_ns, estimate.p99_9_ns],
+            [
+                estimate.p50_ns,
+                estimate.p90_ns,
+                estimate.p99_ns,
+                estimate.p99_9_ns
+            ],
             [0.5, 0.9, 0.99, 0.999].map(at)
         );
         for &(quantile, [low, of_all, high]) in &curve[1..curve.len() - 1] {
@@ -223,7 +271,10 @@ mod tests {
     fn a_sample_without_durations_hides_no_others() {
         let samples = [sample(&[]), sample(&[5])];
         let (estimate, curve) = latency(&samples.iter().collect::<Vec<_>>()).unwrap();
-        assert_eq!((estimate.count, estimate.p50_ns, estimate.max_ns), (1, 5, 5));
+        assert_eq!(
+            (estimate.count, estimate.p50_ns, estimate.max_ns),
+            (1, 5, 5)
+        );
         assert!(curve.iter().all(|(_, ns)| *ns == [5; 3]), "{curve:?}");
         assert_eq!(latency(&[]), None);
     }
@@ -234,8 +285,14 @@ mod tests {
         most.record_n(5, i64::MAX as u64).unwrap();
         let one = with(&most);
         assert!(latency(&[&one, &one]).is_some());
-        assert_eq!(latency(&[&one, &one, &one]), None, "in one of several samples");
-        [6, 7].iter().for_each(|&ns| most.record_n(ns, i64::MAX as u64).unwrap());
+        assert_eq!(
+            latency(&[&one, &one, &one]),
+            None,
+            "in one of several samples"
+        );
+        [6, 7]
+            .iter()
+            .for_each(|&ns| most.record_n(ns, i64::MAX as u64).unwrap());
         assert_eq!(latency(&[&with(&most)]), None, "in one sample");
     }
 
@@ -243,14 +300,18 @@ mod tests {
     fn a_histogram_that_asks_for_gigabytes_is_unreadable() {
         let mut whole = Vec::new();
         V2DeflateSerializer::new()
-            .serialize(&Histogram::<u64>::new_with_bounds(1, 1000, 3).unwrap(), &mut whole)
+            .serialize(
+                &Histogram::<u64>::new_with_bounds(1, 1000, 3).unwrap(),
+                &mut whole,
+            )
             .unwrap();
         let inflated = inflated(&whole).unwrap();
         assert!(latency(&[&with_bytes(&whole), &sample(&[5])]).is_some());
         for (at, value) in [(4, u32::MAX), (4, 1 << 20), (12, 5)] {
             let mut changed = inflated.clone();
             changed[at..at + 4].copy_from_slice(&u32::to_be_bytes(value));
-            let mut encoder = flate2::write::ZlibEncoder::new(whole[..8].to_vec(), flate2::Compression::fast());
+            let mut encoder =
+                flate2::write::ZlibEncoder::new(whole[..8].to_vec(), flate2::Compression::fast());
             encoder.write_all(&changed).unwrap();
             let changed = with_bytes(&encoder.finish().unwrap());
             assert_eq!(latency(&[&changed, &sample(&[5])]), None, "{value} at {at}");
@@ -262,11 +323,20 @@ mod tests {
         for count in [1, 2, 9, 10, 1280, 7680, 10_000_000, u64::MAX] {
             let quantiles = quantiles(count);
             assert!(quantiles.len() < 40, "{count}: {}", quantiles.len());
-            assert!(quantiles.is_sorted_by(|a, b| a < b), "{count}: {quantiles:?}");
+            assert!(
+                quantiles.is_sorted_by(|a, b| a < b),
+                "{count}: {quantiles:?}"
+            );
             assert!(*quantiles.last().unwrap() < place_of_longest(count));
             for round in [0.0, 0.5, 0.9, 0.99, 0.999] {
-                let is_there = quantiles.iter().any(|quantile| (quantile - round).abs() < 1e-12);
-                assert_eq!(is_there, (1.0 - round) * as_f64(count) >= 0.999_999, "{round} of {count}");
+                let is_there = quantiles
+                    .iter()
+                    .any(|quantile| (quantile - round).abs() < 1e-12);
+                assert_eq!(
+                    is_there,
+                    (1.0 - round) * as_f64(count) >= 0.999_999,
+                    "{round} of {count}"
+                );
             }
         }
     }

@@ -25,7 +25,8 @@ pub use self::gated::Gated;
 pub(crate) use self::gated::gated;
 pub(crate) use self::latency::{LatencyCurve, LatencyEstimate};
 pub(crate) use self::obstacle::{
-    EndedBy, Obstacle, ObstacleKind, disturbance, failure, obstacle, obstacle_to, others_wait_ppm, usable,
+    EndedBy, Obstacle, ObstacleKind, disturbance, failure, obstacle, obstacle_to, others_wait_ppm,
+    usable,
 };
 pub(crate) use self::over_time::{Burst, OverTime, rates};
 pub(crate) use self::reached::{Reached, limit_kind};

@@ -105,49 +105,83 @@ pub(crate) fn obstacle(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obstacl
 }
 
 /// To this number of rounds.
-pub(crate) fn obstacle_to(rounds: usize, run: &RunRecord, cases: &[&CaseReport]) -> Option<Obstacle> {
+pub(crate) fn obstacle_to(
+    rounds: usize,
+    run: &RunRecord,
+    cases: &[&CaseReport],
+) -> Option<Obstacle> {
     // A case may be in several tables.
     let cases: Vec<&CaseReport> = distinct(cases.iter().copied(), |case| &case.name);
     let is_lacking = |case: &CaseReport| !case.is_ok() || usable(case) < rounds;
     if !cases.iter().any(|case| is_lacking(case)) {
         return None;
     }
-    let (able, others): (Vec<&CaseReport>, Vec<&CaseReport>) = cases.iter().partition(|case| case.is_ok());
-    let failed = others.iter().filter(|case| case.outcome().is_some()).count();
+    let (able, others): (Vec<&CaseReport>, Vec<&CaseReport>) =
+        cases.iter().partition(|case| case.is_ok());
+    let failed = others
+        .iter()
+        .filter(|case| case.outcome().is_some())
+        .count();
     // A comparison needs two cases.
     if able.len() < cases.len().min(2) && 2 * failed >= others.len() && failed > 0 {
         return failure(run, &cases);
     }
-    let lacking: Vec<&CaseReport> = able.iter().copied().filter(|case| is_lacking(case)).collect();
+    let lacking: Vec<&CaseReport> = able
+        .iter()
+        .copied()
+        .filter(|case| is_lacking(case))
+        .collect();
     disturbance(run, &lacking).or_else(|| {
         let count = cases.iter().map(|case| usable(case)).min().unwrap_or(0);
         let kind = match run.status {
-            RunStatus::Interrupted | RunStatus::Failed | RunStatus::Running => ObstacleKind::Interrupted,
+            RunStatus::Interrupted | RunStatus::Failed | RunStatus::Running => {
+                ObstacleKind::Interrupted
+            }
             RunStatus::Complete | RunStatus::Limited => ObstacleKind::TooFewRounds {
                 ended_by: ended_by(rounds, run, &cases),
                 wait_ppm: others_wait_ppm(run, &cases),
             },
         };
-        Some(Obstacle { kind, count, of: rounds })
+        Some(Obstacle {
+            kind,
+            count,
+            of: rounds,
+        })
     })
 }
 
 /// Good samples without the disturbed.
 pub(crate) fn usable(case: &CaseReport) -> usize {
-    case.good_samples().filter(|sample| sample.disturbed.is_none()).count()
+    case.good_samples()
+        .filter(|sample| sample.disturbed.is_none())
+        .count()
 }
 
 /// Of failed and unsupported cases: the most frequent kind. None without such a case.
 pub(crate) fn failure(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obstacle> {
-    let failed = cases.iter().filter(|case| !case.is_ok()).filter_map(|case| case.outcome());
-    let kinds = grouped(failed.filter_map(|outcome| failure_kind(outcome, run)), Clone::clone);
+    let failed = cases
+        .iter()
+        .filter(|case| !case.is_ok())
+        .filter_map(|case| case.outcome());
+    let kinds = grouped(
+        failed.filter_map(|outcome| failure_kind(outcome, run)),
+        Clone::clone,
+    );
     let (kind, same) = kinds.into_iter().rev().max_by_key(|(_, same)| same.len())?;
-    Some(Obstacle { kind, count: same.len(), of: cases.len() })
+    Some(Obstacle {
+        kind,
+        count: same.len(),
+        of: cases.len(),
+    })
 }
 
 /// None for a good outcome.
 fn failure_kind(outcome: &Outcome, run: &RunRecord) -> Option<ObstacleKind> {
-    let limit_bytes = || run.targets.first().and_then(|target| target.environment.memory.limit_bytes);
+    let limit_bytes = || {
+        run.targets
+            .first()
+            .and_then(|target| target.environment.memory.limit_bytes)
+    };
     let errno = match outcome {
         Outcome::Failed(failure) => failure.errno,
         _ => None,
@@ -162,8 +196,14 @@ fn failure_kind(outcome: &Outcome, run: &RunRecord) -> Option<ObstacleKind> {
         (Outcome::Unsupported(_), ..) => ObstacleKind::Unsupported { reason: reason()? },
         (_, Some(ENOSPC), _) => ObstacleKind::DiskFull,
         (_, Some(EDQUOT), _) => ObstacleKind::QuotaExceeded,
-        (_, Some(ENOMEM), _) => ObstacleKind::MemoryLimit { is_killed: false, limit_bytes: limit_bytes() },
-        (.., Some(SIGKILL)) => ObstacleKind::MemoryLimit { is_killed: true, limit_bytes: limit_bytes() },
+        (_, Some(ENOMEM), _) => ObstacleKind::MemoryLimit {
+            is_killed: false,
+            limit_bytes: limit_bytes(),
+        },
+        (.., Some(SIGKILL)) => ObstacleKind::MemoryLimit {
+            is_killed: true,
+            limit_bytes: limit_bytes(),
+        },
         (_, Some(EFBIG), _) | (.., Some(SIGXFSZ)) => ObstacleKind::FileSizeLimit,
         (_, Some(EROFS), _) => ObstacleKind::ReadOnly,
         _ => ObstacleKind::Failures { reason: reason()? },
@@ -185,14 +225,21 @@ pub(crate) fn reason(outcome: &Outcome) -> Option<String> {
 /// The most frequent kind, if most of the good samples of these cases were disturbed.
 pub(crate) fn disturbance(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obstacle> {
     let samples: Vec<&Sample> = cases.iter().flat_map(|case| case.good_samples()).collect();
-    let reasons: Vec<&str> = samples.iter().filter_map(|sample| sample.disturbed.as_deref()).collect();
+    let reasons: Vec<&str> = samples
+        .iter()
+        .filter_map(|sample| sample.disturbed.as_deref())
+        .collect();
     if 2 * reasons.len() <= samples.len() {
         return None;
     }
-    let kinds = grouped(reasons.iter().copied(), |reason| DisturbedBy::from_reason(reason));
+    let kinds = grouped(reasons.iter().copied(), |reason| {
+        DisturbedBy::from_reason(reason)
+    });
     let (kind, same) = kinds.into_iter().rev().max_by_key(|(_, same)| same.len())?;
     let environment = run.targets.first().map(|target| &target.environment);
-    let quota = || ObstacleKind::CpuQuota { limit_ppm: environment.and_then(|all| all.cpu.limit_ppm) };
+    let quota = || ObstacleKind::CpuQuota {
+        limit_ppm: environment.and_then(|all| all.cpu.limit_ppm),
+    };
     let kind = match kind {
         DisturbedBy::Hypervisor => ObstacleKind::Hypervisor,
         DisturbedBy::CpuLimit => quota(),
@@ -201,25 +248,38 @@ pub(crate) fn disturbance(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obst
         // Without CPU time the probes take longer, and the supervisor waits.
         DisturbedBy::SlowMemory | DisturbedBy::Absent if is_held_up(run, cases) => quota(),
         DisturbedBy::SlowMemory | DisturbedBy::Absent if others_wait_ppm(run, cases).is_some() => {
-            ObstacleKind::CpuPressure { wait_ppm: others_wait_ppm(run, cases)? }
+            ObstacleKind::CpuPressure {
+                wait_ppm: others_wait_ppm(run, cases)?,
+            }
         }
         DisturbedBy::SlowMemory => ObstacleKind::SlowMemory,
         DisturbedBy::Absent | DisturbedBy::Other => {
             let reasons = grouped(same, |reason| reason.to_owned()).into_iter().rev();
             let (reason, _) = reasons.max_by_key(|(_, same)| same.len())?;
-            ObstacleKind::Disturbed { reason: reason.to_owned() }
+            ObstacleKind::Disturbed {
+                reason: reason.to_owned(),
+            }
         }
     };
-    Some(Obstacle { kind, count: reasons.len(), of: samples.len() })
+    Some(Obstacle {
+        kind,
+        count: reasons.len(),
+        of: samples.len(),
+    })
 }
 
 /// Whether a CPU limit of the control group disturbed a sample, or allows less than one CPU. Such a limit holds up
 /// every process that computes, but mostly between short samples, which then show no delay of their own.
 fn is_held_up(run: &RunRecord, cases: &[&CaseReport]) -> bool {
     const ONE_CPU_PPM: u64 = 1_000_000;
-    let limit_ppm = run.targets.first().and_then(|target| target.environment.cpu.limit_ppm);
-    let mut reasons =
-        cases.iter().flat_map(|case| case.good_samples()).filter_map(|sample| sample.disturbed.as_ref());
+    let limit_ppm = run
+        .targets
+        .first()
+        .and_then(|target| target.environment.cpu.limit_ppm);
+    let mut reasons = cases
+        .iter()
+        .flat_map(|case| case.good_samples())
+        .filter_map(|sample| sample.disturbed.as_ref());
     limit_ppm.is_some_and(|ppm| ppm < ONE_CPU_PPM)
         || reasons.any(|reason| DisturbedBy::from_reason(reason) == DisturbedBy::CpuLimit)
 }
@@ -230,17 +290,26 @@ pub(crate) fn others_wait_ppm(run: &RunRecord, cases: &[&CaseReport]) -> Option<
     let wait_ppm = run.cpu_wait_ppm.filter(|&ppm| ppm > MOST_OWN_WAIT_PPM)?;
     let cpus = run.targets.first()?.environment.cpu.available;
     let own = cases.iter().filter_map(|case| case.record.case.known());
-    let own = own.map(|case| case.axes().threads.max(case.axes().ranks)).max()?;
+    let own = own
+        .map(|case| case.axes().threads.max(case.axes().ranks))
+        .max()?;
     (own <= cpus && !is_held_up(run, cases)).then_some(wait_ppm)
 }
 
 fn ended_by(rounds: usize, run: &RunRecord, cases: &[&CaseReport]) -> EndedBy {
     let settings = &run.settings;
-    let next_bytes = cases.iter().map(|case| case.record.contract.bytes).max().unwrap_or(0);
+    let next_bytes = cases
+        .iter()
+        .map(|case| case.record.contract.bytes)
+        .max()
+        .unwrap_or(0);
     let is_used_up = |most: &u64| run.written_bytes.unwrap_or(0).saturating_add(next_bytes) > *most;
     let asked = as_f64(settings.most_samples().into());
     match (settings.max_bytes.filter(is_used_up), settings.budget_ns) {
-        _ if run.status == RunStatus::Complete && !run.is_search() && asked < as_f64(rounds as u64) => {
+        _ if run.status == RunStatus::Complete
+            && !run.is_search()
+            && asked < as_f64(rounds as u64) =>
+        {
             EndedBy::Samples
         }
         (Some(bytes), _) => EndedBy::MaxBytes { bytes },

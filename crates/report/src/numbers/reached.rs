@@ -30,7 +30,9 @@ pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     let kind = match contract.source {
         DataSource::ColdFile => return None,
         DataSource::Chunk => LimitKind::MemoryCopyOneChunk,
-        DataSource::Memory | DataSource::WarmFile if is_non_temporal => LimitKind::MemoryCopyNonTemporal,
+        DataSource::Memory | DataSource::WarmFile if is_non_temporal => {
+            LimitKind::MemoryCopyNonTemporal
+        }
         DataSource::Memory | DataSource::WarmFile => LimitKind::MemoryCopy,
     };
     Some((kind, axes.map_or(1, |axes| axes.threads)))
@@ -38,11 +40,22 @@ pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
 
 impl Reached {
     /// None if the limit was not measured.
-    pub(crate) fn for_case(case: &CaseRecord, throughput_bytes_per_s: f64, limits: &[Limit]) -> Option<Self> {
+    pub(crate) fn for_case(
+        case: &CaseRecord,
+        throughput_bytes_per_s: f64,
+        limits: &[Limit],
+    ) -> Option<Self> {
         let (kind, threads) = limit_kind(case)?;
-        let limit = limits.iter().find(|limit| limit.kind == kind && limit.threads == threads)?;
+        let limit = limits
+            .iter()
+            .find(|limit| limit.kind == kind && limit.threads == threads)?;
         let bytes_per_s = limit.bytes_per_s.filter(|&bytes_per_s| bytes_per_s > 0)?;
-        Some(Self { kind, threads, bytes_per_s, share: throughput_bytes_per_s / as_f64(bytes_per_s) })
+        Some(Self {
+            kind,
+            threads,
+            bytes_per_s,
+            share: throughput_bytes_per_s / as_f64(bytes_per_s),
+        })
     }
 }
 
@@ -52,8 +65,11 @@ mod tests {
     use writebench_model::Content;
 
     fn case(durability: Durability, source: DataSource, threads: &str) -> CaseRecord {
-        let mut case =
-            writebench_testkit::example_case("test", &format!("pwrite,threads={threads}"), Vec::new());
+        let mut case = writebench_testkit::example_case(
+            "test",
+            &format!("pwrite,threads={threads}"),
+            Vec::new(),
+        );
         case.contract.durability = durability;
         case.contract.source = source;
         case
@@ -66,8 +82,16 @@ mod tests {
         assert_eq!(limit(Cached, Memory), Some((MemoryCopy, 4)));
         assert_eq!(limit(Cached, Chunk), Some((MemoryCopyOneChunk, 4)));
         assert_eq!(limit(Cached, WarmFile), Some((MemoryCopy, 4)));
-        assert_eq!(limit(Cached, ColdFile), None, "reading is what it waits for");
-        assert_eq!(limit(Durable, Memory), Some((DeviceWrite, 1)), "whatever the threads");
+        assert_eq!(
+            limit(Cached, ColdFile),
+            None,
+            "reading is what it waits for"
+        );
+        assert_eq!(
+            limit(Durable, Memory),
+            Some((DeviceWrite, 1)),
+            "whatever the threads"
+        );
         assert_eq!(limit(Device, Chunk), Some((DeviceWrite, 1)));
         let mut nothing = case(Cached, Memory, "1");
         nothing.contract.content = Content::Hole;
@@ -84,8 +108,12 @@ mod tests {
         };
         let limits = [limit(1, Some(1000)), limit(4, Some(4000)), limit(8, None)];
         let share = |threads| {
-            Reached::for_case(&case(Durability::Cached, DataSource::Memory, threads), 500.0, &limits)
-                .map(|reached| reached.share)
+            Reached::for_case(
+                &case(Durability::Cached, DataSource::Memory, threads),
+                500.0,
+                &limits,
+            )
+            .map(|reached| reached.share)
         };
         assert_eq!((share("1"), share("4")), (Some(0.5), Some(0.125)));
         assert_eq!((share("2"), share("8")), (None, None), "not measured");

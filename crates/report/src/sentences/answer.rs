@@ -1,6 +1,6 @@
 use writebench_model::{
-    Axes, Axis, Bytes, Contract, GOALS, Method, Naming, Prepare, RunRecord, RunStatus, SyncCall, SyncFiles,
-    TargetRecord,
+    Axes, Axis, Bytes, Contract, GOALS, Method, Naming, Prepare, RunRecord, RunStatus, SyncCall,
+    SyncFiles, TargetRecord,
 };
 use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict, as_f64, grouped};
 
@@ -33,19 +33,24 @@ pub(crate) fn are_for_each_target(run: &RunRecord, cases: &[CaseReport]) -> bool
 /// For each contract, and each of two targets. Contracts without a sample are left out, unless all are.
 pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnswer> {
     let mut contracts = by_contract(cases);
-    let is_measured = |cases: &[&CaseReport]| cases.iter().any(|case| !case.record.samples.is_empty());
+    let is_measured =
+        |cases: &[&CaseReport]| cases.iter().any(|case| !case.record.samples.is_empty());
     if contracts.iter().any(|(_, cases)| is_measured(cases)) {
         contracts.retain(|(_, cases)| is_measured(cases));
     }
     // Files of records are smaller than files of other goals, which needs no words.
     let kind = |contract: &Contract| contract.durable_every_bytes.is_some();
     let differs = |a: &Contract, b: &Contract| kind(a) == kind(b) && a.bytes != b.bytes;
-    let several_sizes = contracts.iter().any(|(a, _)| contracts.iter().any(|(b, _)| differs(a, b)));
+    let several_sizes = contracts
+        .iter()
+        .any(|(a, _)| contracts.iter().any(|(b, _)| differs(a, b)));
     let of_each_target = are_for_each_target(run, cases);
     if of_each_target {
         let by_target = |(contract, cases): (_, Vec<_>)| {
             let by_target = grouped(cases, |case: &&CaseReport| case.record.target.clone());
-            by_target.into_iter().map(move |(_, cases)| (contract, cases))
+            by_target
+                .into_iter()
+                .map(move |(_, cases)| (contract, cases))
         };
         contracts = contracts.into_iter().flat_map(by_target).collect();
     }
@@ -71,11 +76,22 @@ impl ContractAnswer {
         // A case may be in several tables. Cases without a value are last.
         let mut cases: Vec<&CaseReport> = distinct(cases, |case| &case.name);
         cases.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
-        let target = run.targets.iter().find(|target| target.name == cases[0].record.target);
+        let target = run
+            .targets
+            .iter()
+            .find(|target| target.name == cases[0].record.target);
         let target = target.filter(|_| !compares_targets);
-        let mut ranked: Vec<&CaseReport> = cases.iter().copied().filter(|case| case.is_ranked()).collect();
+        let mut ranked: Vec<&CaseReport> = cases
+            .iter()
+            .copied()
+            .filter(|case| case.is_ranked())
+            .collect();
         let is_of_goal = cases.iter().all(|case| case.record.origin.suite() == GOALS);
-        let decision = if is_of_goal { decide(&cases, &run.settings, is_baseline) } else { None };
+        let decision = if is_of_goal {
+            decide(&cases, &run.settings, is_baseline)
+        } else {
+            None
+        };
         if let Some(decision) = decision {
             // The sort is stable.
             ranked.sort_by_key(|case| !std::ptr::eq(*case, decision.case));
@@ -95,11 +111,18 @@ impl ContractAnswer {
             finding.target = Some(target.name.clone());
         }
         let sentence = format!("{}: {sentence}", question(contract, target, promised));
-        Self { contract: contract.clone(), finding, sentence, certainty }
+        Self {
+            contract: contract.clone(),
+            finding,
+            sentence,
+            certainty,
+        }
     }
 
     pub fn text(&self) -> String {
-        format!("{} {}", self.sentence, self.certainty).trim_end().to_owned()
+        format!("{} {}", self.sentence, self.certainty)
+            .trim_end()
+            .to_owned()
     }
 }
 
@@ -111,9 +134,15 @@ fn ranked_answer(
     first: Option<&TargetRecord>,
     decision: Option<Decision<'_>>,
 ) -> (Finding, String, String) {
-    let Some(estimate) = &best.estimate else { return Default::default() };
+    let Some(estimate) = &best.estimate else {
+        return Default::default();
+    };
     // Another target is another question.
-    let mut beside = others.iter().copied().filter(|case| case.record.target == best.record.target).peekable();
+    let mut beside = others
+        .iter()
+        .copied()
+        .filter(|case| case.record.target == best.record.target)
+        .peekable();
     let is_plain = is_baseline(best);
     let is_baseline_of_others = is_plain && beside.peek().is_some();
     let baseline = beside.find(|case| is_baseline(case)).filter(|_| !is_plain);
@@ -121,14 +150,19 @@ fn ranked_answer(
     let in_words = match (first, &times_baseline) {
         (Some(first), _) => beside_first(best, others, &first.name),
         (None, Some(ratio)) => compared(ratio),
-        (None, None) if is_plain => {
-            decision.map_or_else(|| first_of(best, others), |decision| plain_beside(best, others, &decision))
-        }
+        (None, None) if is_plain => decision.map_or_else(
+            || first_of(best, others),
+            |decision| plain_beside(best, others, &decision),
+        ),
         (None, None) => NOTHING.to_owned(),
     };
     let target = first.map(|_| best.record.target.clone());
     let is_baseline = is_plain && first.is_none() && best.record.origin.suite() == GOALS;
-    let finding = Finding { target, is_baseline, ..Finding::for_case(best, estimate, in_words) };
+    let finding = Finding {
+        target,
+        is_baseline,
+        ..Finding::for_case(best, estimate, in_words)
+    };
     let worth = worth(best, estimate, is_baseline_of_others, times_baseline);
     let certainty = match cases {
         1 => "No other case for comparison.".to_owned(),
@@ -137,9 +171,15 @@ fn ranked_answer(
         _ => certainty(best, others),
     };
     let bound = decision.as_ref().and_then(Decision::bound_in_words);
-    let certainty = bound.map_or(certainty.clone(), |bound| format!("{}. {certainty}", capitalised(&bound)));
+    let certainty = bound.map_or(certainty.clone(), |bound| {
+        format!("{}. {certainty}", capitalised(&bound))
+    });
     let latency = latency(best, "It").map_or(String::new(), |latency| format!(" {latency}"));
-    (finding, format!("{}{worth}.{latency}", figure_of(best, estimate)), certainty)
+    (
+        finding,
+        format!("{}{worth}.{latency}", figure_of(best, estimate)),
+        certainty,
+    )
 }
 
 /// A value without a rank, or a reason.
@@ -158,7 +198,10 @@ fn unranked_answer(cases: &[&CaseReport]) -> (Finding, String, String) {
     let why = why_unranked(first, estimate);
     let finding = match &first.not_durable {
         Some(why) => Finding::none(&not_durable_here(why)),
-        None => Finding { case: None, ..Finding::for_case(first, estimate, format!("no rank: {why}")) },
+        None => Finding {
+            case: None,
+            ..Finding::for_case(first, estimate, format!("no rank: {why}"))
+        },
     };
     let sentence = format!("{}, without a rank.", figure_of(first, estimate));
     (finding, sentence, format!("Not ranked, because {why}."))
@@ -166,27 +209,52 @@ fn unranked_answer(cases: &[&CaseReport]) -> (Finding, String, String) {
 
 /// Contributions of the recommended case's choices, by the cases that lack one.
 fn steps(best: &CaseReport, others: &[&CaseReport]) -> String {
-    let baseline = others.iter().copied().find(|other| is_baseline(other)).unwrap_or(best);
+    let baseline = others
+        .iter()
+        .copied()
+        .find(|other| is_baseline(other))
+        .unwrap_or(best);
     let step = |other: &CaseReport| {
         let ratio = best.ratio_to(other).filter(Interval::is_sure)?;
         let ends = TIMES.between(ratio.low, ratio.high);
-        Some(format!("{} × the speed ({ends}) with {}", TIMES.text(ratio.estimate), other.record.case))
+        Some(format!(
+            "{} × the speed ({ends}) with {}",
+            TIMES.text(ratio.estimate),
+            other.record.case
+        ))
     };
-    let steps: Vec<String> = simpler(best, baseline, others).into_iter().filter_map(step).collect();
+    let steps: Vec<String> = simpler(best, baseline, others)
+        .into_iter()
+        .filter_map(step)
+        .collect();
     if steps.is_empty() {
         // The bound is about all others together, and needs fewer rounds than the interval of a ratio.
-        let is_sure = |other: &&CaseReport| other.ratio_to(best).is_some_and(|ratio| ratio.is_sure());
+        let is_sure =
+            |other: &&CaseReport| other.ratio_to(best).is_some_and(|ratio| ratio.is_sure());
         return match others.iter().any(is_sure) {
             true => certainty(best, others),
-            false => format!("No single ratio has an interval: {}, 95 % needs 6.", rounds(best, others)),
+            false => format!(
+                "No single ratio has an interval: {}, 95 % needs 6.",
+                rounds(best, others)
+            ),
         };
     }
     let is_faster = |other: &&&CaseReport| other.verdict_to(best) == Verdict::Faster;
-    let faster = others.iter().find(is_faster).and_then(|faster| Some((faster, best.ratio_to(faster)?)));
+    let faster = others
+        .iter()
+        .find(is_faster)
+        .and_then(|faster| Some((faster, best.ratio_to(faster)?)));
     let faster = faster.map_or(String::new(), |(faster, ratio)| {
-        format!("{} is {} times as fast, with more effort. ", faster.record.case, TIMES.text(ratio.estimate))
+        format!(
+            "{} is {} times as fast, with more effort. ",
+            faster.record.case,
+            TIMES.text(ratio.estimate)
+        )
     });
-    format!("{faster}With one choice less, you get {}.", list(&steps, steps.len()))
+    format!(
+        "{faster}With one choice less, you get {}.",
+        list(&steps, steps.len())
+    )
 }
 
 fn worth(
@@ -196,9 +264,16 @@ fn worth(
     times_baseline: Option<Interval>,
 ) -> String {
     let plain = plain(best);
-    let mut text = if is_baseline { format!(", {plain}") } else { String::new() };
+    let mut text = if is_baseline {
+        format!(", {plain}")
+    } else {
+        String::new()
+    };
     if let Some(ratio) = &times_baseline {
-        let (factor, ends) = (TIMES.text(ratio.estimate), TIMES.between(ratio.low, ratio.high));
+        let (factor, ends) = (
+            TIMES.text(ratio.estimate),
+            TIMES.between(ratio.low, ratio.high),
+        );
         text += &match ratio.verdict() {
             Verdict::Faster | Verdict::Slower => format!(", {factor} × {plain} ({ends})"),
             Verdict::Same => format!(", the same as {plain} ({factor} ×, {ends})"),
@@ -206,20 +281,32 @@ fn worth(
                 format!(", vs. {plain} inconclusive ({factor} ×, {ends})")
             }
             Verdict::Inconclusive => {
-                format!(", vs. {plain} inconclusive after {}", counted(ratio.count, "round"))
+                format!(
+                    ", vs. {plain} inconclusive after {}",
+                    counted(ratio.count, "round")
+                )
             }
         };
     }
-    text + &estimate.limit.map_or(String::new(), |limit| format!(", {} of the limit", share(limit.share)))
+    text + &estimate.limit.map_or(String::new(), |limit| {
+        format!(", {} of the limit", share(limit.share))
+    })
 }
 
 /// Plain `write`, or for a copy `read` and `write`, in chunks of the default size, with only the contract's
 /// demands.
 pub(crate) fn is_baseline(case: &CaseReport) -> bool {
-    let Some(known) = case.record.case.known() else { return false };
-    let (axes, default) = (known.axes(), Axes::defaults(known.method().card().prepares[0]));
+    let Some(known) = case.record.case.known() else {
+        return false;
+    };
+    let (axes, default) = (
+        known.axes(),
+        Axes::defaults(known.method().card().prepares[0]),
+    );
     let is_asked_for = |axis: &Axis| match axis {
-        Axis::Size | Axis::Data | Axis::Source | Axis::Memory | Axis::Checksums | Axis::Origin => true,
+        Axis::Size | Axis::Data | Axis::Source | Axis::Memory | Axis::Checksums | Axis::Origin => {
+            true
+        }
         Axis::FileSize => true,
         Axis::SyncFiles => matches!(axes.sync_files, SyncFiles::None | SyncFiles::Each),
         Axis::Naming => matches!(axes.naming, Naming::Direct | Naming::Rename),
@@ -231,8 +318,10 @@ pub(crate) fn is_baseline(case: &CaseReport) -> bool {
         Axis::Chunk if case.record.contract.durable_every_bytes.is_some() => true,
         axis => axes.get(*axis) == default.get(*axis),
     };
-    matches!(known.method(), Method::Write | Method::ReadWrite | Method::WriteFiles)
-        && Axis::ALL.iter().all(is_asked_for)
+    matches!(
+        known.method(),
+        Method::Write | Method::ReadWrite | Method::WriteFiles
+    ) && Axis::ALL.iter().all(is_asked_for)
 }
 
 pub(crate) fn plain(case: &CaseReport) -> &'static str {
@@ -252,7 +341,10 @@ fn figure_of(case: &CaseReport, estimate: &Estimate) -> String {
 
 /// Plain write is the fastest.
 fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
-    let ratios: Vec<Interval> = others.iter().filter_map(|other| other.ratio_to(best)).collect();
+    let ratios: Vec<Interval> = others
+        .iter()
+        .filter_map(|other| other.ratio_to(best))
+        .collect();
     // Without a common round the verdict is inconclusive.
     let verdicts: Vec<Verdict> = others.iter().map(|other| other.verdict_to(best)).collect();
     match ratios.iter().map(|ratio| ratio.count).max().unwrap_or(0) {
@@ -261,7 +353,9 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
         most if !ratios.iter().any(Interval::is_sure) => {
             format!("plain, only {}", counted(most, "round"))
         }
-        _ if verdicts.iter().all(|verdict| verdict.is_difference()) => "plain is fastest".to_owned(),
+        _ if verdicts.iter().all(|verdict| verdict.is_difference()) => {
+            "plain is fastest".to_owned()
+        }
         _ if verdicts.contains(&Verdict::Inconclusive) => "plain, inconclusive".to_owned(),
         _ => "plain, none faster".to_owned(),
     }
@@ -272,19 +366,27 @@ fn plain_beside(best: &CaseReport, others: &[&CaseReport], decision: &Decision<'
     let verdicts: Vec<Verdict> = others.iter().map(|other| other.verdict_to(best)).collect();
     match decision.bound_percent().as_str() {
         _ if others.is_empty() => plain(best).to_owned(),
-        _ if verdicts.iter().all(|verdict| *verdict == Verdict::Slower) => "plain is fastest".to_owned(),
+        _ if verdicts.iter().all(|verdict| *verdict == Verdict::Slower) => {
+            "plain is fastest".to_owned()
+        }
         percent => format!("plain, others ≤ {percent} % faster"),
     }
 }
 
 /// The samples do not suffice: those of plain write, or those of all others.
 fn no_answer_yet(run: &RunRecord, cases: &[&CaseReport]) -> (Finding, String, String) {
-    let baseline = cases.iter().copied().find(|case| is_baseline(case) && !case.is_out());
+    let baseline = cases
+        .iter()
+        .copied()
+        .find(|case| is_baseline(case) && !case.is_out());
     let most = cases.iter().map(|case| usable(case)).max().unwrap_or(0);
     let (whose, count) = baseline.map_or(("any method", most), |case| (plain(case), usable(case)));
-    let finding = Finding::none(&format!("{NO_ANSWER_YET}: {count} of {FEWEST_FOR_INTERVAL} usable samples"));
+    let finding = Finding::none(&format!(
+        "{NO_ANSWER_YET}: {count} of {FEWEST_FOR_INTERVAL} usable samples"
+    ));
     let needed = baseline.map_or_else(|| cases.to_vec(), |baseline| vec![baseline]);
-    let why = obstacle(run, &needed).map_or(String::new(), |obstacle| format!(" {}", obstacle.text()));
+    let why =
+        obstacle(run, &needed).map_or(String::new(), |obstacle| format!(" {}", obstacle.text()));
     let sentence = format!(
         "{NO_ANSWER_YET}: an answer needs {FEWEST_FOR_INTERVAL} usable samples of {whose}, and has {count}.{why}"
     );
@@ -299,30 +401,52 @@ pub(crate) fn without_answer(
     cases: &[CaseReport],
     answers: &[ContractAnswer],
 ) -> Option<String> {
-    let is_missing = |answer: &&ContractAnswer| answer.finding.description.starts_with(NO_ANSWER_YET);
-    let missing: Vec<&Contract> = answers.iter().filter(is_missing).map(|answer| &answer.contract).collect();
-    let is_needed = |case: &&CaseReport| missing.contains(&&case.record.contract) && is_baseline(case);
+    let is_missing =
+        |answer: &&ContractAnswer| answer.finding.description.starts_with(NO_ANSWER_YET);
+    let missing: Vec<&Contract> = answers
+        .iter()
+        .filter(is_missing)
+        .map(|answer| &answer.contract)
+        .collect();
+    let is_needed =
+        |case: &&CaseReport| missing.contains(&&case.record.contract) && is_baseline(case);
     let needed: Vec<&CaseReport> = cases.iter().filter(is_needed).collect();
-    let reason = obstacle(run, &needed).filter(|_| !missing.is_empty())?.text();
-    Some(format!("No answer yet for {}. {reason}", counted(missing.len(), "goal")))
+    let reason = obstacle(run, &needed)
+        .filter(|_| !missing.is_empty())?
+        .text();
+    Some(format!(
+        "No answer yet for {}. {reason}",
+        counted(missing.len(), "goal")
+    ))
 }
 
 /// The goals that the limits left out, and the limit that would do.
 pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
     let is_of_goals = cases.iter().all(|case| case.record.origin.suite() == GOALS);
     let contracts = by_contract(cases);
-    let is_measured =
-        |(_, cases): &&(&Contract, Vec<&CaseReport>)| cases.iter().any(|case| !case.record.samples.is_empty());
+    let is_measured = |(_, cases): &&(&Contract, Vec<&CaseReport>)| {
+        cases.iter().any(|case| !case.record.samples.is_empty())
+    };
     let (measured, left): (Vec<_>, Vec<_>) = contracts.iter().partition(is_measured);
-    if !is_of_goals || measured.is_empty() || left.is_empty() || run.status == RunStatus::Interrupted {
+    if !is_of_goals
+        || measured.is_empty()
+        || left.is_empty()
+        || run.status == RunStatus::Interrupted
+    {
         return None;
     }
-    let names: Vec<String> =
-        left.iter().map(|(contract, _)| goal(contract, None, promised(&run.targets))).collect();
+    let names: Vec<String> = left
+        .iter()
+        .map(|(contract, _)| goal(contract, None, promised(&run.targets)))
+        .collect();
     let (goals, names) = (counted(left.len(), "goal"), names.join("; "));
     let factor = as_f64(contracts.len() as u64) / as_f64(measured.len() as u64);
     let needed_bytes = as_f64(run.written_bytes.unwrap_or(0)) * factor;
-    if run.settings.max_bytes.is_some_and(|most| needed_bytes > as_f64(most)) {
+    if run
+        .settings
+        .max_bytes
+        .is_some_and(|most| needed_bytes > as_f64(most))
+    {
         let gibibytes = (needed_bytes / as_f64(1 << 30)).ceil();
         return Some(format!(
             "The limit on bytes left out {goals}: {names}. To measure all, use --max-bytes {gibibytes:.0}GiB."
@@ -330,15 +454,25 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
     }
     let budget = run.settings.budget_ns.map_or(String::new(), |budget_ns| {
         let seconds = as_f64(budget_ns) / 1e9 * factor;
-        format!(" To measure all, use --budget {:.0}s.", (seconds / 5.0).ceil() * 5.0)
+        format!(
+            " To measure all, use --budget {:.0}s.",
+            (seconds / 5.0).ceil() * 5.0
+        )
     });
-    Some(format!("The limits left no time for {goals}: {names}.{budget}"))
+    Some(format!(
+        "The limits left no time for {goals}: {names}.{budget}"
+    ))
 }
 
 /// The same case on the first target.
 fn beside_first(best: &CaseReport, others: &[&CaseReport], first: &str) -> String {
-    let same = |other: &&&CaseReport| other.record.target == first && other.record.case == best.record.case;
-    let same = others.iter().find(same).filter(|_| best.record.target != first);
+    let same = |other: &&&CaseReport| {
+        other.record.target == first && other.record.case == best.record.case
+    };
+    let same = others
+        .iter()
+        .find(same)
+        .filter(|_| best.record.target != first);
     let ratio = same.and_then(|same| same.ratio_to(best));
     or_nothing(ratio, |ratio| compared(&ratio))
 }
@@ -364,15 +498,25 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
     let (sure, few): (Vec<&CaseReport>, Vec<&CaseReport>) =
         others.iter().copied().partition(|case| is_sure(case));
     let with = |wanted: &[Verdict]| -> Vec<&CaseReport> {
-        sure.iter().copied().filter(|case| wanted.contains(&case.verdict_to(best))).collect()
+        sure.iter()
+            .copied()
+            .filter(|case| wanted.contains(&case.verdict_to(best)))
+            .collect()
     };
     let named = |what: &str, cases: &[&CaseReport]| {
         let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
         (!cases.is_empty()).then(|| format!("{what} {}", list(&names, NAMED)))
     };
     if sure.is_empty() {
-        let other = if let [one] = few.as_slice() { &one.name } else { "any other" };
-        return format!("Inconclusive vs. {other}: {}, 95 % needs 6.", rounds(best, &few));
+        let other = if let [one] = few.as_slice() {
+            &one.name
+        } else {
+            "any other"
+        };
+        return format!(
+            "Inconclusive vs. {other}: {}, 95 % needs 6.",
+            rounds(best, &few)
+        );
     }
     let same = named("same within 5 %:", &with(&[Verdict::Same]));
     let mut parts: Vec<String> = same.into_iter().collect();
@@ -384,24 +528,46 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
             all if all.len() == others.len() => "all other cases".to_owned(),
             many => format!("the other {}", many.len()),
         };
-        let by = if parts.is_empty() { distance(best, next, slower.len()) } else { String::new() };
+        let by = if parts.is_empty() {
+            distance(best, next, slower.len())
+        } else {
+            String::new()
+        };
         parts.push(format!("faster than {than}{by}"));
     }
     parts.extend(named("too few rounds for", &few));
-    parts.iter().map(|part| capitalised(part) + ".").collect::<Vec<_>>().join(" ")
+    parts
+        .iter()
+        .map(|part| capitalised(part) + ".")
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// `: the next, B, takes 1.21 times as long (1.15 – 1.30) in 6 rounds`.
 fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
-    let Some(ratio) = next.ratio_to(best) else { return String::new() };
-    let next_one = if cases == 1 { ", which".to_owned() } else { format!(": the next, {},", next.name) };
-    let (factor, ends) = (TIMES.text(ratio.estimate), TIMES.between(ratio.low, ratio.high));
-    format!("{next_one} takes {factor} times as long ({ends}) in {}", rounds(best, &[next]))
+    let Some(ratio) = next.ratio_to(best) else {
+        return String::new();
+    };
+    let next_one = if cases == 1 {
+        ", which".to_owned()
+    } else {
+        format!(": the next, {},", next.name)
+    };
+    let (factor, ends) = (
+        TIMES.text(ratio.estimate),
+        TIMES.between(ratio.low, ratio.high),
+    );
+    format!(
+        "{next_one} takes {factor} times as long ({ends}) in {}",
+        rounds(best, &[next])
+    )
 }
 
 /// `6 rounds`, `5 to 6 rounds`.
 fn rounds(best: &CaseReport, others: &[&CaseReport]) -> String {
-    let counts = others.iter().map(|other| other.ratio_to(best).map_or(0, |ratio| ratio.count));
+    let counts = others
+        .iter()
+        .map(|other| other.ratio_to(best).map_or(0, |ratio| ratio.count));
     counted_range(counts, "round").unwrap_or_default()
 }
 

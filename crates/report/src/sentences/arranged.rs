@@ -14,17 +14,32 @@ pub struct Sort {
 impl Sort {
     /// In the order of the help.
     pub const ALL: [Self; 6] = [
-        Self { name: "throughput", key: Some(|estimate| -estimate.throughput_bytes_per_s.value) },
+        Self {
+            name: "throughput",
+            key: Some(|estimate| -estimate.throughput_bytes_per_s.value),
+        },
         // Bytes over the time of phase write.
-        Self { name: "write-alone", key: Some(|estimate| -estimate.write_alone_bytes_per_s.value) },
+        Self {
+            name: "write-alone",
+            key: Some(|estimate| -estimate.write_alone_bytes_per_s.value),
+        },
         // Another order than throughput if sizes differ.
-        Self { name: "elapsed", key: Some(|estimate| estimate.total_ns.value) },
-        Self { name: "cpu", key: Some(|estimate| estimate.user_cpu_ns.value + estimate.system_cpu_ns.value) },
+        Self {
+            name: "elapsed",
+            key: Some(|estimate| estimate.total_ns.value),
+        },
+        Self {
+            name: "cpu",
+            key: Some(|estimate| estimate.user_cpu_ns.value + estimate.system_cpu_ns.value),
+        },
         Self {
             name: "precision",
             key: Some(|estimate| estimate.total_ns.half_width().unwrap_or(f64::INFINITY)),
         },
-        Self { name: "case", key: None },
+        Self {
+            name: "case",
+            key: None,
+        },
     ];
 
     pub fn name(self) -> &'static str {
@@ -48,15 +63,22 @@ impl Report {
         }
         self.is_arranged = true;
         if left_out > 0 {
-            self.warnings.push(format!("{} not shown, but in all sentences.", counted(left_out, "row")));
+            self.warnings.push(format!(
+                "{} not shown, but in all sentences.",
+                counted(left_out, "row")
+            ));
         }
         self
     }
 }
 
 fn sort_rows(rows: &mut [Vec<CaseReport>], sort: Sort) {
-    let value =
-        |row: &Vec<CaseReport>| row[0].estimate.as_ref().map(|estimate| sort.key.map(|key| key(estimate)));
+    let value = |row: &Vec<CaseReport>| {
+        row[0]
+            .estimate
+            .as_ref()
+            .map(|estimate| sort.key.map(|key| key(estimate)))
+    };
     rows.sort_by(|a, b| match (value(a), value(b)) {
         (Some(Some(a)), Some(Some(b))) => a.total_cmp(&b),
         (Some(_), None) => Ordering::Less,
@@ -83,7 +105,11 @@ mod tests {
     }
 
     fn names(report: &Report) -> Vec<String> {
-        report.cases.iter().map(|case| format!("{}@{}", case.record.case, case.record.target)).collect()
+        report
+            .cases
+            .iter()
+            .map(|case| format!("{}@{}", case.record.case, case.record.target))
+            .collect()
     }
 
     #[test]
@@ -100,23 +126,37 @@ mod tests {
         let report = || {
             Report::from_run(
                 None,
-                RunRecord { cases: cases.clone(), targets: targets.clone(), ..example_run() },
+                RunRecord {
+                    cases: cases.clone(),
+                    targets: targets.clone(),
+                    ..example_run()
+                },
             )
         };
         let sorted = report().arranged(Sort::ALL[0], None);
-        assert_eq!(names(&sorted), ["fast@x", "fast@y", "slow@x", "slow@y", "none@x", "none@y"]);
+        assert_eq!(
+            names(&sorted),
+            ["fast@x", "fast@y", "slow@x", "slow@y", "none@x", "none@y"]
+        );
         assert_eq!(sorted.conclusions, report().conclusions);
         let top = report().arranged(Sort::ALL[2], Some(1));
         assert_eq!(names(&top), ["fast@x", "fast@y"]);
-        assert_eq!(top.warnings.last().unwrap(), "2 rows not shown, but in all sentences.");
+        assert_eq!(
+            top.warnings.last().unwrap(),
+            "2 rows not shown, but in all sentences."
+        );
         let by_name = report().arranged(Sort::ALL[5], None);
         assert_eq!(names(&by_name)[..2], ["fast@x", "fast@y"]);
-        assert_eq!(report().arranged(Sort::ALL[5], Some(9)).warnings, report().warnings);
+        assert_eq!(
+            report().arranged(Sort::ALL[5], Some(9)).warnings,
+            report().warnings
+        );
     }
 
     #[test]
     fn every_order_has_its_own_word() {
-        let words: std::collections::HashSet<&str> = Sort::ALL.iter().map(|sort| sort.name()).collect();
+        let words: std::collections::HashSet<&str> =
+            Sort::ALL.iter().map(|sort| sort.name()).collect();
         assert_eq!(words.len(), Sort::ALL.len());
     }
 }

@@ -1,7 +1,9 @@
 //! Differences between two sides other than results.
 
 use serde::Serialize;
-use writebench_model::{Bytes, Environment, Filesystem, FilesystemSpec, Image, RunRecord, TargetRecord};
+use writebench_model::{
+    Bytes, Environment, Filesystem, FilesystemSpec, Image, RunRecord, TargetRecord,
+};
 
 use crate::numbers::{Comparison, Side, distinct};
 use crate::sentences::machine::device_line;
@@ -23,11 +25,18 @@ impl Comparison {
         let names = distinct(facts.map(|(name, _)| name), |name| *name);
         let change = |name: &String| {
             let (a, b) = (values(&facts_of_a, name), values(&facts_of_b, name));
-            (a != b || a.len() > 1).then(|| Change { name: name.clone(), a, b })
+            (a != b || a.len() > 1).then(|| Change {
+                name: name.clone(),
+                a,
+                b,
+            })
         };
         let mut changes: Vec<Change> = names.into_iter().filter_map(change).collect();
         // Another device has other settings: its name is enough.
-        if changes.iter().any(|change| change.name == "device" || change.name.ends_with(": device")) {
+        if changes
+            .iter()
+            .any(|change| change.name == "device" || change.name.ends_with(": device"))
+        {
             changes.retain(|change| !change.name.starts_with("sys/"));
         }
         changes
@@ -59,14 +68,29 @@ fn values(facts: &[Facts], name: &str) -> Vec<String> {
 /// Without the seed, limits and number of samples, which have no effect on speed.
 fn facts(run: &RunRecord) -> Facts {
     let mut facts = vec![fact("writebench", &run.version)];
-    facts.extend(run.targets.first().map_or(Vec::new(), |target| machine_facts(&target.environment)));
+    facts.extend(
+        run.targets
+            .first()
+            .map_or(Vec::new(), |target| machine_facts(&target.environment)),
+    );
     for target in &run.targets {
-        let prefix = if run.targets.len() > 1 { format!("{}: ", target.name) } else { String::new() };
-        facts.extend(target_facts(target).into_iter().map(|(name, value)| (format!("{prefix}{name}"), value)));
+        let prefix = if run.targets.len() > 1 {
+            format!("{}: ", target.name)
+        } else {
+            String::new()
+        };
+        facts.extend(
+            target_facts(target)
+                .into_iter()
+                .map(|(name, value)| (format!("{prefix}{name}"), value)),
+        );
     }
     facts.push(fact("--verify", run.settings.verify.to_string()));
     facts.push(fact("--from", or_none(run.settings.copy_from.as_ref())));
-    let settings = run.targets.iter().flat_map(|target| &target.environment.tunables);
+    let settings = run
+        .targets
+        .iter()
+        .flat_map(|target| &target.environment.tunables);
     for (path, value) in settings {
         if facts.iter().all(|(name, _)| name != path) {
             facts.push((path.clone(), value.clone()));
@@ -76,10 +100,18 @@ fn facts(run: &RunRecord) -> Facts {
 }
 
 fn machine_facts(environment: &Environment) -> Facts {
-    let Environment { system, cpu, memory, .. } = environment;
+    let Environment {
+        system,
+        cpu,
+        memory,
+        ..
+    } = environment;
     vec![
         fact("machine", system.hostname.clone()),
-        fact("kernel", format!("{} {}", system.kernel, system.architecture)),
+        fact(
+            "kernel",
+            format!("{} {}", system.kernel, system.architecture),
+        ),
         fact("distribution", or_none(system.distribution.as_ref())),
         fact("hypervisor", or_none(system.hypervisor.as_ref())),
         fact("processor", or_none(cpu.model.as_ref())),
@@ -87,36 +119,72 @@ fn machine_facts(environment: &Environment) -> Facts {
         fact("CPU limit", cpu.limit_ppm.map_or("none".to_owned(), cpus)),
         fact("governor", or_none(cpu.governor.as_ref())),
         fact("memory", Bytes(memory.total_bytes).approximate()),
-        fact("memory limit", memory.limit_bytes.map_or("none".to_owned(), |limit| Bytes(limit).approximate())),
+        fact(
+            "memory limit",
+            memory
+                .limit_bytes
+                .map_or("none".to_owned(), |limit| Bytes(limit).approximate()),
+        ),
     ]
 }
 
 /// Without numbers of loop devices and the mount point.
 fn making_facts(making: &FilesystemSpec, filesystem: &Filesystem) -> Facts {
     let image = |image: &Image| {
-        let (size, direct) = (Bytes(image.size_bytes), if image.direct_io { ", direct I/O" } else { "" });
-        format!("{size} in {} ({}){direct}", image.directory, image.directory_filesystem)
+        let (size, direct) = (
+            Bytes(image.size_bytes),
+            if image.direct_io { ", direct I/O" } else { "" },
+        );
+        format!(
+            "{size} in {} ({}){direct}",
+            image.directory, image.directory_filesystem
+        )
     };
     vec![
         fact("made", making.kind.clone()),
-        fact("images", making.images.iter().map(image).collect::<Vec<_>>().join(", ")),
+        fact(
+            "images",
+            making
+                .images
+                .iter()
+                .map(image)
+                .collect::<Vec<_>>()
+                .join(", "),
+        ),
         fact("mkfs options", making.mkfs_options.join(" ")),
-        fact("given mount options", making.mount_options.clone().unwrap_or_default()),
+        fact(
+            "given mount options",
+            making.mount_options.clone().unwrap_or_default(),
+        ),
         fact("filesystem", filesystem.kind.clone()),
-        fact("filesystem block", Bytes(filesystem.block_size_bytes).to_string()),
+        fact(
+            "filesystem block",
+            Bytes(filesystem.block_size_bytes).to_string(),
+        ),
     ]
 }
 
 fn target_facts(target: &TargetRecord) -> Facts {
-    let Environment { filesystem, device, .. } = &target.environment;
+    let Environment {
+        filesystem, device, ..
+    } = &target.environment;
     if let Some(making) = &target.made_filesystem {
         return making_facts(making, filesystem);
     }
     vec![
         fact("target", target.path.clone()),
-        fact("filesystem", format!("{} on {}", filesystem.kind, filesystem.source)),
-        fact("filesystem block", Bytes(filesystem.block_size_bytes).to_string()),
+        fact(
+            "filesystem",
+            format!("{} on {}", filesystem.kind, filesystem.source),
+        ),
+        fact(
+            "filesystem block",
+            Bytes(filesystem.block_size_bytes).to_string(),
+        ),
         fact("mount options", filesystem.mount_options.clone()),
-        fact("device", device.as_ref().map_or("none".to_owned(), device_line)),
+        fact(
+            "device",
+            device.as_ref().map_or("none".to_owned(), device_line),
+        ),
     ]
 }

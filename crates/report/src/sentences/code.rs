@@ -7,19 +7,34 @@ pub fn emit_options(case: &Case) -> EmitOptions {
     let is_produced = case.contract().source == DataSource::Chunk;
     let is_ahead = case.axes().prepare == Prepare::FallocateAhead;
     let is_stream = (is_produced || is_ahead) && !case.method().writes_set();
-    EmitOptions { is_stream, ..EmitOptions::default() }
+    EmitOptions {
+        is_stream,
+        ..EmitOptions::default()
+    }
 }
 
 /// Durable records get the code of a log where a language has it. `only`: the name of a language.
-pub(crate) fn codes(case: &Case, only: Option<&str>) -> Option<(EmitOptions, Vec<(Language, String)>)> {
-    let log = EmitOptions { is_append: true, ..EmitOptions::default() };
+pub(crate) fn codes(
+    case: &Case,
+    only: Option<&str>,
+) -> Option<(EmitOptions, Vec<(Language, String)>)> {
+    let log = EmitOptions {
+        is_append: true,
+        ..EmitOptions::default()
+    };
     let log = case.axes().sync.is_on_the_way().then_some(log);
     let is_wanted = |language: &&Language| only.is_none_or(|name| language.name() == name);
-    log.into_iter().chain([emit_options(case)]).find_map(|options| {
-        let code = |&language: &Language| Some((language, code(case, language, options).ok()?));
-        let codes: Vec<_> = Language::ALL.iter().filter(is_wanted).filter_map(code).collect();
-        (!codes.is_empty()).then_some((options, codes))
-    })
+    log.into_iter()
+        .chain([emit_options(case)])
+        .find_map(|options| {
+            let code = |&language: &Language| Some((language, code(case, language, options).ok()?));
+            let codes: Vec<_> = Language::ALL
+                .iter()
+                .filter(is_wanted)
+                .filter_map(code)
+                .collect();
+            (!codes.is_empty()).then_some((options, codes))
+        })
 }
 
 /// The command, and the first line of the function.
@@ -28,12 +43,20 @@ pub(crate) fn sentence(case: &Case, only: Option<&str>) -> Option<String> {
     let ((first, text), others) = codes.split_first()?;
     let signature = first_line(text)?;
     let more: Vec<&str> = others.iter().map(|(language, _)| language.name()).collect();
-    let more = if more.is_empty() { String::new() } else { format!(" (or {})", more.join(", ")) };
+    let more = if more.is_empty() {
+        String::new()
+    } else {
+        format!(" (or {})", more.join(", "))
+    };
     // The function writes the given data.
     let name = RecordedCase::from(case.clone()).name_without(&[Axis::Size]);
     let option = match options {
-        EmitOptions { is_append: true, .. } => " --append",
-        EmitOptions { is_stream: true, .. } => " --stream",
+        EmitOptions {
+            is_append: true, ..
+        } => " --append",
+        EmitOptions {
+            is_stream: true, ..
+        } => " --stream",
         _ => "",
     };
     Some(format!(
@@ -77,33 +100,58 @@ mod tests {
         let begin = "As code, `int write_file(const char *path, const void *data, size_t size)`: writebench code \
                      write,prepare=fallocate --lang c (or cpp";
         assert!(said.starts_with(begin), "{said}");
-        assert!(sentence(&case("read-write"), None).unwrap().contains("int copy_file("));
+        assert!(
+            sentence(&case("read-write"), None)
+                .unwrap()
+                .contains("int copy_file(")
+        );
         let set = sentence(&case("write-files,sync-files=batch"), None).unwrap();
-        assert!(set.starts_with("As code, `int write_files(const char *path,"), "{set}");
+        assert!(
+            set.starts_with("As code, `int write_files(const char *path,"),
+            "{set}"
+        );
         let replaced = "write-files,file-size=whole,naming=exchange,prepare=overwrite";
         assert!(
-            sentence(&case(replaced), None).unwrap().starts_with("As code, `int write_file(const char *path,")
+            sentence(&case(replaced), None)
+                .unwrap()
+                .starts_with("As code, `int write_file(const char *path,")
         );
     }
 
     #[test]
     fn a_producers_code_is_a_stream_in_the_wanted_language() {
         let said = sentence(&case("write,source=chunk"), Some("python")).unwrap();
-        assert!(said.ends_with("writebench code write,source=chunk --lang python --stream"), "{said}");
+        assert!(
+            said.ends_with("writebench code write,source=chunk --lang python --stream"),
+            "{said}"
+        );
     }
 
     #[test]
     fn durable_records_have_the_code_of_a_log() {
         for (language, function) in [
-            ("c", "int log_append(struct log *log, const void *record, size_t size)"),
-            ("rust", "pub fn append(&self, record: &[u8]) -> io::Result<()>"),
+            (
+                "c",
+                "int log_append(struct log *log, const void *record, size_t size)",
+            ),
+            (
+                "rust",
+                "pub fn append(&self, record: &[u8]) -> io::Result<()>",
+            ),
             ("go", "func (log *Log) Append(record []byte) error"),
         ] {
             let said = sentence(&case("write,chunk=512,sync=fdatasync/1"), Some(language)).unwrap();
-            assert!(said.starts_with(&format!("As code, `{function}`: ")), "{said}");
-            assert!(said.ends_with(&format!("--lang {language} --append")), "{said}");
+            assert!(
+                said.starts_with(&format!("As code, `{function}`: ")),
+                "{said}"
+            );
+            assert!(
+                said.ends_with(&format!("--lang {language} --append")),
+                "{said}"
+            );
         }
-        let elsewhere = sentence(&case("write,chunk=512,sync=fdatasync/1"), Some("python")).unwrap();
+        let elsewhere =
+            sentence(&case("write,chunk=512,sync=fdatasync/1"), Some("python")).unwrap();
         assert!(elsewhere.ends_with("--lang python"), "{elsewhere}");
     }
 

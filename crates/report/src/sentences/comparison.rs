@@ -12,7 +12,11 @@ pub(crate) fn side_line(side: &Side) -> String {
         [one] => format!(" of {}", one.run.started),
         several => format!(" ({})", counted(several.len(), "run")),
     };
-    let label = if side.name == names.join(",") { String::new() } else { format!("{}: ", side.name) };
+    let label = if side.name == names.join(",") {
+        String::new()
+    } else {
+        format!("{}: ", side.name)
+    };
     format!("{label}{}{started}", list(&names, NAMED_RUNS))
 }
 
@@ -22,21 +26,34 @@ pub(crate) fn only_in(comparison: &Comparison) -> Vec<String> {
         let names: Vec<String> = cases.iter().map(ToString::to_string).collect();
         format!("Only in {side}: {}", list(&names, NAMED_RUNS))
     };
-    sides.filter(|(_, cases)| !cases.is_empty()).map(line).collect()
+    sides
+        .filter(|(_, cases)| !cases.is_empty())
+        .map(line)
+        .collect()
 }
 
 /// One line for the same runs and reason.
 pub(crate) fn excluded(comparison: &Comparison) -> Vec<String> {
-    let of_cases = grouped(&comparison.excluded, |excluded| (&excluded.case, &excluded.reason)).into_iter();
+    let of_cases = grouped(&comparison.excluded, |excluded| {
+        (&excluded.case, &excluded.reason)
+    })
+    .into_iter();
     let of_cases = of_cases.map(|((case, why), all)| {
         let runs: Vec<&str> = all.iter().map(|excluded| excluded.run.as_str()).collect();
         (case, why, runs)
     });
     let line = |((runs, why), cases): ((Vec<&str>, &String), Vec<(&String, _, _)>)| {
         let cases: Vec<&str> = cases.iter().map(|(case, ..)| case.as_str()).collect();
-        format!("Excluded from {}: {}: {why}", list(&runs, NAMED_RUNS), list(&cases, NAMED_RUNS))
+        format!(
+            "Excluded from {}: {}: {why}",
+            list(&runs, NAMED_RUNS),
+            list(&cases, NAMED_RUNS)
+        )
     };
-    grouped(of_cases, |(_, why, runs)| (runs.clone(), *why)).into_iter().map(line).collect()
+    grouped(of_cases, |(_, why, runs)| (runs.clone(), *why))
+        .into_iter()
+        .map(line)
+        .collect()
 }
 
 /// A line for each cause, with the runs that had it.
@@ -59,7 +76,9 @@ fn words(comparison: &Comparison) -> (&'static str, String, Option<&'static str>
         ),
         ObservationUnit::Run if comparison.is_of_single_runs() => (
             "one run per side",
-            format!("Two single runs also differ by drift between them. {FOUR_RUNS}: compare 1,3,5,7 2,4,6,8."),
+            format!(
+                "Two single runs also differ by drift between them. {FOUR_RUNS}: compare 1,3,5,7 2,4,6,8."
+            ),
             None,
         ),
         ObservationUnit::Run => (
@@ -73,13 +92,21 @@ fn words(comparison: &Comparison) -> (&'static str, String, Option<&'static str>
 /// Also the reason for a missing verdict.
 pub(crate) fn verdict(case: &ComparedCase, comparison: &Comparison) -> String {
     let name = case.verdict.name();
-    if case.speed_ratio.is_sure() { name.to_owned() } else { format!("{name}: {}", words(comparison).0) }
+    if case.speed_ratio.is_sure() {
+        name.to_owned()
+    } else {
+        format!("{name}: {}", words(comparison).0)
+    }
 }
 
 pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     let (_, unit, needed) = words(comparison);
     let mut notes = vec![unit];
-    notes.extend(needed.filter(|_| comparison.too_few() > 0).map(str::to_owned));
+    notes.extend(
+        needed
+            .filter(|_| comparison.too_few() > 0)
+            .map(str::to_owned),
+    );
     let told = comparison.count(Verdict::Faster) + comparison.count(Verdict::Slower);
     if told > 0 && comparison.cases.len() > 1 {
         notes.push(
@@ -97,7 +124,12 @@ pub(crate) fn counts(comparison: &Comparison) -> String {
     if comparison.is_of_single_runs() {
         return "inconclusive: one run per side".to_owned();
     }
-    let all = [Verdict::Faster, Verdict::Slower, Verdict::Same, Verdict::Inconclusive];
+    let all = [
+        Verdict::Faster,
+        Verdict::Slower,
+        Verdict::Same,
+        Verdict::Inconclusive,
+    ];
     let text = |verdict: Verdict| format!("{} {}", comparison.count(verdict), verdict.name());
     all.map(text).join(", ")
 }

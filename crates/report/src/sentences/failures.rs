@@ -6,10 +6,18 @@ use crate::sentences::words::{counted, list};
 /// A line for each reason: a search names what it could not measure.
 pub(crate) fn failures(failures: &[FailedCases], cases: &[CaseReport]) -> Vec<String> {
     let measured = cases.iter().filter(|case| case.outcome().is_some());
-    let all = counted(distinct(measured.map(candidate), |name| *name).len(), "candidate");
+    let all = counted(
+        distinct(measured.map(candidate), |name| *name).len(),
+        "candidate",
+    );
     let line = |failed: &FailedCases| {
         let FailedCases { reason, cases, .. } = failed;
-        format!("{} of {all} {}: {reason} ({}).", cases.len(), words(failed), list(cases, 1))
+        format!(
+            "{} of {all} {}: {reason} ({}).",
+            cases.len(),
+            words(failed),
+            list(cases, 1)
+        )
     };
     failures.iter().map(line).collect()
 }
@@ -17,7 +25,11 @@ pub(crate) fn failures(failures: &[FailedCases], cases: &[CaseReport]) -> Vec<St
 /// Of a run of goals, whose tables few people read. `O_DIRECT` in the page cache has its own sentence.
 pub(crate) fn of_goals(failed: &[FailedCases], cases: &[CaseReport]) -> Vec<String> {
     let is_said = |failed: &FailedCases| failed.reason.starts_with(Failure::DIRECT_IN_PAGE_CACHE);
-    let other: Vec<FailedCases> = failed.iter().filter(|failed| !is_said(failed)).cloned().collect();
+    let other: Vec<FailedCases> = failed
+        .iter()
+        .filter(|failed| !is_said(failed))
+        .cloned()
+        .collect();
     failures(&other, cases)
 }
 
@@ -33,7 +45,9 @@ fn words(failed: &FailedCases) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use writebench_model::{CaseOrigin, CaseRecord, Failure, GOALS, Outcome, Phase, RunRecord, Sample, Stage};
+    use writebench_model::{
+        CaseOrigin, CaseRecord, Failure, GOALS, Outcome, Phase, RunRecord, Sample, Stage,
+    };
     use writebench_testkit::{example_case, example_run, section_of};
 
     use crate::Report;
@@ -41,56 +55,112 @@ mod tests {
     fn ended(name: &str, label: Option<&str>, outcome: Outcome) -> CaseRecord {
         let origin = CaseOrigin::of_search(Stage::Screening, false);
         let record = example_case("", name, vec![Sample::without_figures(0, outcome)]);
-        CaseRecord { origin, label: label.map(str::to_owned), ..record }
+        CaseRecord {
+            origin,
+            label: label.map(str::to_owned),
+            ..record
+        }
     }
 
     fn failure(call: &str, errno: i32, offset: u64) -> Box<Failure> {
         let message = Failure::errno_message(errno);
         let (call, offset) = (call.to_owned(), Some(offset));
-        Box::new(Failure { phase: Phase::Write, call, path: None, offset, errno: Some(errno), message })
+        Box::new(Failure {
+            phase: Phase::Write,
+            call,
+            path: None,
+            offset,
+            errno: Some(errno),
+            message,
+        })
     }
 
     fn cases() -> Vec<CaseRecord> {
         let forbidden = |depth: u32| {
             let name = format!("uring,size=1MiB,depth={depth}");
-            ended(&name, None, Outcome::Unsupported(failure("io_uring_setup", 1, 0)))
+            ended(
+                &name,
+                None,
+                Outcome::Unsupported(failure("io_uring_setup", 1, 0)),
+            )
         };
         let full = |size: &str, offset| {
             let failed = Outcome::Failed(failure("write", 28, offset));
             ended(&format!("write,size={size}"), Some("write"), failed)
         };
         let good = ended("pwrite,size=1MiB", None, Outcome::Ok);
-        vec![forbidden(1), good, full("16MiB", 4096), forbidden(2), full("64MiB", 8192), forbidden(4)]
+        vec![
+            forbidden(1),
+            good,
+            full("16MiB", 4096),
+            forbidden(2),
+            full("64MiB", 8192),
+            forbidden(4),
+        ]
     }
 
     #[test]
     fn a_search_names_the_candidates_that_it_could_not_measure_by_reason() {
-        let report = Report::from_run(None, RunRecord { cases: cases(), ..example_run() });
+        let report = Report::from_run(
+            None,
+            RunRecord {
+                cases: cases(),
+                ..example_run()
+            },
+        );
         let lines = [
             "1 of 5 candidates failed: write: No space left on device (28) (write).",
             "3 of 5 candidates are unsupported: io_uring_setup: Operation not permitted (1) (uring,size=1MiB,depth=1 and 2 \
              more).",
         ];
-        assert_eq!(report.conclusions[report.conclusions.len() - 2..], lines, "{:?}", report.conclusions);
+        assert_eq!(
+            report.conclusions[report.conclusions.len() - 2..],
+            lines,
+            "{:?}",
+            report.conclusions
+        );
         let page = crate::formats::html::render(std::slice::from_ref(&report));
-        assert!(page.contains("3 of 5 candidates are unsupported"), "the page");
-        let document: serde_json::Value = serde_json::from_str(&crate::formats::json::render(&report)).unwrap();
+        assert!(
+            page.contains("3 of 5 candidates are unsupported"),
+            "the page"
+        );
+        let document: serde_json::Value =
+            serde_json::from_str(&crate::formats::json::render(&report)).unwrap();
         let failures = &document["failures"];
         assert_eq!(
             (&failures[0]["outcome"], &failures[0]["cases"]),
             (&"failed".into(), &serde_json::json!(["write"]))
         );
-        assert_eq!(failures[1]["reason"], "io_uring_setup: Operation not permitted (1)");
+        assert_eq!(
+            failures[1]["reason"],
+            "io_uring_setup: Operation not permitted (1)"
+        );
         assert_eq!(failures[1]["cases"].as_array().map(Vec::len), Some(3));
     }
 
     #[test]
     fn a_run_of_goals_names_them_too() {
         let mut cases = cases();
-        cases.iter_mut().for_each(|case| case.origin = section_of(GOALS, "a goal"));
-        let report = Report::from_run(None, RunRecord { cases, ..example_run() });
+        cases
+            .iter_mut()
+            .for_each(|case| case.origin = section_of(GOALS, "a goal"));
+        let report = Report::from_run(
+            None,
+            RunRecord {
+                cases,
+                ..example_run()
+            },
+        );
         let warned = |start: &str| report.warnings.iter().any(|line| line.starts_with(start));
-        assert!(warned("2 of 6 candidates failed: write: No space"), "{:?}", report.warnings);
-        assert!(warned("3 of 6 candidates are unsupported: io_uring"), "{:?}", report.warnings);
+        assert!(
+            warned("2 of 6 candidates failed: write: No space"),
+            "{:?}",
+            report.warnings
+        );
+        assert!(
+            warned("3 of 6 candidates are unsupported: io_uring"),
+            "{:?}",
+            report.warnings
+        );
     }
 }

@@ -36,7 +36,11 @@ pub struct Finding {
 
 impl Finding {
     pub(crate) fn none(why: &str) -> Self {
-        Self { description: why.to_owned(), speed_ratio: NOTHING.to_owned(), ..Self::default() }
+        Self {
+            description: why.to_owned(),
+            speed_ratio: NOTHING.to_owned(),
+            ..Self::default()
+        }
     }
 
     /// Without a goal and target.
@@ -61,7 +65,9 @@ pub(crate) fn words(case: &CaseRecord) -> String {
     if let Some(command) = case.program() {
         return format!("your program: {command}");
     }
-    case.case.known().map_or_else(|| case.case.to_string(), writebench_model::Case::words)
+    case.case
+        .known()
+        .map_or_else(|| case.case.to_string(), writebench_model::Case::words)
 }
 
 /// Too few rounds have no number.
@@ -71,7 +77,9 @@ pub(crate) fn compared(ratio: &Interval) -> String {
     }
     let factor = TIMES.text(ratio.estimate);
     match ratio.verdict() {
-        Verdict::Faster | Verdict::Slower => format!("{factor} × ({})", TIMES.between(ratio.low, ratio.high)),
+        Verdict::Faster | Verdict::Slower => {
+            format!("{factor} × ({})", TIMES.between(ratio.low, ratio.high))
+        }
         Verdict::Same => format!("{factor} × (same)"),
         Verdict::Inconclusive => format!("{factor} × (inconclusive)"),
     }
@@ -81,7 +89,10 @@ pub(crate) const IN_PAGE_CACHE: &str = ", page cache";
 
 /// Who promises that durable data is kept: the disks of the targets, or others.
 pub(crate) fn promised<'t>(targets: impl IntoIterator<Item = &'t TargetRecord>) -> &'static str {
-    let keepers = targets.into_iter().filter(|target| target.loses_data().is_none()).map(TargetRecord::keeper);
+    let keepers = targets
+        .into_iter()
+        .filter(|target| target.loses_data().is_none())
+        .map(TargetRecord::keeper);
     match distinct(keepers, |keeper| *keeper).as_slice() {
         [] => Keeper::Disk.words(),
         [keeper] => keeper.words(),
@@ -92,7 +103,8 @@ pub(crate) fn promised<'t>(targets: impl IntoIterator<Item = &'t TargetRecord>) 
 /// `promised`: of the targets whose answer it is.
 pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>, promised: &str) -> String {
     let is_device = target.is_some_and(|target| target.environment.filesystem.is_block_device());
-    let is_durable = contract.durability == Durability::Durable && contract.durable_every_bytes.is_none();
+    let is_durable =
+        contract.durability == Durability::Durable && contract.durable_every_bytes.is_none();
     let durable = if is_durable { "durable " } else { "" };
     let start = match (contract.start, contract.visibility) {
         (Start::Existing, Visibility::Complete) => "replaced",
@@ -121,15 +133,23 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>, promised:
         DataSource::Chunk => " from one buffer",
         DataSource::ColdFile => " a cold one",
     };
-    let memory = contract.memory.words().map_or(String::new(), |words| format!(" {words}"));
+    let memory = contract
+        .memory
+        .words()
+        .map_or(String::new(), |words| format!(" {words}"));
     let kept = match (contract.durability, contract.durable_every_bytes) {
         (Durability::Cached, _) if contract.content.has_own_bytes() => IN_PAGE_CACHE.to_owned(),
         (Durability::Cached, _) => String::new(),
         (Durability::Durable, None) => format!(", {promised}"),
         (Durability::Device, _) => ", on the device".to_owned(),
-        (Durability::Durable, Some(_)) if promised == Keeper::Disk.words() => format!(", {}", contract.kept()),
+        (Durability::Durable, Some(_)) if promised == Keeper::Disk.words() => {
+            format!(", {}", contract.kept())
+        }
         (Durability::Durable, Some(_)) => format!(", {} {promised}", contract.kept()),
     };
-    let checksums = contract.checksums.words().map_or(String::new(), |words| format!(" {words}"));
+    let checksums = contract
+        .checksums
+        .words()
+        .map_or(String::new(), |words| format!(" {words}"));
     format!("{file}{content}{source}{memory}{checksums}{kept}")
 }

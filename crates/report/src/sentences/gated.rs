@@ -17,9 +17,16 @@ pub fn ratio_interval(ratio: &Interval) -> String {
 /// A line per judged case.
 pub(crate) fn sentences(run: &RunRecord, gated: &[Gated]) -> Vec<String> {
     let limit = percent(run.settings.fail_if_slower_ppm.unwrap_or_default());
-    let sentence = |Gated { name, baseline, speed_ratio, verdict }: &Gated| {
+    let sentence = |Gated {
+                        name,
+                        baseline,
+                        speed_ratio,
+                        verdict,
+                    }: &Gated| {
         let Some(ratio) = speed_ratio else {
-            return format!("{name} vs. {baseline}: no verdict, which needs at least 8 undisturbed rounds.");
+            return format!(
+                "{name} vs. {baseline}: no verdict, which needs at least 8 undisturbed rounds."
+            );
         };
         let found = match verdict {
             GateVerdict::Slower => format!("slower by more than {limit}"),

@@ -12,7 +12,10 @@ use crate::sentences::words::counted;
 pub(crate) fn sentences(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     let sentence = |made: &TargetRecord| {
         let image = plain_image(made)?;
-        let plain = run.targets.iter().find(|plain| is_below(plain, made, image))?;
+        let plain = run
+            .targets
+            .iter()
+            .find(|plain| is_below(plain, made, image))?;
         sentence(made, image, plain, cases)
     };
     run.targets.iter().filter_map(sentence).collect()
@@ -31,22 +34,37 @@ fn is_below(plain: &TargetRecord, made: &TargetRecord, image: &Image) -> bool {
     let environment = &plain.environment;
     plain.made_filesystem.is_none()
         && environment.filesystem.kind == made.environment.filesystem.kind
-        && environment.device.as_ref().is_some_and(|device| device.number == image.directory_device)
+        && environment
+            .device
+            .as_ref()
+            .is_some_and(|device| device.number == image.directory_device)
 }
 
-fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, cases: &[CaseReport]) -> Option<String> {
+fn sentence(
+    made: &TargetRecord,
+    image: &Image,
+    plain: &TargetRecord,
+    cases: &[CaseReport],
+) -> Option<String> {
     let ranked = |target: &TargetRecord| -> BTreeMap<&str, &CaseReport> {
-        let ranked = cases.iter().filter(|case| case.is_ranked() && case.record.target == target.name);
+        let ranked = cases
+            .iter()
+            .filter(|case| case.is_ranked() && case.record.target == target.name);
         ranked.map(|case| (case.record.case.name(), case)).collect()
     };
     let without = ranked(plain);
-    let ratio = |(name, with): (&str, &CaseReport)| with.ratio_to(without.get(name)?).filter(Interval::is_sure);
+    let ratio = |(name, with): (&str, &CaseReport)| {
+        with.ratio_to(without.get(name)?).filter(Interval::is_sure)
+    };
     let ratios: Vec<Interval> = ranked(made).into_iter().filter_map(ratio).collect();
     let estimates: Vec<f64> = ratios.iter().map(|ratio| ratio.estimate).collect();
     let (least, most) = least_and_most(estimates.iter().copied())?;
     let mean = geometric_mean(&estimates);
     let share = match ratios.iter().any(|ratio| ratio.verdict().is_difference()) {
-        true if mean > 1.0 => format!("{:.0} % for image and loop device", (1.0 - 1.0 / mean) * 100.0),
+        true if mean > 1.0 => format!(
+            "{:.0} % for image and loop device",
+            (1.0 - 1.0 / mean) * 100.0
+        ),
         true => "no measurable cost of image and loop device".to_owned(),
         false => "no difference in any case".to_owned(),
     };
@@ -107,14 +125,28 @@ mod tests {
         ];
         let sentence = |made: &TargetRecord| {
             let targets = vec![example_target("/data"), made.clone()];
-            let report = Report::from_run(None, RunRecord { targets, cases: cases.clone(), ..example_run() });
-            report.conclusions.into_iter().find(|line| line.contains("image"))
+            let report = Report::from_run(
+                None,
+                RunRecord {
+                    targets,
+                    cases: cases.clone(),
+                    ..example_run()
+                },
+            );
+            report
+                .conclusions
+                .into_iter()
+                .find(|line| line.contains("image"))
         };
         let mut elsewhere = made.clone();
         elsewhere.made_filesystem.as_mut().unwrap().images[0].directory_device = "0:25".to_owned();
         let mut journaled = made.clone();
         journaled.made_filesystem.as_mut().unwrap().mount_options = Some("data=journal".to_owned());
-        assert_eq!((sentence(&elsewhere), sentence(&journaled)), (None, None), "more than the image differs");
+        assert_eq!(
+            (sentence(&elsewhere), sentence(&journaled)),
+            (None, None),
+            "more than the image differs"
+        );
         assert_eq!(
             sentence(&made).unwrap(),
             "ext4 in an image in /data (ext4) takes 2.00 times as long as /data without one: 50 % for image and \

@@ -8,28 +8,51 @@ use crate::sentences::words::{counted, list};
 pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
     let all = case.estimate.as_ref()?.latency?;
     let contract = &case.record.contract;
-    let unit = if contract.file_size.is_some() { "file" } else { "record" };
-    let from_arrival = if contract.records_per_s.is_some() { ", from their arrival" } else { "" };
+    let unit = if contract.file_size.is_some() {
+        "file"
+    } else {
+        "record"
+    };
+    let from_arrival = if contract.records_per_s.is_some() {
+        ", from their arrival"
+    } else {
+        ""
+    };
     let count = counted(usize::try_from(all.count).ok()?, unit);
-    let threads = case.record.case.known().map_or(1, |case| case.axes().threads);
+    let threads = case
+        .record
+        .case
+        .known()
+        .map_or(1, |case| case.axes().threads);
     let of_thread = if threads > 1 { " of its thread" } else { "" };
-    let place = all.max_record.map(|number| format!(", at {unit} {number}{of_thread}")).unwrap_or_default();
+    let place = all
+        .max_record
+        .map(|number| format!(", at {unit} {number}{of_thread}"))
+        .unwrap_or_default();
     let worst = MILLISECONDS.text(as_f64(all.max_ns));
     let takes = match percentiles(&all) {
         known if known.is_empty() => format!("{who} wrote {count}{from_arrival}."),
-        known => format!("{who} takes {} over all {count}{from_arrival}.", known.join(" and ")),
+        known => format!(
+            "{who} takes {} over all {count}{from_arrival}.",
+            known.join(" and ")
+        ),
     };
     Some(format!("{takes} The worst stall was {worst} ms{place}."))
 }
 
 /// `4.08 ms at p50` and so on, as far as there are enough values: 90 % only instead of a rarer one.
 fn percentiles(all: &LatencyEstimate) -> Vec<String> {
-    let mut known: Vec<(&str, u64)> =
-        all.percentiles().into_iter().filter_map(|(name, ns)| Some((name, ns?))).collect();
+    let mut known: Vec<(&str, u64)> = all
+        .percentiles()
+        .into_iter()
+        .filter_map(|(name, ns)| Some((name, ns?)))
+        .collect();
     if known.len() > 2 {
         known.retain(|(name, _)| *name != "p90");
     }
-    let texts = known.into_iter().map(|(name, ns)| format!("{} ms at {name}", MILLISECONDS.text(as_f64(ns))));
+    let texts = known
+        .into_iter()
+        .map(|(name, ns)| format!("{} ms at {name}", MILLISECONDS.text(as_f64(ns))));
     let texts: Vec<String> = texts.collect();
     match texts.split_last() {
         Some((last, before @ [_, _, ..])) => vec![list(before, before.len()), last.clone()],
@@ -61,6 +84,9 @@ mod tests {
         assert_eq!(said(26), "1.00 ms at p50 and 2.00 ms at p90");
         assert_eq!(said(99), "1.00 ms at p50 and 2.00 ms at p90");
         assert_eq!(said(100), "1.00 ms at p50 and 3.00 ms at p99");
-        assert_eq!(said(1000), "1.00 ms at p50, 3.00 ms at p99 and 4.00 ms at p99.9");
+        assert_eq!(
+            said(1000),
+            "1.00 ms at p50, 3.00 ms at p99 and 4.00 ms at p99.9"
+        );
     }
 }

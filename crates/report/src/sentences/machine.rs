@@ -1,5 +1,6 @@
 use writebench_model::{
-    Bytes, Device, Environment, Filesystem, FilesystemSpec, Image, LayerBelow, RunRecord, TargetRecord,
+    Bytes, Device, Environment, Filesystem, FilesystemSpec, Image, LayerBelow, RunRecord,
+    TargetRecord,
 };
 
 use crate::numbers::{CaseReport, distinct};
@@ -14,33 +15,73 @@ pub(crate) type Lines = Vec<(&'static str, String)>;
 pub(crate) fn one_line(report: &Report) -> String {
     let run = &report.run;
     let place = match run.targets.as_slice() {
-        [one] if !run.is_side_by_side() => format!("{} · {}", one.path, filesystem(&one.environment)),
-        targets => list(&targets.iter().map(|target| target.name.as_str()).collect::<Vec<_>>(), 8),
+        [one] if !run.is_side_by_side() => {
+            format!("{} · {}", one.path, filesystem(&one.environment))
+        }
+        targets => list(
+            &targets
+                .iter()
+                .map(|target| target.name.as_str())
+                .collect::<Vec<_>>(),
+            8,
+        ),
     };
     let is_shown = |case: &&CaseReport| !case.is_screening() && !case.record.samples.is_empty();
-    let sizes = || report.cases.iter().filter(is_shown).map(|case| case.record.contract.bytes);
+    let sizes = || {
+        report
+            .cases
+            .iter()
+            .filter(is_shown)
+            .map(|case| case.record.contract.bytes)
+    };
     let per_sample = match (sizes().min(), sizes().max()) {
         (Some(least), Some(most)) if least == most => format!(" · {} per sample", size(least)),
         (Some(least), Some(most)) => format!(" · {} to {} per sample", size(least), size(most)),
         _ => String::new(),
     };
-    let number = report.number.map(|number| format!("run {number} · ")).unwrap_or_default();
-    let ranks = run.cluster.as_ref().map(|cluster| format!("{cluster} · ")).unwrap_or_default();
-    format!("{number}{ranks}{place}{per_sample} · {} written", size(bytes_written(report)))
+    let number = report
+        .number
+        .map(|number| format!("run {number} · "))
+        .unwrap_or_default();
+    let ranks = run
+        .cluster
+        .as_ref()
+        .map(|cluster| format!("{cluster} · "))
+        .unwrap_or_default();
+    format!(
+        "{number}{ranks}{place}{per_sample} · {} written",
+        size(bytes_written(report))
+    )
 }
 
 fn filesystem(environment: &Environment) -> String {
     let kind = &environment.filesystem.kind;
-    let Some(device) = &environment.device else { return kind.clone() };
-    let model = device.model.as_ref().and_then(|model| model.split(',').next());
-    let model = model.map(|model| format!(" ({})", model.trim())).unwrap_or_default();
+    let Some(device) = &environment.device else {
+        return kind.clone();
+    };
+    let model = device
+        .model
+        .as_ref()
+        .and_then(|model| model.split(',').next());
+    let model = model
+        .map(|model| format!(" ({})", model.trim()))
+        .unwrap_or_default();
     format!("{kind} on {}{model}", device.name)
 }
 
 /// As recorded, or by the samples alone.
 fn bytes_written(report: &Report) -> u64 {
-    let different = || distinct(&report.cases, |case| (&case.record.target, case.record.case.name()));
-    let bytes = || different().into_iter().map(|case| case.record.sample_bytes()).fold(0, u64::saturating_add);
+    let different = || {
+        distinct(&report.cases, |case| {
+            (&case.record.target, case.record.case.name())
+        })
+    };
+    let bytes = || {
+        different()
+            .into_iter()
+            .map(|case| case.record.sample_bytes())
+            .fold(0, u64::saturating_add)
+    };
     report.run.written_bytes.unwrap_or_else(bytes)
 }
 
@@ -50,7 +91,11 @@ pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
 
 /// A line for each of several targets.
 pub(crate) fn run_lines(run: &RunRecord) -> Lines {
-    let mut lines: Lines = run.cluster.iter().map(|cluster| ("ranks", cluster_line(cluster))).collect();
+    let mut lines: Lines = run
+        .cluster
+        .iter()
+        .map(|cluster| ("ranks", cluster_line(cluster)))
+        .collect();
     match run.targets.as_slice() {
         [] => {}
         [one] if !run.is_side_by_side() => lines.extend(machine_lines(&one.environment, &one.path)),
@@ -64,21 +109,42 @@ pub(crate) fn run_lines(run: &RunRecord) -> Lines {
 }
 
 pub(crate) fn missing(run: &RunRecord) -> Option<String> {
-    let all: Vec<String> =
-        run.missing.iter().map(|target| format!("{}: {}", target.name, target.reason)).collect();
+    let all: Vec<String> = run
+        .missing
+        .iter()
+        .map(|target| format!("{}: {}", target.name, target.reason))
+        .collect();
     (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// `/data: ext4 on /dev/sda1 (rw,relatime), 50 GiB free of 100 GiB · sda, A Disk, 1 TiB`.
 fn target_line(target: &TargetRecord) -> String {
-    let Environment { filesystem, device, .. } = &target.environment;
+    let Environment {
+        filesystem, device, ..
+    } = &target.environment;
     // The image describes our loop device.
     let device = device.as_ref().filter(|_| target.made_filesystem.is_none());
-    let device = device.map_or(String::new(), |device| format!(" · {}", device_line(device)));
-    let Filesystem { kind, source, mount_options, .. } = filesystem;
-    let free = format!("{} free of {}", size(filesystem.available_bytes), size(filesystem.total_bytes));
-    format!("{}: {kind} on {source} ({mount_options}), {free}{device}", target.name)
-        + &target.made_filesystem.as_ref().map_or(String::new(), making_text)
+    let device = device.map_or(String::new(), |device| {
+        format!(" · {}", device_line(device))
+    });
+    let Filesystem {
+        kind,
+        source,
+        mount_options,
+        ..
+    } = filesystem;
+    let free = format!(
+        "{} free of {}",
+        size(filesystem.available_bytes),
+        size(filesystem.total_bytes)
+    );
+    format!(
+        "{}: {kind} on {source} ({mount_options}), {free}{device}",
+        target.name
+    ) + &target
+        .made_filesystem
+        .as_ref()
+        .map_or(String::new(), making_text)
 }
 
 /// ` · an image of 520 MiB in /data (ext4), direct I/O · mkfs -b 1024`.
@@ -94,17 +160,34 @@ fn making_text(making: &FilesystemSpec) -> String {
             Some(why) => format!("no direct I/O: {why}"),
             None => "no direct I/O".to_owned(),
         };
-        format!("{images} in {} ({}), {direct}", image.directory, image.directory_filesystem)
+        format!(
+            "{images} in {} ({}), {direct}",
+            image.directory, image.directory_filesystem
+        )
     };
     let options = making.mkfs_options.join(" ");
     let mkfs = (!options.is_empty()).then(|| format!("mkfs {options}"));
-    let mount = making.mount_options.as_ref().map(|options| format!("mount -o {options}"));
-    let parts = making.images.first().map(image).into_iter().chain(mkfs).chain(mount);
+    let mount = making
+        .mount_options
+        .as_ref()
+        .map(|options| format!("mount -o {options}"));
+    let parts = making
+        .images
+        .first()
+        .map(image)
+        .into_iter()
+        .chain(mkfs)
+        .chain(mount);
     parts.map(|part| format!(" · {part}")).collect()
 }
 
 fn system_lines(environment: &Environment) -> Lines {
-    let Environment { system, cpu, memory, .. } = environment;
+    let Environment {
+        system,
+        cpu,
+        memory,
+        ..
+    } = environment;
     let model = cpu.model.as_deref().unwrap_or(&system.architecture);
     let machine = [
         Some(format!("{}: {model}", system.hostname)),
@@ -112,13 +195,20 @@ fn system_lines(environment: &Environment) -> Lines {
         cpu.limit_ppm.map(|ppm| format!("limited to {}", cpus(ppm))),
         Some(format!("{} memory", size(memory.total_bytes))),
         Some(format!("{} available", size(memory.available_bytes))),
-        memory.limit_bytes.map(|limit| format!("limited to {}", size(limit))),
-        cpu.governor.as_ref().map(|governor| format!("governor {governor}")),
+        memory
+            .limit_bytes
+            .map(|limit| format!("limited to {}", size(limit))),
+        cpu.governor
+            .as_ref()
+            .map(|governor| format!("governor {governor}")),
     ];
     let kernel = [
         Some(format!("{} {}", system.kernel, system.architecture)),
         system.distribution.clone(),
-        system.hypervisor.as_ref().map(|hypervisor| format!("virtual machine ({hypervisor})")),
+        system
+            .hypervisor
+            .as_ref()
+            .map(|hypervisor| format!("virtual machine ({hypervisor})")),
     ];
     vec![("machine", known(machine)), ("kernel", known(kernel))]
 }
@@ -132,35 +222,77 @@ fn size(bytes: u64) -> String {
 }
 
 fn place_lines(environment: &Environment, target: &str) -> Lines {
-    let Environment { filesystem, device, below, .. } = environment;
-    let target =
-        format!("{target}, {} free of {}", size(filesystem.available_bytes), size(filesystem.total_bytes));
+    let Environment {
+        filesystem,
+        device,
+        below,
+        ..
+    } = environment;
+    let target = format!(
+        "{target}, {} free of {}",
+        size(filesystem.available_bytes),
+        size(filesystem.total_bytes)
+    );
     let mount = if filesystem.is_block_device() {
         "none: the device itself".to_owned()
     } else {
-        let Filesystem { kind, source, mount_point, mount_options, .. } = filesystem;
+        let Filesystem {
+            kind,
+            source,
+            mount_point,
+            mount_options,
+            ..
+        } = filesystem;
         format!("{kind} on {source} at {mount_point} ({mount_options})")
     };
-    let layout = filesystem.file_layout.as_ref().map(|layout| ("layout", layout.clone()));
-    let device = device.as_ref().map_or("none: not on a block device".to_owned(), device_line);
-    let lines = [("target", target), ("filesystem", mount)].into_iter().chain(layout);
-    lines.chain([("device", device)]).chain(below.iter().map(|layer| ("below", layer_line(layer)))).collect()
+    let layout = filesystem
+        .file_layout
+        .as_ref()
+        .map(|layout| ("layout", layout.clone()));
+    let device = device
+        .as_ref()
+        .map_or("none: not on a block device".to_owned(), device_line);
+    let lines = [("target", target), ("filesystem", mount)]
+        .into_iter()
+        .chain(layout);
+    lines
+        .chain([("device", device)])
+        .chain(below.iter().map(|layer| ("below", layer_line(layer))))
+        .collect()
 }
 
 /// `upper directory on ext4 (rw,relatime), vda, write cache write back`.
 fn layer_line(layer: &LayerBelow) -> String {
-    let LayerBelow { role, kind, mount_options, device } = layer;
-    known([Some(format!("{role} on {kind} ({mount_options})")), device.as_ref().map(device_line)])
+    let LayerBelow {
+        role,
+        kind,
+        mount_options,
+        device,
+    } = layer;
+    known([
+        Some(format!("{role} on {kind} ({mount_options})")),
+        device.as_ref().map(device_line),
+    ])
 }
 
 pub(crate) fn device_line(device: &Device) -> String {
-    let sectors = device.logical_sector_bytes.zip(device.physical_sector_bytes);
+    let sectors = device
+        .logical_sector_bytes
+        .zip(device.physical_sector_bytes);
     known([
         Some(device.name.clone()),
         device.model.clone(),
         device.size_bytes.map(size),
-        device.write_cache.as_ref().map(|cache| format!("write cache {cache}")),
-        device.scheduler.as_ref().map(|scheduler| format!("scheduler {scheduler}")),
-        sectors.map(|(logical, physical)| format!("sectors {logical} B logical, {physical} B physical")),
+        device
+            .write_cache
+            .as_ref()
+            .map(|cache| format!("write cache {cache}")),
+        device
+            .scheduler
+            .as_ref()
+            .map(|scheduler| format!("scheduler {scheduler}")),
+        sectors.map(|(logical, physical)| {
+            format!("sectors {logical} B logical, {physical} B physical")
+        }),
     ])
 }

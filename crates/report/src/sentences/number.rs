@@ -9,9 +9,15 @@ pub(crate) struct Quantity {
     digits: fn(f64) -> usize,
 }
 
-pub(crate) const GIGABYTES_PER_S: Quantity = Quantity { unit: 1e9, digits: significant_digits };
+pub(crate) const GIGABYTES_PER_S: Quantity = Quantity {
+    unit: 1e9,
+    digits: significant_digits,
+};
 /// Three digits from the first non-zero one.
-pub(crate) const NUMBER: Quantity = Quantity { unit: 1.0, digits: significant_digits };
+pub(crate) const NUMBER: Quantity = Quantity {
+    unit: 1.0,
+    digits: significant_digits,
+};
 /// From nanoseconds. Microseconds are enough.
 pub(crate) const MILLISECONDS: Quantity = Quantity {
     unit: 1e6,
@@ -29,7 +35,10 @@ pub(crate) const TIMES: Quantity = Quantity {
     },
 };
 
-pub(crate) const THOUSANDTHS: Quantity = Quantity { unit: 1.0, digits: |_| 3 };
+pub(crate) const THOUSANDTHS: Quantity = Quantity {
+    unit: 1.0,
+    digits: |_| 3,
+};
 
 impl Quantity {
     pub(crate) fn text(&self, value: f64) -> String {
@@ -38,7 +47,11 @@ impl Quantity {
 
     /// Rounded outwards: the printed interval holds the computed one.
     pub(crate) fn between(&self, low: f64, high: f64) -> String {
-        format!("{} – {}", self.rounded(low, f64::floor), self.rounded(high, f64::ceil))
+        format!(
+            "{} – {}",
+            self.rounded(low, f64::floor),
+            self.rounded(high, f64::ceil)
+        )
     }
 
     fn rounded(&self, value: f64, round: fn(f64) -> f64) -> String {
@@ -51,7 +64,10 @@ impl Quantity {
         let (shifted, nearest) = (value * shift, (value * shift).round());
         // A value such as 0.29 is a little less or more than its text.
         let is_exact = (shifted - nearest).abs() < 1e-6;
-        format!("{:.digits$}", if is_exact { nearest } else { round(shifted) } / shift)
+        format!(
+            "{:.digits$}",
+            if is_exact { nearest } else { round(shifted) } / shift
+        )
     }
 }
 
@@ -78,7 +94,14 @@ pub(crate) fn milliseconds(nanoseconds: u64) -> String {
 
 fn significant_digits(value: f64) -> usize {
     const LEAST: [f64; 6] = [99.95, 9.995, 0.9995, 0.099_95, 0.009_995, 0.000_999_5];
-    if value == 0.0 { 0 } else { LEAST.iter().position(|&least| value.abs() >= least).unwrap_or(LEAST.len()) }
+    if value == 0.0 {
+        0
+    } else {
+        LEAST
+            .iter()
+            .position(|&least| value.abs() >= least)
+            .unwrap_or(LEAST.len())
+    }
 }
 
 pub(crate) fn microseconds(nanoseconds: u64) -> String {
@@ -98,7 +121,11 @@ pub(crate) fn share(share: f64) -> String {
 /// To the tenth, if any.
 pub(crate) fn seconds_short(nanoseconds: f64) -> String {
     let seconds = nanoseconds / 1e9;
-    if seconds < 0.95 { NUMBER.text(seconds) } else { format!("{seconds:.1}") }
+    if seconds < 0.95 {
+        NUMBER.text(seconds)
+    } else {
+        format!("{seconds:.1}")
+    }
 }
 
 /// Empty for a difference.
@@ -112,7 +139,11 @@ pub(crate) fn verdict_mark(verdict: Verdict) -> &'static str {
 
 /// Marks values of disturbed samples only, and adds the bytes of samples with limited time.
 pub(crate) fn mark(estimate: &Estimate, figure: String) -> String {
-    let figure = if estimate.all_disturbed { format!("~{figure}") } else { figure };
+    let figure = if estimate.all_disturbed {
+        format!("~{figure}")
+    } else {
+        figure
+    };
     match estimate.truncated_samples {
         0 => figure,
         _ => format!("{figure} ({})", Bytes(estimate.bytes).approximate()),

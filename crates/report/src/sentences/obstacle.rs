@@ -14,46 +14,68 @@ impl Obstacle {
     pub(crate) fn cause(&self) -> String {
         use ObstacleKind as Kind;
         let Self { kind, count, of } = self;
-        let disturbed = |why: String| format!("{count} of {} disturbed: {why}", were(*of, "sample"));
+        let disturbed =
+            |why: String| format!("{count} of {} disturbed: {why}", were(*of, "sample"));
         let failed = |why: &str| format!("{count} of {} failed: {why}", counted(*of, "case"));
         match kind {
             Kind::CpuPressure { wait_ppm } => disturbed(format!(
                 "other programs used the CPUs, and tasks waited for one {}",
                 of_time(*wait_ppm)
             )),
-            Kind::CpuQuota { limit_ppm: Some(ppm) } => {
-                disturbed(format!("the control group of this process may use {}", cpus(*ppm)))
-            }
+            Kind::CpuQuota {
+                limit_ppm: Some(ppm),
+            } => disturbed(format!(
+                "the control group of this process may use {}",
+                cpus(*ppm)
+            )),
             Kind::CpuQuota { limit_ppm: None } => {
                 disturbed("a CPU limit of its control group delayed this process".to_owned())
             }
-            Kind::Hypervisor => disturbed("the hypervisor gave the CPUs to other virtual machines".to_owned()),
+            Kind::Hypervisor => {
+                disturbed("the hypervisor gave the CPUs to other virtual machines".to_owned())
+            }
             Kind::Heat => disturbed("the CPUs slowed down because of heat".to_owned()),
             Kind::ReturnedMemory => {
                 disturbed("the kernel returned free memory to the hypervisor meanwhile".to_owned())
             }
-            Kind::SlowMemory => {
-                disturbed("copies in memory next to them took longer than usual in this run".to_owned())
-            }
+            Kind::SlowMemory => disturbed(
+                "copies in memory next to them took longer than usual in this run".to_owned(),
+            ),
             Kind::Disturbed { reason } => disturbed(reason.clone()),
             Kind::DiskFull => failed("no space is left on the filesystem (ENOSPC)"),
             Kind::QuotaExceeded => failed("the user's or project's disk quota is used up (EDQUOT)"),
-            Kind::MemoryLimit { is_killed: false, .. } => failed("memory ran out (ENOMEM)"),
-            Kind::MemoryLimit { is_killed: true, .. } => failed(
+            Kind::MemoryLimit {
+                is_killed: false, ..
+            } => failed("memory ran out (ENOMEM)"),
+            Kind::MemoryLimit {
+                is_killed: true, ..
+            } => failed(
                 "the worker was killed (SIGKILL) by another process, or by the kernel for lack of memory",
             ),
             Kind::FileSizeLimit => failed("a file may not become as large (EFBIG or SIGXFSZ)"),
             Kind::ReadOnly => failed("the filesystem became read-only (EROFS)"),
             Kind::Failures { reason } => failed(reason),
             Kind::Unsupported { reason } => {
-                format!("{count} of {} not supported here: {reason}", are(*of, "case"))
+                format!(
+                    "{count} of {} not supported here: {reason}",
+                    are(*of, "case")
+                )
             }
-            Kind::Interrupted => format!("the run was cut off after {count} of {}", counted(*of, "round")),
+            Kind::Interrupted => format!(
+                "the run was cut off after {count} of {}",
+                counted(*of, "round")
+            ),
             Kind::TooFewRounds { ended_by, wait_ppm } => {
                 let busy = wait_ppm.map_or(String::new(), |ppm| {
-                    format!(", while other programs used the CPUs (tasks waited for one {})", of_time(ppm))
+                    format!(
+                        ", while other programs used the CPUs (tasks waited for one {})",
+                        of_time(ppm)
+                    )
                 });
-                format!("{} after {count} of the {of} rounds that an answer needs{busy}", limit(*ended_by))
+                format!(
+                    "{} after {count} of the {of} rounds that an answer needs{busy}",
+                    limit(*ended_by)
+                )
             }
         }
     }
@@ -147,12 +169,20 @@ impl Obstacle {
 
 /// `1 sample was`, `3 samples were`.
 fn were(number: usize, what: &str) -> String {
-    format!("{} {}", counted(number, what), if number == 1 { "was" } else { "were" })
+    format!(
+        "{} {}",
+        counted(number, what),
+        if number == 1 { "was" } else { "were" }
+    )
 }
 
 /// `1 case is`, `3 cases are`.
 fn are(number: usize, what: &str) -> String {
-    format!("{} {}", counted(number, what), if number == 1 { "is" } else { "are" })
+    format!(
+        "{} {}",
+        counted(number, what),
+        if number == 1 { "is" } else { "are" }
+    )
 }
 
 fn limit(ended_by: EndedBy) -> String {

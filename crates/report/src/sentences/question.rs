@@ -1,16 +1,36 @@
-use writebench_model::{Bytes, Content, Contract, DataSource, Durability, Keeper, Start, TargetRecord};
+use writebench_model::{
+    Bytes, Content, Contract, DataSource, Durability, Keeper, Start, TargetRecord,
+};
 
 /// The answer names one of several targets. `promised`: as for the goal.
-pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>, promised: &str) -> String {
+pub(crate) fn question(
+    contract: &Contract,
+    target: Option<&TargetRecord>,
+    promised: &str,
+) -> String {
     let bytes = Bytes(contract.bytes).in_words();
     // Record by record is not a stream.
-    let write = if contract.durable_every_bytes.is_some() { "write" } else { "stream" };
-    let memory = contract.memory.words().map_or(String::new(), |words| format!(" {words}"));
+    let write = if contract.durable_every_bytes.is_some() {
+        "write"
+    } else {
+        "stream"
+    };
+    let memory = contract
+        .memory
+        .words()
+        .map_or(String::new(), |words| format!(" {words}"));
     let what = match contract.content {
         Content::Random => {
-            format!("{write} {bytes}{}{memory}{}", contract.zeros_in_words(), source(contract.source))
+            format!(
+                "{write} {bytes}{}{memory}{}",
+                contract.zeros_in_words(),
+                source(contract.source)
+            )
         }
-        Content::Zero => format!("{write} {bytes} of zeros{memory}{}", source(contract.source)),
+        Content::Zero => format!(
+            "{write} {bytes} of zeros{memory}{}",
+            source(contract.source)
+        ),
         Content::Copy => format!("copy {bytes}{}", source(contract.source)),
         Content::SharedCopy => format!("share the blocks of {bytes}{}", source(contract.source)),
         Content::Sparse => format!("make {bytes} with holes{}", source(contract.source)),
@@ -18,10 +38,21 @@ pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>, promi
         Content::Hole => format!("set a length of {bytes} without blocks"),
         Content::Nothing => format!("pass over {bytes} without a call"),
     };
-    let checksums = contract.checksums.words().map_or(String::new(), |words| format!(" {words}"));
+    let checksums = contract
+        .checksums
+        .words()
+        .map_or(String::new(), |words| format!(" {words}"));
     let is_said = contract.durability == Durability::Durable && promised != Keeper::Disk.words();
-    let promised = if is_said { format!(" {promised}") } else { String::new() };
-    format!("To {what} {}{checksums}, {}{promised}", place(contract, target), contract.kept())
+    let promised = if is_said {
+        format!(" {promised}")
+    } else {
+        String::new()
+    };
+    format!(
+        "To {what} {}{checksums}, {}{promised}",
+        place(contract, target),
+        contract.kept()
+    )
 }
 
 fn source(source: DataSource) -> &'static str {
@@ -37,7 +68,11 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
     if let Some(device) = target.filter(|target| target.environment.filesystem.is_block_device()) {
         return format!("onto the device {}", device.path);
     }
-    let into = if !contract.content.is_data() { "for" } else { "into" };
+    let into = if !contract.content.is_data() {
+        "for"
+    } else {
+        "into"
+    };
     // A made filesystem's path is gone. A directory's name is its path.
     let on = target.map_or(String::new(), |target| format!(" on {}", target.name));
     let files = match (contract.files, contract.start) {
@@ -48,7 +83,11 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
     // Of one target: files in memory are always cached.
     let is_on_disk = target.is_some_and(|target| !target.environment.filesystem.is_in_memory());
     let is_cold = contract.start == Start::Existing && is_on_disk;
-    let before = if is_cold { " with none of its old content cached" } else { "" };
+    let before = if is_cold {
+        " with none of its old content cached"
+    } else {
+        ""
+    };
     format!("{into} {files}{on}{before}")
 }
 
@@ -78,10 +117,15 @@ mod tests {
             asked(|contract| contract.checksums = Checksums::No),
             asked(|contract| contract.durability = Durability::Durable),
             asked(|contract| {
-                (contract.durability, contract.durable_every_bytes) = (Durability::Durable, Some(4096));
+                (contract.durability, contract.durable_every_bytes) =
+                    (Durability::Durable, Some(4096));
             }),
-            asked(|contract| (contract.content, contract.source) = (Content::Copy, DataSource::WarmFile)),
-            asked(|contract| (contract.content, contract.source) = (Content::Copy, DataSource::ColdFile)),
+            asked(|contract| {
+                (contract.content, contract.source) = (Content::Copy, DataSource::WarmFile)
+            }),
+            asked(|contract| {
+                (contract.content, contract.source) = (Content::Copy, DataSource::ColdFile)
+            }),
             asked(|contract| contract.content = Content::Reserved),
             asked(|contract| contract.content = Content::Hole),
             asked(|contract| contract.content = Content::Nothing),
@@ -100,6 +144,9 @@ mod tests {
             question(&contract, Some(&device), "disk"),
             "To stream 1 GiB onto the device /dev/sdb, in the page cache"
         );
-        assert_eq!(question(&contract, None, "disk"), "To stream 1 GiB into a new file, in the page cache");
+        assert_eq!(
+            question(&contract, None, "disk"),
+            "To stream 1 GiB into a new file, in the page cache"
+        );
     }
 }

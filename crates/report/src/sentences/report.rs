@@ -2,7 +2,9 @@ use writebench_model::{GOALS, RunRecord};
 
 use crate::numbers::{self, CaseReport, FailedCases, Gated, cases, gated, obstacle_to};
 use crate::sentences::advice::{Advice, Search, without_advice};
-use crate::sentences::answer::{ContractAnswer, answers, are_for_each_target, left_out, without_answer};
+use crate::sentences::answer::{
+    ContractAnswer, answers, are_for_each_target, left_out, without_answer,
+};
 use crate::sentences::failures;
 use crate::sentences::finding::Finding;
 use crate::sentences::gated::sentences;
@@ -44,17 +46,32 @@ impl Report {
         let is_search = run.is_search();
         let cases = cases(&mut run);
         let search = Search::from_cases(&run, &cases);
-        let answers = if is_search { Vec::new() } else { answers(&run, &cases) };
+        let answers = if is_search {
+            Vec::new()
+        } else {
+            answers(&run, &cases)
+        };
         let gated = gated(&run, &cases);
-        let mut remarks = if is_search { Vec::new() } else { remarks(&run, &answers, &cases) };
+        let mut remarks = if is_search {
+            Vec::new()
+        } else {
+            remarks(&run, &answers, &cases)
+        };
         remarks.splice(..0, sentences(&run, &gated));
         let failed = numbers::failures(&cases);
         let (findings, mut conclusions) = match &search {
             Some(search) => (search.findings(), search.sentences(&run)),
             None if is_search => (Vec::new(), vec![without_advice(&run, &cases)]),
             None => (
-                answers.iter().map(|answer| answer.finding.clone()).collect(),
-                answers.iter().map(ContractAnswer::text).chain(remarks.clone()).collect(),
+                answers
+                    .iter()
+                    .map(|answer| answer.finding.clone())
+                    .collect(),
+                answers
+                    .iter()
+                    .map(ContractAnswer::text)
+                    .chain(remarks.clone())
+                    .collect(),
             ),
         };
         let mut warnings = all_warnings(&run, &cases, &answers);
@@ -101,7 +118,10 @@ impl Report {
 
     pub(crate) fn whole_run(&self) -> RunRecord {
         let cases = self.cases.iter().map(|case| case.record.clone()).collect();
-        RunRecord { cases, ..self.run.clone() }
+        RunRecord {
+            cases,
+            ..self.run.clone()
+        }
     }
 
     /// The run answers goals: the first screen needs no tables.
@@ -112,7 +132,9 @@ impl Report {
 
     /// Whether each answer is about a goal.
     pub fn is_of_goals(&self) -> bool {
-        self.cases.iter().all(|case| case.record.origin.suite() == GOALS)
+        self.cases
+            .iter()
+            .all(|case| case.record.origin.suite() == GOALS)
     }
 
     /// Not with an answer for each target.
@@ -128,13 +150,27 @@ impl Report {
             (false, true) => "fastest, or why none",
             (false, false) => "fastest",
         };
-        let found = if self.advice.is_some() { "method" } else { found };
-        let first = self.run.targets.first().filter(|_| self.advice.is_none() && self.compares_targets());
-        (found, first.map_or("vs. plain write".to_owned(), |first| format!("vs. {}", first.name)))
+        let found = if self.advice.is_some() {
+            "method"
+        } else {
+            found
+        };
+        let first = self
+            .run
+            .targets
+            .first()
+            .filter(|_| self.advice.is_none() && self.compares_targets());
+        (
+            found,
+            first.map_or("vs. plain write".to_owned(), |first| {
+                format!("vs. {}", first.name)
+            }),
+        )
     }
 
     pub fn sections(&self) -> impl Iterator<Item = &[CaseReport]> {
-        self.cases.chunk_by(|a, b| a.record.origin.table() == b.record.origin.table())
+        self.cases
+            .chunk_by(|a, b| a.record.origin.table() == b.record.origin.table())
     }
 }
 

@@ -7,11 +7,23 @@ const ID_LETTERS: usize = 8;
 
 /// Unique: the label or number, and more if necessary.
 pub(crate) fn run_names(reports: &[Report]) -> Vec<String> {
-    let label = |report: &Report| report.run.label.clone().unwrap_or_else(|| number_or_id(report));
+    let label = |report: &Report| {
+        report
+            .run
+            .label
+            .clone()
+            .unwrap_or_else(|| number_or_id(report))
+    };
     let names = told_apart(reports, reports.iter().map(label).collect(), |report, _| {
-        report.run.label.as_ref().map(|_| format!(" ({})", number_or_id(report)))
+        report
+            .run
+            .label
+            .as_ref()
+            .map(|_| format!(" ({})", number_or_id(report)))
     });
-    let names = told_apart(reports, names, |report, _| Some(format!("@{}", part(report, reports)?)));
+    let names = told_apart(reports, names, |report, _| {
+        Some(format!("@{}", part(report, reports)?))
+    });
     // Databases of two machines have the same numbers, and a run may be given twice.
     let mut met: HashMap<String, usize> = HashMap::new();
     told_apart(reports, names, |_, name| {
@@ -23,7 +35,9 @@ pub(crate) fn run_names(reports: &[Report]) -> Vec<String> {
 
 /// The target, if another part of the same run has another.
 fn part<'r>(report: &'r Report, reports: &[Report]) -> Option<&'r str> {
-    let [target] = report.run.targets.as_slice() else { return None };
+    let [target] = report.run.targets.as_slice() else {
+        return None;
+    };
     let is_other_part =
         |other: &Report| other.run.id == report.run.id && other.run.target(&target.name).is_none();
     reports.iter().any(is_other_part).then_some(&target.name)
@@ -36,9 +50,15 @@ fn told_apart(
     mut more: impl FnMut(&Report, &str) -> Option<String>,
 ) -> Vec<String> {
     let mut times: HashMap<&str, usize> = HashMap::new();
-    names.iter().for_each(|name| *times.entry(name).or_default() += 1);
+    names
+        .iter()
+        .for_each(|name| *times.entry(name).or_default() += 1);
     let name = |(report, name): (&Report, &String)| {
-        let end = if times[name.as_str()] > 1 { more(report, name) } else { None };
+        let end = if times[name.as_str()] > 1 {
+            more(report, name)
+        } else {
+            None
+        };
         name.clone() + &end.unwrap_or_default()
     };
     reports.iter().zip(&names).map(name).collect()
@@ -68,18 +88,32 @@ mod tests {
 
     #[test]
     fn a_unique_label_is_enough_as_a_name() {
-        assert_eq!(named(&[(Some(3), Some("before"), "/d"), (Some(4), None, "/d")]), ["before", "run 4"]);
         assert_eq!(
-            named(&[(Some(3), Some("a"), "/d"), (Some(4), Some("a"), "/d"), (None, Some("a"), "/d")]),
+            named(&[(Some(3), Some("before"), "/d"), (Some(4), None, "/d")]),
+            ["before", "run 4"]
+        );
+        assert_eq!(
+            named(&[
+                (Some(3), Some("a"), "/d"),
+                (Some(4), Some("a"), "/d"),
+                (None, Some("a"), "/d")
+            ]),
             ["a (run 3)", "a (run 4)", "a (0f0e)"]
         );
     }
 
     #[test]
     fn parts_of_a_run_and_runs_of_two_machines_have_unique_names() {
-        assert_eq!(named(&[(Some(5), None, "ext4"), (Some(5), None, "xfs")]), ["run 5@ext4", "run 5@xfs"]);
         assert_eq!(
-            named(&[(Some(5), None, "/d"), (Some(5), None, "/d"), (Some(6), None, "/d")]),
+            named(&[(Some(5), None, "ext4"), (Some(5), None, "xfs")]),
+            ["run 5@ext4", "run 5@xfs"]
+        );
+        assert_eq!(
+            named(&[
+                (Some(5), None, "/d"),
+                (Some(5), None, "/d"),
+                (Some(6), None, "/d")
+            ]),
             ["run 5 #1", "run 5 #2", "run 6"]
         );
     }

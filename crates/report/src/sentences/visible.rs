@@ -8,12 +8,24 @@ const BLANK: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ff
 ///
 /// All foreign text passes through this: the only styles in a terminal are ours.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| if matches!(c, '\n' | '\t') { Some(' ') } else { None })
+    escaped(text, |c| {
+        if matches!(c, '\n' | '\t') {
+            Some(' ')
+        } else {
+            None
+        }
+    })
 }
 
 /// Each line is made safe as by [`visible`].
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| if matches!(c, '\n' | '\t') { Some(c) } else { None })
+    escaped(text, |c| {
+        if matches!(c, '\n' | '\t') {
+            Some(c)
+        } else {
+            None
+        }
+    })
 }
 
 fn escaped(text: &str, replaced: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
@@ -53,14 +65,27 @@ mod tests {
         assert_eq!(visible("a\u{1b}[8mb\rc"), "a\\u{1b}[8mb\\rc");
         assert_eq!(visible("a\u{9b}2Jb\u{7f}\u{0}"), "a\\u{9b}2Jb\\u{7f}\\u{0}");
         assert_eq!(visible("one\ntwo\tthree"), "one two three");
-        assert_eq!(visible_lines("one\n\ttwo\r\n\u{1b}[1m"), "one\n\ttwo\\r\n\\u{1b}[1m");
+        assert_eq!(
+            visible_lines("one\n\ttwo\r\n\u{1b}[1m"),
+            "one\n\ttwo\\r\n\\u{1b}[1m"
+        );
     }
 
     #[test]
     fn direction_marks_and_invisible_characters_are_escaped() {
         let directions = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}');
-        let marks = ['\u{200e}', '\u{200f}', '\u{61c}', '\u{200b}', '\u{200d}', '\u{2060}', '\u{feff}'];
-        let others = ['\u{ad}', '\u{2028}', '\u{2029}', '\u{fff9}', '\u{e0041}', '\u{3164}', '\u{2800}'];
+        let marks = [
+            '\u{200e}', '\u{200f}', '\u{61c}', '\u{200b}', '\u{200d}', '\u{2060}', '\u{feff}',
+        ];
+        let others = [
+            '\u{ad}',
+            '\u{2028}',
+            '\u{2029}',
+            '\u{fff9}',
+            '\u{e0041}',
+            '\u{3164}',
+            '\u{2800}',
+        ];
         for c in directions.chain(marks).chain(others) {
             let text = format!("a{c}b");
             assert_eq!(visible(&text), format!("a{}b", c.escape_unicode()));
@@ -69,8 +94,15 @@ mod tests {
 
     #[test]
     fn text_of_all_scripts_is_unchanged() {
-        for text in ["/data/Übung (neu)", "e\u{301}te\u{301}", "測試", "שלום", "é·–→…±µ×", "a\\b\"c'd", "📦"]
-        {
+        for text in [
+            "/data/Übung (neu)",
+            "e\u{301}te\u{301}",
+            "測試",
+            "שלום",
+            "é·–→…±µ×",
+            "a\\b\"c'd",
+            "📦",
+        ] {
             assert_eq!(visible(text), text);
         }
     }

@@ -6,13 +6,24 @@ pub(crate) const NAMED: usize = 3;
 
 /// `1 case`, `2 cases`.
 pub fn counted(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+    if number == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{number} {what}s")
+    }
 }
 
 /// `6 rounds`, `5 to 6 rounds`.
-pub(crate) fn counted_range(numbers: impl Iterator<Item = usize> + Clone, what: &str) -> Option<String> {
+pub(crate) fn counted_range(
+    numbers: impl Iterator<Item = usize> + Clone,
+    what: &str,
+) -> Option<String> {
     let (least, most) = (numbers.clone().min()?, numbers.max()?);
-    let least = if least == most { String::new() } else { format!("{least} to ") };
+    let least = if least == most {
+        String::new()
+    } else {
+        format!("{least} to ")
+    };
     Some(least + &counted(most, what))
 }
 
@@ -32,24 +43,41 @@ pub(crate) fn list<S: Borrow<str>>(names: &[S], most: usize) -> String {
 pub(crate) fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    names.find(|name| taken.insert(name.to_lowercase())).unwrap_or_default()
+    names
+        .find(|name| taken.insert(name.to_lowercase()))
+        .unwrap_or_default()
 }
 
 /// Values in all of these names.
 pub(crate) fn shared_values<'n>(names: &[&'n str]) -> Vec<&'n str> {
-    let Some((first, others)) = names.split_first() else { return Vec::new() };
-    let is_in_all = |value: &&str| others.iter().all(|name| name.split(',').any(|other| other == *value));
-    first.split(',').skip(1).filter(|value| value.contains('=')).filter(is_in_all).collect()
+    let Some((first, others)) = names.split_first() else {
+        return Vec::new();
+    };
+    let is_in_all = |value: &&str| {
+        others
+            .iter()
+            .all(|name| name.split(',').any(|other| other == *value))
+    };
+    first
+        .split(',')
+        .skip(1)
+        .filter(|value| value.contains('='))
+        .filter(is_in_all)
+        .collect()
 }
 
 pub(crate) fn without_values(name: &str, values: &[&str]) -> String {
-    name.split(',').filter(|part| !values.contains(part)).collect::<Vec<_>>().join(",")
+    name.split(',')
+        .filter(|part| !values.contains(part))
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 /// Quoted for a shell. Names of files have no NUL.
 pub fn quoted(text: &str) -> String {
     // Names of cases need no quotes.
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./=,:+@%".contains(character);
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || "-_./=,:+@%".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
@@ -63,7 +91,11 @@ mod tests {
     #[test]
     fn a_text_is_one_word_for_the_shell() {
         for text in ["/data/x", "/it's", "", "$(here) `there`", "two\nlines", "!"] {
-            assert_eq!(shlex::split(&quoted(text)), Some(vec![text.to_owned()]), "{text:?}");
+            assert_eq!(
+                shlex::split(&quoted(text)),
+                Some(vec![text.to_owned()]),
+                "{text:?}"
+            );
         }
         assert_eq!(quoted("write,size=1GiB"), "write,size=1GiB");
     }

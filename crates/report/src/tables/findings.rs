@@ -13,7 +13,11 @@ impl Report {
     pub(crate) fn findings_table(&self, names: bool) -> Table {
         let findings = &self.findings;
         let units = self.units();
-        let unit = if let [one] = units.as_slice() { *one } else { "" };
+        let unit = if let [one] = units.as_slice() {
+            *one
+        } else {
+            ""
+        };
         let number = |finding: &Finding| match finding.value.as_str() {
             "" => NOTHING.to_owned(),
             value if unit.is_empty() => format!("{value} {}", finding.unit),
@@ -25,23 +29,36 @@ impl Report {
             columns.push(Cells::words(found, |finding| finding.description.clone()));
         }
         if names && self.run.is_side_by_side() {
-            columns.push(Cells::text("on", 0, |finding| finding.target.clone().unwrap_or_default()));
+            columns.push(Cells::text("on", 0, |finding| {
+                finding.target.clone().unwrap_or_default()
+            }));
         }
         columns.extend([
             Cells::figure("", unit, 0, number),
             Cells::figure("", table::INTERVAL, 1, |finding| finding.interval.clone()),
             Cells::figure("", table::SAMPLES, u8::from(!names), |finding| {
-                or_nothing(Some(finding.samples).filter(|&samples| samples > 0), |samples| samples.to_string())
+                or_nothing(
+                    Some(finding.samples).filter(|&samples| samples > 0),
+                    |samples| samples.to_string(),
+                )
             }),
             Cells::words(&beside, |finding| finding.speed_ratio.clone()),
             Cells::figure("of", "limit", 2, |finding| finding.limit_share.clone()).if_any(),
-            Cells::text(table::CASE, 3, |finding| finding.case.clone().unwrap_or_default()),
+            Cells::text(table::CASE, 3, |finding| {
+                finding.case.clone().unwrap_or_default()
+            }),
         ]);
         Table::with("", findings, columns)
     }
 
     fn units(&self) -> Vec<&'static str> {
-        distinct(self.findings.iter().map(|finding| finding.unit).filter(|unit| !unit.is_empty()), |unit| *unit)
+        distinct(
+            self.findings
+                .iter()
+                .map(|finding| finding.unit)
+                .filter(|unit| !unit.is_empty()),
+            |unit| *unit,
+        )
     }
 
     /// The fastest method of each goal on each target.
@@ -57,27 +74,36 @@ impl Report {
         };
         let cell = |target: &str, index: usize| {
             let contract = &self.answers[index].contract;
-            let of_goal =
-                |case: &&CaseReport| case.record.target == target && case.record.contract == *contract;
+            let of_goal = |case: &&CaseReport| {
+                case.record.target == target && case.record.contract == *contract
+            };
             // A case without a rank has a value that is no answer.
             let cases = self
                 .cases
                 .iter()
                 .filter(|case| of_goal(case) && (case.is_ranked() || case.not_durable.is_some()));
             let best = cases.min_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
-            or_nothing(best.and_then(|case| Some((case, case.estimate.as_ref()?))), |(case, estimate)| {
-                match case.not_durable {
+            or_nothing(
+                best.and_then(|case| Some((case, case.estimate.as_ref()?))),
+                |(case, estimate)| match case.not_durable {
                     Some(_) => "not durable".to_owned(),
                     None => Metric::for_case(&case.record, estimate).value(estimate),
-                }
-            })
+                },
+            )
         };
-        let columns = [Column::text("", 0)].into_iter().chain(self.findings.iter().map(heading)).collect();
+        let columns = [Column::text("", 0)]
+            .into_iter()
+            .chain(self.findings.iter().map(heading))
+            .collect();
         let row = |target: &str| {
             let cells = (0..self.answers.len()).map(|index| cell(target, index));
             [target.to_owned()].into_iter().chain(cells).collect()
         };
         let rows = run.targets.iter().map(|target| row(&target.name)).collect();
-        Some(Table::from_rows(format!("{} of the fastest method", self.units().join(" or ")), columns, rows))
+        Some(Table::from_rows(
+            format!("{} of the fastest method", self.units().join(" or ")),
+            columns,
+            rows,
+        ))
     }
 }

@@ -13,15 +13,20 @@ pub(super) fn throughput(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     let mut tables = Vec::new();
     for (size, cases_of_size) in grouped(cases.iter().copied(), |case| axis(case, Axis::Size)) {
         let title_of_size = format!("{title}, {size}");
-        let cell =
-            |case: &CaseReport| or_nothing(case.estimate.as_ref(), |estimate| THROUGHPUT.value(estimate));
+        let cell = |case: &CaseReport| {
+            or_nothing(case.estimate.as_ref(), |estimate| {
+                THROUGHPUT.value(estimate)
+            })
+        };
         let Some(throughput) = table(&title_of_size, "GB/s, total", &cases_of_size, cell) else {
             return vec![per_case::phases(title, cases)];
         };
         tables.push(throughput);
         if cases_of_size.iter().any(|case| case.has_limit()) {
             let title = format!("{title_of_size}: of the limit");
-            tables.extend(table(&title, "of limit", &cases_of_size, |case| limit_cell(case.estimate.as_ref())));
+            tables.extend(table(&title, "of limit", &cases_of_size, |case| {
+                limit_cell(case.estimate.as_ref())
+            }));
         }
     }
     tables
@@ -32,7 +37,12 @@ fn axis(case: &CaseReport, axis: Axis) -> String {
 }
 
 /// None if two cases would share a cell.
-fn table(title: &str, heading: &str, cases: &[&CaseReport], cell: fn(&CaseReport) -> String) -> Option<Table> {
+fn table(
+    title: &str,
+    heading: &str,
+    cases: &[&CaseReport],
+    cell: fn(&CaseReport) -> String,
+) -> Option<Table> {
     let chunks = grouped(cases, |case| axis(case, Axis::Chunk));
     let mut columns = vec![Column::text(heading, 0)];
     columns.extend(chunks.iter().map(|(chunk, _)| Column::figure("", chunk, 0)));
@@ -40,7 +50,9 @@ fn table(title: &str, heading: &str, cases: &[&CaseReport], cell: fn(&CaseReport
     for (label, of_label) in grouped(cases, |case| case.record.label.as_deref()) {
         let mut row = vec![label?.to_owned()];
         for (chunk, _) in &chunks {
-            let mut here = of_label.iter().filter(|case| axis(case, Axis::Chunk) == *chunk);
+            let mut here = of_label
+                .iter()
+                .filter(|case| axis(case, Axis::Chunk) == *chunk);
             row.push(here.next().map_or_else(String::new, |case| cell(case)));
             if here.next().is_some() {
                 return None;

@@ -4,8 +4,8 @@ use writebench_stats::Interval;
 use crate::numbers::{CaseReport, Estimate, PHASES, PhaseNs, by_rank};
 use crate::sentences::metric::{ELAPSED, FILES, Metric, RECORDS, THROUGHPUT, TIMES};
 use crate::sentences::{
-    GIGABYTES_PER_S, MILLISECONDS, NUMBER, microseconds, milliseconds, or_nothing, range, shared_values,
-    verdict_mark, without_values,
+    GIGABYTES_PER_S, MILLISECONDS, NUMBER, microseconds, milliseconds, or_nothing, range,
+    shared_values, verdict_mark, without_values,
 };
 use crate::tables::table::{self, Bars, CASE, INTERVAL, Table, limit_cell};
 
@@ -13,7 +13,12 @@ type MeasuredCase<'c> = (&'c CaseReport, &'c Estimate);
 
 type Cells<'c> = table::Cells<'c, MeasuredCase<'c>>;
 
-fn figures<'c>(group: &str, heading: &str, rank: u8, cell: impl Fn(&Estimate) -> String + 'c) -> Cells<'c> {
+fn figures<'c>(
+    group: &str,
+    heading: &str,
+    rank: u8,
+    cell: impl Fn(&Estimate) -> String + 'c,
+) -> Cells<'c> {
     Cells::figure(group, heading, rank, move |(_, estimate)| cell(estimate))
 }
 
@@ -26,25 +31,39 @@ fn interval(metric: &Metric) -> Cells<'_> {
 }
 
 fn extremes(metric: &Metric, rank: u8) -> Cells<'_> {
-    figures("", "min – max", rank, |estimate| metric.extremes(estimate))
+    figures("", "min – max", rank, |estimate| {
+        metric.extremes(estimate)
+    })
 }
 
 fn samples<'c>() -> Cells<'c> {
-    figures("", table::SAMPLES, 0, |estimate| estimate.samples.to_string())
+    figures("", table::SAMPLES, 0, |estimate| {
+        estimate.samples.to_string()
+    })
 }
 
 fn phases_and_cpu<'c>(rank: u8) -> Vec<Cells<'c>> {
     let phase = |(name, ns): (&'static str, PhaseNs)| {
         let group = if name == PHASES[0].0 { "ms:" } else { "" };
-        figures(group, name, rank, move |estimate| milliseconds(ns(&estimate.phases_ns)))
+        figures(group, name, rank, move |estimate| {
+            milliseconds(ns(&estimate.phases_ns))
+        })
     };
-    PHASES.into_iter().map(phase).chain(cpu_and_samples(rank + 1)).collect()
+    PHASES
+        .into_iter()
+        .map(phase)
+        .chain(cpu_and_samples(rank + 1))
+        .collect()
 }
 
 fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
     [
-        figures("CPU ms:", "user", rank, |estimate| MILLISECONDS.text(estimate.user_cpu_ns.value)),
-        figures("", "system", rank, |estimate| MILLISECONDS.text(estimate.system_cpu_ns.value)),
+        figures("CPU ms:", "user", rank, |estimate| {
+            MILLISECONDS.text(estimate.user_cpu_ns.value)
+        }),
+        figures("", "system", rank, |estimate| {
+            MILLISECONDS.text(estimate.system_cpu_ns.value)
+        }),
         samples(),
     ]
 }
@@ -54,8 +73,11 @@ fn limit<'c>(rank: u8) -> Cells<'c> {
 }
 
 fn stability<'c>(rank: u8) -> Cells<'c> {
-    let stability =
-        |estimate: &Estimate| or_nothing(estimate.over_time, |over_time| over_time.stability.name().to_owned());
+    let stability = |estimate: &Estimate| {
+        or_nothing(estimate.over_time, |over_time| {
+            over_time.stability.name().to_owned()
+        })
+    };
     figures("over", "time", rank, stability).if_any()
 }
 
@@ -65,11 +87,19 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     if main.unit != THROUGHPUT.unit {
         columns.push(value(&THROUGHPUT, ""));
     }
-    if cases.iter().any(|case| case.record.contract.durable_every_bytes.is_some()) {
-        columns.push(Cells::figure("total", "records/s", 0, |(case, estimate): &MeasuredCase<'_>| {
-            let every_bytes = case.record.contract.durable_every_bytes;
-            or_nothing(every_bytes, |_| RECORDS.value(estimate))
-        }));
+    if cases
+        .iter()
+        .any(|case| case.record.contract.durable_every_bytes.is_some())
+    {
+        columns.push(Cells::figure(
+            "total",
+            "records/s",
+            0,
+            |(case, estimate): &MeasuredCase<'_>| {
+                let every_bytes = case.record.contract.durable_every_bytes;
+                or_nothing(every_bytes, |_| RECORDS.value(estimate))
+            },
+        ));
     }
     columns.extend([
         limit(1),
@@ -78,7 +108,9 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
         figures("write alone", "GB/s", 3, |estimate| {
             GIGABYTES_PER_S.text(estimate.write_alone_bytes_per_s.value)
         }),
-        figures("", INTERVAL, 6, |estimate| range(&estimate.write_alone_bytes_per_s, &GIGABYTES_PER_S)),
+        figures("", INTERVAL, 6, |estimate| {
+            range(&estimate.write_alone_bytes_per_s, &GIGABYTES_PER_S)
+        }),
     ]);
     columns.extend(phases_and_cpu(4));
     table(title, cases, columns, (2, main))
@@ -88,7 +120,9 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
     fn percentile<'c>(group: &str, number: usize) -> Cells<'c> {
         let name = ["p50", "p90", "p99", "p99.9"][number];
         figures(group, name, 2, move |estimate| {
-            let known = estimate.latency.and_then(|latency| latency.percentiles()[number].1);
+            let known = estimate
+                .latency
+                .and_then(|latency| latency.percentiles()[number].1);
             or_nothing(known, microseconds)
         })
     }
@@ -99,11 +133,20 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
         value(&ELAPSED, ""),
         limit(3),
         stability(5),
-        percentile(if rate.unit == RECORDS.unit { "µs/call:" } else { "µs/file:" }, 0),
+        percentile(
+            if rate.unit == RECORDS.unit {
+                "µs/call:"
+            } else {
+                "µs/file:"
+            },
+            0,
+        ),
         percentile("", 1),
         percentile("", 2),
         percentile("", 3),
-        figures("", "max", 2, |estimate| or_nothing(estimate.latency, |latency| microseconds(latency.max_ns))),
+        figures("", "max", 2, |estimate| {
+            or_nothing(estimate.latency, |latency| microseconds(latency.max_ns))
+        }),
     ];
     columns.extend(phases_and_cpu(5));
     table(title, cases, columns, (1, rate))
@@ -117,11 +160,15 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     let mut columns = vec![
         value(&ELAPSED, "total"),
         Cells::figure("vs.", "fastest", 0, move |(case, _)| {
-            or_nothing(best.filter(|_| case.is_ranked()), |best| distance(best, case))
+            or_nothing(best.filter(|_| case.is_ranked()), |best| {
+                distance(best, case)
+            })
         }),
         interval(&ELAPSED),
         extremes(&ELAPSED, 5),
-        figures("", "GB/s", 2, |estimate| GIGABYTES_PER_S.text(estimate.throughput_bytes_per_s.value)),
+        figures("", "GB/s", 2, |estimate| {
+            GIGABYTES_PER_S.text(estimate.throughput_bytes_per_s.value)
+        }),
         figures("", FILES.unit, 2, |estimate| FILES.value(estimate)).if_any(),
         limit(2),
         stability(4),
@@ -135,7 +182,9 @@ fn distance(best: &CaseReport, case: &CaseReport) -> String {
     if best.name == case.name {
         return String::new();
     }
-    let Some(ratio) = case.ratio_to(best).filter(Interval::is_sure) else { return "?".to_owned() };
+    let Some(ratio) = case.ratio_to(best).filter(Interval::is_sure) else {
+        return "?".to_owned();
+    };
     let percent = (case.time_ns() / best.time_ns() - 1.0) * 100.0;
     format!("{}+ {percent:.1} %", verdict_mark(ratio.verdict()))
 }
@@ -143,18 +192,25 @@ fn distance(best: &CaseReport, case: &CaseReport) -> String {
 /// Times by chunk size, without bars: times differ by decades, for which charts have logarithmic axes.
 pub(super) fn cpu_times(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     let table = |time: &Metric| {
-        let buffer = |(case, _): &MeasuredCase<'_>| case.record.case.value(Axis::Chunk).unwrap_or_default();
+        let buffer =
+            |(case, _): &MeasuredCase<'_>| case.record.case.value(Axis::Chunk).unwrap_or_default();
         let columns = vec![
             Cells::text("buffer", 0, buffer),
             value(time, ""),
             interval(time),
             limit(0),
             extremes(time, 2),
-            figures("per call", "ns", 0, |estimate| or_nothing(per_call(estimate, time), |ns| NUMBER.text(ns))),
+            figures("per call", "ns", 0, |estimate| {
+                or_nothing(per_call(estimate, time), |ns| NUMBER.text(ns))
+            }),
             samples(),
             Cells::text(CASE, 1, |(case, _)| case.record.case.to_string()),
         ];
-        Table::with(format!("{title}: {}", time.title), &measured(cases), columns)
+        Table::with(
+            format!("{title}: {}", time.title),
+            &measured(cases),
+            columns,
+        )
     };
     TIMES.iter().map(table).collect()
 }
@@ -166,7 +222,10 @@ fn per_call(estimate: &Estimate, time: &Metric) -> Option<f64> {
 }
 
 fn measured<'c>(cases: &[&'c CaseReport]) -> Vec<MeasuredCase<'c>> {
-    cases.iter().filter_map(|case| Some((*case, case.estimate.as_ref()?))).collect()
+    cases
+        .iter()
+        .filter_map(|case| Some((*case, case.estimate.as_ref()?)))
+        .collect()
 }
 
 /// Rows begin with labels, or else with names of cases. Bars have a rank as columns do.
@@ -179,16 +238,27 @@ fn table<'c>(
     let labels = cases.iter().any(|case| case.record.label.is_some());
     // Some cases of a search have none.
     let label = |(case, _): &MeasuredCase<'_>| {
-        case.record.label.clone().unwrap_or_else(|| case.record.case.to_string())
+        case.record
+            .label
+            .clone()
+            .unwrap_or_else(|| case.record.case.to_string())
     };
     // Shared values are above the table.
     let names: Vec<&str> = cases.iter().map(|case| case.record.case.name()).collect();
-    let shared = if labels || names.len() < 2 { Vec::new() } else { shared_values(&names) };
+    let shared = if labels || names.len() < 2 {
+        Vec::new()
+    } else {
+        shared_values(&names)
+    };
     let is_cached = |case: &&CaseReport| {
         let contract = &case.record.contract;
         contract.durability == Durability::Cached && contract.content.has_own_bytes()
     };
-    let place: &[&str] = if cases.iter().all(is_cached) { &["in the page cache"] } else { &[] };
+    let place: &[&str] = if cases.iter().all(is_cached) {
+        &["in the page cache"]
+    } else {
+        &[]
+    };
     let title = [&[title], shared.as_slice(), place].concat().join(" · ");
     let name = move |(case, _): &MeasuredCase<'_>| without_values(case.record.case.name(), &shared);
     if labels {
@@ -199,5 +269,8 @@ fn table<'c>(
         columns.insert(0, Cells::text(CASE, 0, name));
     }
     let rows = measured(cases);
-    Table { bars: Bars::for_rows(&rows, rank, metric), ..Table::with(title, &rows, columns) }
+    Table {
+        bars: Bars::for_rows(&rows, rank, metric),
+        ..Table::with(title, &rows, columns)
+    }
 }

@@ -9,15 +9,25 @@ impl Report {
     pub(crate) fn tables(&self) -> Vec<Table> {
         // Exports have the screening. Finals have its best cases.
         let shown = self.sections().filter(|cases| !cases[0].is_screening());
-        shown.flat_map(|cases| section_tables(cases, self)).collect()
+        shown
+            .flat_map(|cases| section_tables(cases, self))
+            .collect()
     }
 }
 
 fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     let run = &report.run;
     let first = &cases[0].record;
-    let ranks = run.cluster.as_ref().map(|cluster| format!(" · {cluster}")).unwrap_or_default();
-    let title = format!("{} · {}{ranks}", first.origin.suite(), first.origin.section());
+    let ranks = run
+        .cluster
+        .as_ref()
+        .map(|cluster| format!(" · {cluster}"))
+        .unwrap_or_default();
+    let title = format!(
+        "{} · {}{ranks}",
+        first.origin.suite(),
+        first.origin.section()
+    );
     let layout = match first.origin.layout() {
         // A grid has its own order, without holes.
         Layout::Matrix | Layout::Ranked if report.is_arranged => Layout::Phases,
@@ -42,10 +52,19 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     if let Some(last) = tables.last_mut() {
         last.notes.extend(section_notes(cases, run));
         last.sentences = sentences(cases);
-        if last.columns.iter().all(|column| column.heading != table::SAMPLES) {
+        if last
+            .columns
+            .iter()
+            .all(|column| column.heading != table::SAMPLES)
+        {
             last.notes.extend(notes::samples(cases));
         }
-        if !run.is_side_by_side() && last.columns.iter().all(|column| column.heading != table::INTERVAL) {
+        if !run.is_side_by_side()
+            && last
+                .columns
+                .iter()
+                .all(|column| column.heading != table::INTERVAL)
+        {
             // Cells have no room for intervals.
             last.notes.extend(notes::intervals(cases));
         }
@@ -55,8 +74,13 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
 
 pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String> {
     let on = |target: &TargetRecord| {
-        let on_target = cases.iter().filter(|case| case.record.target == target.name);
-        (target.name.clone(), notes::notes(&on_target.collect::<Vec<_>>(), &target.limits))
+        let on_target = cases
+            .iter()
+            .filter(|case| case.record.target == target.name);
+        (
+            target.name.clone(),
+            notes::notes(&on_target.collect::<Vec<_>>(), &target.limits),
+        )
     };
     let all: Vec<(String, Vec<String>)> = run.targets.iter().map(on).collect();
     // A note common to all targets is printed once.
@@ -64,9 +88,15 @@ pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String
     let line = |target: &str, note: &String| {
         // A burst's note names the target.
         let is_plain = is_everywhere(note) || note.contains(&format!(" on {target}: "));
-        if is_plain { note.clone() } else { format!("{target}: {note}") }
+        if is_plain {
+            note.clone()
+        } else {
+            format!("{target}: {note}")
+        }
     };
-    let lines = all.iter().flat_map(|(target, notes)| notes.iter().map(move |note| (target, note)));
+    let lines = all
+        .iter()
+        .flat_map(|(target, notes)| notes.iter().map(move |note| (target, note)));
     distinct(lines.map(|(target, note)| line(target, note)), Clone::clone)
 }
 
@@ -74,8 +104,17 @@ pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String
 fn ranked(title: &str, cases: &[CaseReport]) -> Vec<Table> {
     let contracts = by_contract(cases);
     let several = contracts.len() > 1;
-    let title = |contract: &Contract| if several { format!("{title}: {contract}") } else { title.to_owned() };
-    contracts.iter().map(|(contract, cases)| per_case::ranked(&title(contract), cases)).collect()
+    let title = |contract: &Contract| {
+        if several {
+            format!("{title}: {contract}")
+        } else {
+            title.to_owned()
+        }
+    };
+    contracts
+        .iter()
+        .map(|(contract, cases)| per_case::ranked(&title(contract), cases))
+        .collect()
 }
 
 /// Cases with the same cause share one.
@@ -89,7 +128,11 @@ fn sentences(cases: &[CaseReport]) -> Vec<(bool, String)> {
             cases.iter().for_each(|case| say(case_sentence(case)));
         } else {
             let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-            say(format!("{} cases: {cause}: {}", cases.len(), list(&names, NAMED)));
+            say(format!(
+                "{} cases: {cause}: {}",
+                cases.len(),
+                list(&names, NAMED)
+            ));
         }
     }
     sentences

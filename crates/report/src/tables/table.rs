@@ -37,24 +37,56 @@ pub(crate) struct Column {
 }
 
 impl Table {
-    pub(crate) fn from_rows(title: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<String>>) -> Self {
-        Self { title: title.into(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
+    pub(crate) fn from_rows(
+        title: impl Into<String>,
+        columns: Vec<Column>,
+        rows: Vec<Vec<String>>,
+    ) -> Self {
+        Self {
+            title: title.into(),
+            columns,
+            rows,
+            sentences: Vec::new(),
+            notes: Vec::new(),
+            bars: None,
+        }
     }
 
-    pub(super) fn with<R>(title: impl Into<String>, rows: &[R], columns: Vec<Cells<'_, R>>) -> Self {
-        let has_value =
-            |column: &Cells<'_, R>| rows.iter().any(|row| !matches!((column.cell)(row).as_str(), "" | NOTHING));
-        let columns = columns.into_iter().filter(|column| !column.is_optional || has_value(column));
+    pub(super) fn with<R>(
+        title: impl Into<String>,
+        rows: &[R],
+        columns: Vec<Cells<'_, R>>,
+    ) -> Self {
+        let has_value = |column: &Cells<'_, R>| {
+            rows.iter()
+                .any(|row| !matches!((column.cell)(row).as_str(), "" | NOTHING))
+        };
+        let columns = columns
+            .into_iter()
+            .filter(|column| !column.is_optional || has_value(column));
         let columns: Vec<Cells<'_, R>> = columns.collect();
-        let rows = rows.iter().map(|row| columns.iter().map(|column| (column.cell)(row)).collect()).collect();
-        Self::from_rows(title, columns.into_iter().map(|column| column.column).collect(), rows)
+        let rows = rows
+            .iter()
+            .map(|row| columns.iter().map(|column| (column.cell)(row)).collect())
+            .collect();
+        Self::from_rows(
+            title,
+            columns.into_iter().map(|column| column.column).collect(),
+            rows,
+        )
     }
 
     /// Safe for a terminal.
     pub(crate) fn made_visible(mut self) -> Self {
-        let columns = self.columns.iter_mut().flat_map(|column| [&mut column.group, &mut column.heading]);
+        let columns = self
+            .columns
+            .iter_mut()
+            .flat_map(|column| [&mut column.group, &mut column.heading]);
         let sentences = self.sentences.iter_mut().map(|(_, text)| text);
-        let texts = columns.chain(self.rows.iter_mut().flatten()).chain(&mut self.notes).chain(sentences);
+        let texts = columns
+            .chain(self.rows.iter_mut().flatten())
+            .chain(&mut self.notes)
+            .chain(sentences);
         for text in texts.chain([&mut self.title]) {
             // Almost all text is safe: copies are rare.
             if let Cow::Owned(safe) = visible(text) {
@@ -66,7 +98,9 @@ impl Table {
 }
 
 pub(crate) fn limit_cell(estimate: Option<&Estimate>) -> String {
-    or_nothing(estimate.and_then(|estimate| estimate.limit), |limit| share(limit.share))
+    or_nothing(estimate.and_then(|estimate| estimate.limit), |limit| {
+        share(limit.share)
+    })
 }
 
 pub(super) struct Cells<'c, R> {
@@ -77,10 +111,19 @@ pub(super) struct Cells<'c, R> {
 
 impl<'c, R> Cells<'c, R> {
     fn new(column: Column, cell: impl Fn(&R) -> String + 'c) -> Self {
-        Self { column, cell: Box::new(cell), is_optional: false }
+        Self {
+            column,
+            cell: Box::new(cell),
+            is_optional: false,
+        }
     }
 
-    pub(super) fn figure(group: &str, heading: &str, rank: u8, cell: impl Fn(&R) -> String + 'c) -> Self {
+    pub(super) fn figure(
+        group: &str,
+        heading: &str,
+        rank: u8,
+        cell: impl Fn(&R) -> String + 'c,
+    ) -> Self {
         Self::new(Column::figure(group, heading, rank), cell)
     }
 
@@ -89,22 +132,43 @@ impl<'c, R> Cells<'c, R> {
     }
 
     pub(super) fn words(heading: &str, cell: impl Fn(&R) -> String + 'c) -> Self {
-        Self::new(Column { wraps: true, ..Column::text(heading, 0) }, cell)
+        Self::new(
+            Column {
+                wraps: true,
+                ..Column::text(heading, 0)
+            },
+            cell,
+        )
     }
 
     /// Left out if no row has a value.
     pub(super) fn if_any(self) -> Self {
-        Self { is_optional: true, ..self }
+        Self {
+            is_optional: true,
+            ..self
+        }
     }
 }
 
 impl Column {
     pub(crate) fn figure(group: &str, heading: &str, rank: u8) -> Self {
-        Self { group: group.to_owned(), heading: heading.to_owned(), is_text: false, rank, wraps: false }
+        Self {
+            group: group.to_owned(),
+            heading: heading.to_owned(),
+            is_text: false,
+            rank,
+            wraps: false,
+        }
     }
 
     pub(crate) fn text(heading: &str, rank: u8) -> Self {
-        Self { group: String::new(), heading: heading.to_owned(), is_text: true, rank, wraps: false }
+        Self {
+            group: String::new(),
+            heading: heading.to_owned(),
+            is_text: true,
+            rank,
+            wraps: false,
+        }
     }
 }
 
@@ -121,15 +185,33 @@ pub(crate) struct Bars {
 
 impl Bars {
     /// None if fewer than two rows are comparable.
-    pub(super) fn for_rows(rows: &[(&CaseReport, &Estimate)], rank: u8, metric: &Metric) -> Option<Self> {
+    pub(super) fn for_rows(
+        rows: &[(&CaseReport, &Estimate)],
+        rank: u8,
+        metric: &Metric,
+    ) -> Option<Self> {
         let is_comparable =
             |estimate: &Estimate| estimate.truncated_samples == 0 || metric.unit != ELAPSED.unit;
-        let value =
-            |estimate: &Estimate| Some((metric.figure)(estimate).filter(|_| is_comparable(estimate))?.value);
-        let full = rows.iter().filter_map(|(_, estimate)| value(estimate)).fold(0.0, f64::max);
-        let bar = |(_, estimate): &(_, &Estimate)| Some((value(estimate)? / full, estimate.all_disturbed));
+        let value = |estimate: &Estimate| {
+            Some(
+                (metric.figure)(estimate)
+                    .filter(|_| is_comparable(estimate))?
+                    .value,
+            )
+        };
+        let full = rows
+            .iter()
+            .filter_map(|(_, estimate)| value(estimate))
+            .fold(0.0, f64::max);
+        let bar = |(_, estimate): &(_, &Estimate)| {
+            Some((value(estimate)? / full, estimate.all_disturbed))
+        };
         let of_rows: Vec<_> = rows.iter().map(bar).collect();
         let is_comparison = full > 0.0 && of_rows.iter().flatten().count() > 1;
-        is_comparison.then(|| Self { full: metric.text.text(full), of_rows, rank })
+        is_comparison.then(|| Self {
+            full: metric.text.text(full),
+            of_rows,
+            rank,
+        })
     }
 }

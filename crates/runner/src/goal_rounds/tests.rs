@@ -22,22 +22,33 @@ impl World {
 
 fn run(goals: &[&[&str]], budget_s: Option<u64>, milliseconds: impl Fn(&Case) -> u64) -> World {
     let names = goals.concat();
-    let mut plan: Vec<Case> = names.iter().map(|name| Case::parse(name).unwrap()).collect();
+    let mut plan: Vec<Case> = names
+        .iter()
+        .map(|name| Case::parse(name).unwrap())
+        .collect();
     let mut first = 0;
     let mut contest = |goal: &&[&str]| {
-        let cases = (first..).zip(plan[first..first + goal.len()].iter().cloned()).collect();
+        let cases = (first..)
+            .zip(plan[first..first + goal.len()].iter().cloned())
+            .collect();
         first += goal.len();
         vec![Contest::new(0, cases, Rule::default())]
     };
     let contests = goals.iter().map(&mut contest).collect();
     let budget = budget_s.map(Duration::from_secs);
     let budget_ns = budget.map(writebench_model::nanoseconds);
-    let settings = Settings { samples: 6, budget_ns, ..writebench_testkit::example_run().settings };
+    let settings = Settings {
+        samples: 6,
+        budget_ns,
+        ..writebench_testkit::example_run().settings
+    };
     let mut schedule = GoalRounds::new(contests, &settings);
     let mut taken: Vec<Vec<SampleSummary>> = vec![Vec::new(); plan.len()];
     let mut elapsed = Duration::ZERO;
     for round in 0..2000 {
-        let wanted = schedule.wanted(&taken, Spent { elapsed, bytes: 0 }).to_vec();
+        let wanted = schedule
+            .wanted(&taken, Spent { elapsed, bytes: 0 })
+            .to_vec();
         plan.extend(schedule.added().into_iter().map(|planned| planned.case));
         taken.resize(plan.len(), Vec::new());
         for index in (0..wanted.len()).filter(|&index| wanted[index] > 0) {
@@ -49,7 +60,11 @@ fn run(goals: &[&[&str]], budget_s: Option<u64>, milliseconds: impl Fn(&Case) ->
             }
         }
     }
-    World { plan, taken, elapsed }
+    World {
+        plan,
+        taken,
+        elapsed,
+    }
 }
 
 fn has(case: &Case, part: &str) -> bool {
@@ -63,7 +78,11 @@ fn noisy(turn: &Cell<u64>, milliseconds: u64) -> u64 {
 
 /// Up to so many percent more or less, by a linear congruential generator.
 fn noisier(turn: &Cell<u64>, milliseconds: u64, percent: u64) -> u64 {
-    turn.set(turn.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+    turn.set(
+        turn.get()
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1),
+    );
     milliseconds * (100 - percent + (turn.get() >> 33) % (2 * percent + 1)) / 100
 }
 
@@ -80,9 +99,23 @@ fn a_slow_case_is_dropped_after_three_samples_and_the_slow_baseline_after_six() 
 #[test]
 fn useless_choices_are_taken_from_the_answer() {
     let turn = Cell::new(1);
-    let time = |case: &Case| noisy(&turn, if has(case, "prepare=fallocate") { 1000 } else { 2000 });
-    let world = run(&[&["write", "pwrite,chunk=4MiB,threads=2,prepare=fallocate"]], None, time);
-    let simple = ["write,prepare=fallocate", "pwrite,prepare=fallocate"].map(|name| world.samples(name));
+    let time = |case: &Case| {
+        noisy(
+            &turn,
+            if has(case, "prepare=fallocate") {
+                1000
+            } else {
+                2000
+            },
+        )
+    };
+    let world = run(
+        &[&["write", "pwrite,chunk=4MiB,threads=2,prepare=fallocate"]],
+        None,
+        time,
+    );
+    let simple =
+        ["write,prepare=fallocate", "pwrite,prepare=fallocate"].map(|name| world.samples(name));
     assert!(simple.iter().any(|&samples| samples >= 6), "{simple:?}");
     assert!(world.taken.iter().all(|samples| !samples.is_empty()));
 }
@@ -100,10 +133,16 @@ fn an_answer_that_joins_late_is_compared_with_the_baseline() {
     let samples: Vec<&[SampleSummary]> = world.taken.iter().map(Vec::as_slice).collect();
     let rounds = Rounds::fit(&judged_by_round(&samples));
     let is_candidate = |place: &usize| samples[*place].len() >= 6;
-    let answer =
-        (1..world.plan.len()).filter(is_candidate).min_by_key(|&place| world.plan[place].complexity()).unwrap();
+    let answer = (1..world.plan.len())
+        .filter(is_candidate)
+        .min_by_key(|&place| world.plan[place].complexity())
+        .unwrap();
     let ratio = rounds.ratio(answer, (&rounds, 0)).unwrap();
-    assert!(ratio.confidence >= 0.95, "{}: {ratio:?}", world.plan[answer]);
+    assert!(
+        ratio.confidence >= 0.95,
+        "{}: {ratio:?}",
+        world.plan[answer]
+    );
 }
 
 #[test]
@@ -127,7 +166,11 @@ fn a_contest_continues_while_noise_may_hide_a_gain() {
     let turn = Cell::new(1);
     let time = |case: &Case| noisier(&turn, 1000, if has(case, "threads=2") { 40 } else { 1 });
     let world = run(&[&["write", "pwrite,threads=2"]], None, time);
-    assert!(world.samples("pwrite,threads=2") >= 60, "{:?}", world.samples("pwrite,threads=2"));
+    assert!(
+        world.samples("pwrite,threads=2") >= 60,
+        "{:?}",
+        world.samples("pwrite,threads=2")
+    );
 }
 
 #[test]
@@ -140,7 +183,14 @@ fn a_decided_contest_leaves_its_time_to_the_others() {
         "write,sync=fsync" => noisier(&turn, 300, 30),
         _ => noisier(&turn, 300, 30),
     };
-    let world = run(&[&["write", "pwrite"], &["write,sync=fsync", "pwrite,sync=fsync"]], Some(40), time);
+    let world = run(
+        &[
+            &["write", "pwrite"],
+            &["write,sync=fsync", "pwrite,sync=fsync"],
+        ],
+        Some(40),
+        time,
+    );
     let samples = ["write", "write,sync=fsync"].map(|name| world.samples(name));
     assert!(samples[1] > 3 * samples[0], "{samples:?}");
     assert!(world.elapsed.as_secs_f64() > 36.0, "{:?}", world.elapsed);
@@ -158,14 +208,27 @@ fn the_last_goals_are_left_out_if_the_time_does_not_pay_for_all() {
     assert!(world.samples("write") >= 6 && world.samples("write,sync=fsync") >= 6);
     assert_eq!(world.samples("write,prepare=overwrite"), 0);
     let world = run(goals, Some(90), |_| noisy(&turn, 500));
-    assert!(world.samples("write,prepare=overwrite") >= 6, "{:?}", world.plan);
+    assert!(
+        world.samples("write,prepare=overwrite") >= 6,
+        "{:?}",
+        world.plan
+    );
 }
 
 #[test]
 fn a_slow_first_sample_leaves_no_goal_out() {
     let (turn, first) = (Cell::new(1), Cell::new(true));
-    let time = |_: &Case| if first.replace(false) { 8000 } else { noisy(&turn, 100) };
-    let goals: &[&[&str]] = &[&["write", "pwrite"], &["write,sync=fsync", "pwrite,sync=fsync"]];
+    let time = |_: &Case| {
+        if first.replace(false) {
+            8000
+        } else {
+            noisy(&turn, 100)
+        }
+    };
+    let goals: &[&[&str]] = &[
+        &["write", "pwrite"],
+        &["write,sync=fsync", "pwrite,sync=fsync"],
+    ];
     let world = run(goals, Some(30), time);
     assert!(world.samples("write,sync=fsync") >= 6, "{:?}", world.plan);
 }

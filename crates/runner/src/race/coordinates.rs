@@ -5,7 +5,10 @@ use writebench_stats::distinct;
 /// agree, and the size, which the race chooses. A case without an axis has a separate value there.
 pub fn coordinates(cases: &[&Case]) -> Vec<Vec<u16>> {
     let mut coordinates = vec![Vec::new(); cases.len()];
-    let axes = Axis::ALL.iter().filter(|&&axis| axis != Axis::Size).map(|&axis| Some(axis));
+    let axes = Axis::ALL
+        .iter()
+        .filter(|&&axis| axis != Axis::Size)
+        .map(|&axis| Some(axis));
     for axis in std::iter::once(None).chain(axes) {
         let text = |case: &&Case| match axis {
             None => case.method().name().to_owned(),
@@ -14,9 +17,17 @@ pub fn coordinates(cases: &[&Case]) -> Vec<Vec<u16>> {
         };
         let texts: Vec<String> = cases.iter().map(text).collect();
         let different = distinct(&texts, |text| *text);
-        for (own, text) in coordinates.iter_mut().zip(&texts).filter(|_| different.len() > 1) {
+        for (own, text) in coordinates
+            .iter_mut()
+            .zip(&texts)
+            .filter(|_| different.len() > 1)
+        {
             let number = different.iter().position(|other| *other == text);
-            own.push(number.and_then(|number| u16::try_from(number).ok()).unwrap_or(u16::MAX));
+            own.push(
+                number
+                    .and_then(|number| u16::try_from(number).ok())
+                    .unwrap_or(u16::MAX),
+            );
         }
     }
     coordinates
@@ -36,7 +47,10 @@ mod tests {
             case("writev"),
         ];
         let cases: Vec<&Case> = cases.iter().collect();
-        assert_eq!(coordinates(&cases), [[0, 0, 0], [0, 1, 1], [0, 1, 0], [1, 0, 0]]);
+        assert_eq!(
+            coordinates(&cases),
+            [[0, 0, 0], [0, 1, 1], [0, 1, 0], [1, 0, 0]]
+        );
         assert_eq!(coordinates(&cases[..1]), [[0u16; 0]]);
     }
 }

@@ -28,8 +28,12 @@ impl RaceLimits {
     }
 
     fn rounds_bytes(finalists: usize, file_bytes: u64, times_written: u64) -> u64 {
-        let files = (finalists as u64).saturating_mul(times_written).saturating_add(1);
-        file_bytes.saturating_mul(PLANNED_ROUNDS as u64).saturating_mul(files)
+        let files = (finalists as u64)
+            .saturating_mul(times_written)
+            .saturating_add(1);
+        file_bytes
+            .saturating_mul(PLANNED_ROUNDS as u64)
+            .saturating_mul(files)
     }
 
     /// For the final, at most three quarters of the total.

@@ -38,7 +38,9 @@ impl Posterior {
             for candidate in candidates {
                 // Cases only at the real size do not predict smaller ones.
                 let case = candidate.case(sample_level, size);
-                if (sample_level + 1..level_bytes.len()).any(|other| candidate.case(other, size) == case) {
+                if (sample_level + 1..level_bytes.len())
+                    .any(|other| candidate.case(other, size) == case)
+                {
                     continue;
                 }
                 let samples = &taken[case];
@@ -46,40 +48,81 @@ impl Posterior {
                     failed.push(point(sample_level, candidate));
                     continue;
                 }
-                let logs: Vec<f64> =
-                    by_round(samples).iter().map(|(_, ns)| (ns.max(1.0) / as_f64(bytes.max(1))).ln()).collect();
+                let logs: Vec<f64> = by_round(samples)
+                    .iter()
+                    .map(|(_, ns)| (ns.max(1.0) / as_f64(bytes.max(1))).ln())
+                    .collect();
                 if let Some(figure) = writebench_stats::median(&logs) {
                     let samples = as_f64(usable(samples).len() as u64);
-                    observations.push(Observation { point: point(sample_level, candidate), figure, samples });
+                    observations.push(Observation {
+                        point: point(sample_level, candidate),
+                        figure,
+                        samples,
+                    });
                 }
             }
             // A failed candidate counts as the slowest, so similar ones are tried late.
-            let slowest = observations[first..].iter().map(|observation| observation.figure).reduce(f64::max);
+            let slowest = observations[first..]
+                .iter()
+                .map(|observation| observation.figure)
+                .reduce(f64::max);
             if let Some(figure) = slowest {
-                let slowest = |point| Observation { point, figure, samples: 1.0 };
+                let slowest = |point| Observation {
+                    point,
+                    figure,
+                    samples: 1.0,
+                };
                 observations.extend(failed.into_iter().map(slowest));
             }
         }
-        let mean = observations.iter().map(|observation| observation.figure).sum::<f64>()
+        let mean = observations
+            .iter()
+            .map(|observation| observation.figure)
+            .sum::<f64>()
             / as_f64(observations.len().max(1) as u64);
-        observations.iter_mut().for_each(|observation| observation.figure -= mean);
+        observations
+            .iter_mut()
+            .for_each(|observation| observation.figure -= mean);
         let here = candidates.iter().map(|candidate| point(level, candidate));
-        let points = here.chain(observations.iter().map(|observation| observation.point.clone())).collect();
+        let points = here
+            .chain(
+                observations
+                    .iter()
+                    .map(|observation| observation.point.clone()),
+            )
+            .collect();
         let mut process = GaussianProcess::new(learnt.update(candidates, &observations), points);
-        for (index, Observation { figure, samples, .. }) in (candidates.len()..).zip(&observations) {
+        for (
+            index,
+            Observation {
+                figure, samples, ..
+            },
+        ) in (candidates.len()..).zip(&observations)
+        {
             process.observe(index, *figure, *samples);
         }
-        Self { process, candidates: candidates.len() }
+        Self {
+            process,
+            candidates: candidates.len(),
+        }
     }
 
     pub(super) fn unknown(candidates: &[Candidate]) -> Self {
-        let points = candidates.iter().map(|candidate| point(0, candidate)).collect();
+        let points = candidates
+            .iter()
+            .map(|candidate| point(0, candidate))
+            .collect();
         let process = GaussianProcess::new(unknown_kernel(candidates), points);
-        Self { process, candidates: candidates.len() }
+        Self {
+            process,
+            candidates: candidates.len(),
+        }
     }
 
     pub(super) fn times(&self, candidate: usize) -> f64 {
-        let best = (0..self.candidates).map(|index| self.process.mean(index)).fold(f64::INFINITY, f64::min);
+        let best = (0..self.candidates)
+            .map(|index| self.process.mean(index))
+            .fold(f64::INFINITY, f64::min);
         (self.process.mean(candidate) - best).exp()
     }
 
@@ -89,7 +132,12 @@ impl Posterior {
     }
 
     /// At most `most` of `among`, each chosen as if those before it were measured.
-    pub(super) fn choose(&mut self, among: &[usize], most: usize, choice: Acquisition) -> Vec<usize> {
+    pub(super) fn choose(
+        &mut self,
+        among: &[usize],
+        most: usize,
+        choice: Acquisition,
+    ) -> Vec<usize> {
         let mut left = among.to_vec();
         let mut chosen = Vec::new();
         while chosen.len() < most {
@@ -97,9 +145,13 @@ impl Posterior {
                 Acquisition::MaxVariance => -self.process.deviation(index),
                 Acquisition::LowerBound => self.bound(index, -DOUBT),
             };
-            let Some(&next) = left.iter().min_by(|&&a, &&b| rank(a).total_cmp(&rank(b))) else { break };
+            let Some(&next) = left.iter().min_by(|&&a, &&b| rank(a).total_cmp(&rank(b))) else {
+                break;
+            };
             let upper_bounds = among.iter().map(|&index| self.bound(index, DOUBT));
-            if choice == Acquisition::LowerBound && rank(next) > upper_bounds.fold(f64::INFINITY, f64::min) {
+            if choice == Acquisition::LowerBound
+                && rank(next) > upper_bounds.fold(f64::INFINITY, f64::min)
+            {
                 break;
             }
             self.process.fantasize(next);
@@ -120,7 +172,10 @@ pub(super) struct LearntKernel {
 
 impl LearntKernel {
     fn update(&mut self, candidates: &[Candidate], observations: &[Observation]) -> Kernel {
-        let mut kernel = self.kernel.take().unwrap_or_else(|| unknown_kernel(candidates));
+        let mut kernel = self
+            .kernel
+            .take()
+            .unwrap_or_else(|| unknown_kernel(candidates));
         if observations.len() > self.observations + self.observations / 5 {
             self.observations = observations.len();
             kernel = kernel.learnt(observations);
@@ -130,9 +185,16 @@ impl LearntKernel {
 }
 
 fn unknown_kernel(candidates: &[Candidate]) -> Kernel {
-    Kernel::unknown(candidates.first().map_or(0, |candidate| candidate.values.len()))
+    Kernel::unknown(
+        candidates
+            .first()
+            .map_or(0, |candidate| candidate.values.len()),
+    )
 }
 
 fn point(level: usize, candidate: &Candidate) -> Point {
-    Point { level: u16::try_from(level).unwrap_or(u16::MAX), values: candidate.values.clone() }
+    Point {
+        level: u16::try_from(level).unwrap_or(u16::MAX),
+        values: candidate.values.clone(),
+    }
 }

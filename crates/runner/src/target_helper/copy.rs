@@ -78,7 +78,9 @@ impl CopyDestination {
 
     pub fn identity(&self) -> Option<[u64; 2]> {
         match self.existing {
-            Existing::File { identity, .. } | Existing::Descriptor { identity, .. } => Some(identity),
+            Existing::File { identity, .. } | Existing::Descriptor { identity, .. } => {
+                Some(identity)
+            }
             Existing::Nothing | Existing::Link { .. } | Existing::Other => None,
         }
     }
@@ -94,7 +96,11 @@ fn identity(metadata: &Metadata) -> [u64; 2] {
 }
 
 pub(super) fn source(named: &Path) -> Result<CopySource, RunnerError> {
-    let path = if named.starts_with(DESCRIPTORS) { named.read_link() } else { named.canonicalize() };
+    let path = if named.starts_with(DESCRIPTORS) {
+        named.read_link()
+    } else {
+        named.canonicalize()
+    };
     // Opening a pipe would wait for its other end.
     let metadata = named.metadata().map_err(failed("stat", named))?;
     let (is_regular, size_bytes) = (metadata.is_file(), metadata.len());
@@ -105,9 +111,21 @@ pub(super) fn source(named: &Path) -> Result<CopySource, RunnerError> {
         data_bytes = writebench_probe::data_bytes(&file, size_bytes);
     }
     let path = path.map_err(failed("realpath", named))?;
-    let name = if named.starts_with(DESCRIPTORS) { named.to_path_buf() } else { path.clone() };
+    let name = if named.starts_with(DESCRIPTORS) {
+        named.to_path_buf()
+    } else {
+        path.clone()
+    };
     let identity = identity(&metadata);
-    Ok(CopySource { name, path, identity, size_bytes, is_regular, ends_at_size, data_bytes })
+    Ok(CopySource {
+        name,
+        path,
+        identity,
+        size_bytes,
+        is_regular,
+        ends_at_size,
+        data_bytes,
+    })
 }
 
 /// Whether there is a byte before the offset, and none at it.
@@ -117,7 +135,10 @@ fn ends_at(file: &File, size_bytes: u64) -> io::Result<bool> {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+        .open(path)
 }
 
 /// Fails if another file has the name now.
@@ -125,7 +146,9 @@ pub fn open_source(name: &Path, identity_then: [u64; 2]) -> Result<File, RunnerE
     let file = open(name).map_err(failed("open", name))?;
     let metadata = file.metadata().map_err(failed("stat", name))?;
     if identity(&metadata) != identity_then {
-        return Err(RunnerError::Swapped { path: name.to_path_buf() });
+        return Err(RunnerError::Swapped {
+            path: name.to_path_buf(),
+        });
     }
     Ok(file)
 }
@@ -133,22 +156,44 @@ pub fn open_source(name: &Path, identity_then: [u64; 2]) -> Result<File, RunnerE
 pub(super) fn destination(named: &Path) -> Result<CopyDestination, RunnerError> {
     if named.starts_with(DESCRIPTORS) {
         let metadata = named.metadata().map_err(failed("stat", named))?;
-        let (name, identity, size_bytes) = (named.to_path_buf(), identity(&metadata), metadata.len());
-        let descriptor = Existing::Descriptor { name, identity, size_bytes };
-        let existing = if metadata.is_file() { descriptor } else { Existing::Other };
+        let (name, identity, size_bytes) =
+            (named.to_path_buf(), identity(&metadata), metadata.len());
+        let descriptor = Existing::Descriptor {
+            name,
+            identity,
+            size_bytes,
+        };
+        let existing = if metadata.is_file() {
+            descriptor
+        } else {
+            Existing::Other
+        };
         let path = named.read_link().map_err(failed("readlink", named))?;
-        return Ok(CopyDestination { path, directory: None, existing });
+        return Ok(CopyDestination {
+            path,
+            directory: None,
+            existing,
+        });
     }
-    let parent = named.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = named.file_name().ok_or(ErrorKind::InvalidFilename).map_err(failed("open", named))?;
+    let parent = named
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let name = named
+        .file_name()
+        .ok_or(ErrorKind::InvalidFilename)
+        .map_err(failed("open", named))?;
     let directory = parent.metadata().map_err(failed("stat", parent))?;
-    let path = parent.canonicalize().map_err(failed("realpath", named))?.join(name);
+    let path = parent
+        .canonicalize()
+        .map_err(failed("realpath", named))?
+        .join(name);
     let existing = match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Existing::Nothing,
         Err(error) => return Err(failed("stat", named)(error)),
-        Ok(metadata) if metadata.is_symlink() => {
-            Existing::Link { to: path.read_link().map_err(failed("readlink", named))? }
-        }
+        Ok(metadata) if metadata.is_symlink() => Existing::Link {
+            to: path.read_link().map_err(failed("readlink", named))?,
+        },
         Ok(metadata) if metadata.is_file() => Existing::File {
             identity: identity(&metadata),
             size_bytes: metadata.len(),
@@ -156,7 +201,11 @@ pub(super) fn destination(named: &Path) -> Result<CopyDestination, RunnerError> 
         },
         Ok(_) => Existing::Other,
     };
-    Ok(CopyDestination { path, directory: Some(identity(&directory)), existing })
+    Ok(CopyDestination {
+        path,
+        directory: Some(identity(&directory)),
+        existing,
+    })
 }
 
 /// `target` is the open directory of the destination, unless that is a descriptor.
@@ -169,7 +218,11 @@ pub(super) fn copy(
     let from = open_source(&source.name, source.identity)?;
     let length = from.metadata().map_err(failed("stat", &source.path))?.len();
     if length != source.size_bytes {
-        let (path, before, now) = (source.path.display(), source.size_bytes, counted(length, "byte"));
+        let (path, before, now) = (
+            source.path.display(),
+            source.size_bytes,
+            counted(length, "byte"),
+        );
         let why = format!("{path} has {now} now, and had {before} when it was measured");
         return Err(RunnerError::Told(why));
     }
@@ -189,35 +242,55 @@ pub(super) fn copy(
         }
         Existing::Link { .. } | Existing::Other => {
             let path = destination.path.display();
-            Err(RunnerError::Told(format!("{path} is not a regular file, so it cannot receive the copy")))
+            Err(RunnerError::Told(format!(
+                "{path} is not a regular file, so it cannot receive the copy"
+            )))
         }
     }
 }
 
 pub(super) fn empty(destination: &CopyDestination) -> Result<(), RunnerError> {
-    let Existing::Descriptor { name, .. } = &destination.existing else { return Ok(()) };
-    let emptied = OpenOptions::new().write(true).open(name).and_then(|file| file.set_len(0));
+    let Existing::Descriptor { name, .. } = &destination.existing else {
+        return Ok(());
+    };
+    let emptied = OpenOptions::new()
+        .write(true)
+        .open(name)
+        .and_then(|file| file.set_len(0));
     emptied.map_err(destination.failed("ftruncate"))
 }
 
 /// With the owner and mode of the copy, as cp(1) chooses them: those of a replaced file, or else the source's mode
 /// without the umask.
-fn unfinished(from: &File, destination: &CopyDestination, workspace: &Workspace) -> Result<File, RunnerError> {
+fn unfinished(
+    from: &File,
+    destination: &CopyDestination,
+    workspace: &Workspace,
+) -> Result<File, RunnerError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let of_source = from.metadata().map_err(destination.failed("stat"))?.mode();
     let mode = Mode::from_bits_truncate(of_source & 0o777);
     let file = rustix::fs::openat(&workspace.directory, UNFINISHED, flags, mode);
     let file = File::from(file.map_err(destination.failed("open"))?);
     if matches!(destination.existing, Existing::File { .. }) {
-        let now = destination.path.symlink_metadata().map_err(destination.failed("stat"))?;
+        let now = destination
+            .path
+            .symlink_metadata()
+            .map_err(destination.failed("stat"))?;
         // Only root may change the owner. Another user's file becomes this user's when replaced.
         let _ = fchown(&file, Some(now.uid()), Some(now.gid()));
-        file.set_permissions(now.permissions()).map_err(destination.failed("fchmod"))?;
+        file.set_permissions(now.permissions())
+            .map_err(destination.failed("fchmod"))?;
     }
     Ok(file)
 }
 
-fn fill(from: &File, to: &File, source: &CopySource, destination: &CopyDestination) -> Result<(), RunnerError> {
+fn fill(
+    from: &File,
+    to: &File,
+    source: &CopySource,
+    destination: &CopyDestination,
+) -> Result<(), RunnerError> {
     let written = destination.failed("write");
     let (mut block, mut copied) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
     let blocks = (0..source.size_bytes).step_by(BLOCK_BYTES).map(|offset| {
@@ -225,19 +298,26 @@ fn fill(from: &File, to: &File, source: &CopySource, destination: &CopyDestinati
         (offset, left.min(BLOCK_BYTES))
     });
     for (offset, length) in blocks.clone() {
-        from.read_exact_at(&mut block[..length], offset).map_err(|error| not_read(source, error))?;
+        from.read_exact_at(&mut block[..length], offset)
+            .map_err(|error| not_read(source, error))?;
         to.write_all_at(&block[..length], offset).map_err(written)?;
     }
     if !ends_at(from, source.size_bytes).map_err(failed("read", &source.path))? {
-        let why = format!("{} became longer or shorter during the copy", source.path.display());
+        let why = format!(
+            "{} became longer or shorter during the copy",
+            source.path.display()
+        );
         return Err(RunnerError::Told(why));
     }
     for (offset, length) in blocks {
-        from.read_exact_at(&mut block[..length], offset).map_err(|error| not_read(source, error))?;
-        to.read_exact_at(&mut copied[..length], offset).map_err(written)?;
+        from.read_exact_at(&mut block[..length], offset)
+            .map_err(|error| not_read(source, error))?;
+        to.read_exact_at(&mut copied[..length], offset)
+            .map_err(written)?;
         if block[..length] != copied[..length] {
             let (copy, source) = (destination.path.display(), source.path.display());
-            let why = format!("{copy} differs from {source}: check for other writers of both files");
+            let why =
+                format!("{copy} differs from {source}: check for other writers of both files");
             return Err(RunnerError::Told(why));
         }
     }
@@ -260,7 +340,9 @@ fn rename_to_destination(
     target: &OwnedFd,
     workspace: &Workspace,
 ) -> Result<(), RunnerError> {
-    let swapped = || RunnerError::Swapped { path: destination.path.clone() };
+    let swapped = || RunnerError::Swapped {
+        path: destination.path.clone(),
+    };
     let name = destination.path.file_name().ok_or_else(swapped)?;
     let now = match rustix::fs::statat(target, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Some(directory_entry::identity(&stat)),
@@ -270,15 +352,20 @@ fn rename_to_destination(
     if now != destination.identity() {
         return Err(swapped());
     }
-    let flags = if now.is_none() { RenameFlags::NOREPLACE } else { RenameFlags::empty() };
-    let renamed = match rustix::fs::renameat_with(&workspace.directory, UNFINISHED, target, name, flags) {
-        // On filesystems without flags, a file created at this moment is replaced. A link is never
-        // followed.
-        Err(Errno::INVAL | Errno::NOSYS) => {
-            rustix::fs::renameat(&workspace.directory, UNFINISHED, target, name)
-        }
-        renamed => renamed,
+    let flags = if now.is_none() {
+        RenameFlags::NOREPLACE
+    } else {
+        RenameFlags::empty()
     };
+    let renamed =
+        match rustix::fs::renameat_with(&workspace.directory, UNFINISHED, target, name, flags) {
+            // On filesystems without flags, a file created at this moment is replaced. A link is never
+            // followed.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                rustix::fs::renameat(&workspace.directory, UNFINISHED, target, name)
+            }
+            renamed => renamed,
+        };
     match renamed {
         Err(Errno::EXIST) => return Err(swapped()),
         renamed => renamed.map_err(destination.failed("rename"))?,

@@ -48,12 +48,22 @@ pub(super) fn inspect(named: &Path) -> Result<(Inspection, Option<OwnedFd>), Run
     };
     let (environment, space) = match kind {
         TargetKind::Other => (writebench_probe::environment(&path).ok(), None),
-        _ => (Some(writebench_probe::environment(&path)?), Some(writebench_probe::space(&path)?)),
+        _ => (
+            Some(writebench_probe::environment(&path)?),
+            Some(writebench_probe::space(&path)?),
+        ),
     };
     let directory = (kind == TargetKind::Directory).then(|| open_without_links(&path));
     let directory = directory.transpose().map_err(failed("open", &path))?;
     let not_writable = directory.as_ref().and_then(not_writable);
-    let look = Inspection { kind, filesystem_number: metadata.dev(), environment, space, not_writable, path };
+    let look = Inspection {
+        kind,
+        filesystem_number: metadata.dev(),
+        environment,
+        space,
+        not_writable,
+        path,
+    };
     Ok((look, directory))
 }
 

@@ -27,9 +27,11 @@ impl TargetState {
         match request {
             TargetRequest::Inspect(path) => reply(self.inspect(path.as_ref())),
             TargetRequest::Make(id) => reply(self.make(&id)),
-            TargetRequest::Remove => {
-                reply(self.workspace.take().map_or(Ok(Leftover::NotThere), Workspace::remove))
-            }
+            TargetRequest::Remove => reply(
+                self.workspace
+                    .take()
+                    .map_or(Ok(Leftover::NotThere), Workspace::remove),
+            ),
             TargetRequest::ListLeftovers(target) => reply(leftover::leftovers_in(target.as_ref())),
             TargetRequest::RemoveLeftover(path) => reply(leftover::remove_leftover(path.as_ref())),
             TargetRequest::InspectSource(path) => reply(copy::source(path.as_ref())),
@@ -50,24 +52,39 @@ impl TargetState {
         // The path must still lead to the inspected directory.
         let now = open_resolved(path)?;
         if identity_of_open(&now, path)? != identity_of_open(directory, path)? {
-            return Err(RunnerError::Swapped { path: path.to_path_buf() });
+            return Err(RunnerError::Swapped {
+                path: path.to_path_buf(),
+            });
         }
-        let made = self.workspace.insert(Workspace::create(directory, path, id)?);
+        let made = self
+            .workspace
+            .insert(Workspace::create(directory, path, id)?);
         identity_of_open(&made.directory, &made.entry.path)
     }
 
     fn target(&self) -> Result<(&Path, &OwnedFd), RunnerError> {
         let none = || RunnerError::Told("the target is not a directory".to_owned());
-        self.target.as_ref().map(|(path, directory)| (path.as_path(), directory)).ok_or_else(none)
+        self.target
+            .as_ref()
+            .map(|(path, directory)| (path.as_path(), directory))
+            .ok_or_else(none)
     }
 
-    fn copy(&self, source: &copy::CopySource, destination: &copy::CopyDestination) -> Result<(), RunnerError> {
+    fn copy(
+        &self,
+        source: &copy::CopySource,
+        destination: &copy::CopyDestination,
+    ) -> Result<(), RunnerError> {
         let workspace = self.workspace.as_ref();
-        let workspace = workspace.ok_or_else(|| RunnerError::Told("the workspace is missing".to_owned()))?;
+        let workspace =
+            workspace.ok_or_else(|| RunnerError::Told("the workspace is missing".to_owned()))?;
         let (path, directory) = self.target()?;
         let is_descriptor = matches!(destination.existing, copy::Existing::Descriptor { .. });
         if !is_descriptor && destination.path.parent() != Some(path) {
-            return Err(RunnerError::Told(format!("{} is not in the target", destination.path.display())));
+            return Err(RunnerError::Told(format!(
+                "{} is not in the target",
+                destination.path.display()
+            )));
         }
         copy::copy(source, destination, directory, workspace)
     }

@@ -22,17 +22,43 @@ const LARGE_BYTES: u64 = 512 << 20;
 fn main() -> ExitCode {
     const LOOP: Need = Need::LoopDevice;
     let mut trials = Trials::default();
-    trials.add("a blank device is claimed and described", &[LOOP], a_blank_device);
-    trials.add("a device with large sectors is claimed", &[LOOP], large_sectors);
-    trials.add("a worker opens the device again through its descriptor", &[LOOP], a_worker_inherits_it);
-    trials.add("a second claim is refused while the first is held", &[LOOP], a_second_claim);
+    trials.add(
+        "a blank device is claimed and described",
+        &[LOOP],
+        a_blank_device,
+    );
+    trials.add(
+        "a device with large sectors is claimed",
+        &[LOOP],
+        large_sectors,
+    );
+    trials.add(
+        "a worker opens the device again through its descriptor",
+        &[LOOP],
+        a_worker_inherits_it,
+    );
+    trials.add(
+        "a second claim is refused while the first is held",
+        &[LOOP],
+        a_second_claim,
+    );
     for kind in ["ext4", "xfs", "btrfs"] {
-        trials.add(format!("{kind} is overwritten only with consent"), &[LOOP, Need::Image(kind)], move || {
-            a_filesystem(kind)
-        });
+        trials.add(
+            format!("{kind} is overwritten only with consent"),
+            &[LOOP, Need::Image(kind)],
+            move || a_filesystem(kind),
+        );
     }
-    trials.add("LVM is overwritten only with consent", &[LOOP], an_lvm_member);
-    trials.add("swap space is overwritten only with consent", &[LOOP, Need::Program("mkswap")], swap_space);
+    trials.add(
+        "LVM is overwritten only with consent",
+        &[LOOP],
+        an_lvm_member,
+    );
+    trials.add(
+        "swap space is overwritten only with consent",
+        &[LOOP, Need::Program("mkswap")],
+        swap_space,
+    );
     trials.add(
         "partitions, and a table of them, are overwritten only with consent",
         &[LOOP, Need::Program("partx")],
@@ -40,25 +66,69 @@ fn main() -> ExitCode {
     );
     let both = [LOOP, Need::Image("ext4"), Need::Image("btrfs")];
     trials.add("two signatures are more than none", &both, two_signatures);
-    trials.add("an unreadable device is not considered blank", &[LOOP], an_unreadable_device);
+    trials.add(
+        "an unreadable device is not considered blank",
+        &[LOOP],
+        an_unreadable_device,
+    );
     let ext4 = [LOOP, Need::Image("ext4")];
     trials.add("a mounted device is refused", &ext4, mounted);
     let partitioned = [LOOP, Need::Image("ext4"), Need::Program("partx")];
-    trials.add("a device with a mounted partition is refused", &partitioned, a_mounted_partition);
+    trials.add(
+        "a device with a mounted partition is refused",
+        &partitioned,
+        a_mounted_partition,
+    );
     let hidden = [LOOP, Need::Image("ext4"), Need::Program("unshare")];
-    trials.add("a device mounted in another namespace is refused", &hidden, mounted_out_of_sight);
+    trials.add(
+        "a device mounted in another namespace is refused",
+        &hidden,
+        mounted_out_of_sight,
+    );
     let btrfs = [LOOP, Need::Image("btrfs")];
-    trials.add("every device of a mounted btrfs is refused", &btrfs, a_filesystem_on_two_devices);
-    trials.add("a swap device is refused", &[LOOP, Need::Program("swapon")], swapped_to);
-    trials.add("a device below device mapper is refused", &[LOOP, Need::DeviceMapper], mapped);
-    trials.add("a read-only device is refused", &[LOOP, Need::Program("blockdev")], read_only);
+    trials.add(
+        "every device of a mounted btrfs is refused",
+        &btrfs,
+        a_filesystem_on_two_devices,
+    );
+    trials.add(
+        "a swap device is refused",
+        &[LOOP, Need::Program("swapon")],
+        swapped_to,
+    );
+    trials.add(
+        "a device below device mapper is refused",
+        &[LOOP, Need::DeviceMapper],
+        mapped,
+    );
+    trials.add(
+        "a read-only device is refused",
+        &[LOOP, Need::Program("blockdev")],
+        read_only,
+    );
     trials.add("a device without room is refused", &[LOOP], without_room);
-    trials.add("the kernel does not mount a claimed device", &ext4, no_mount_while_claimed);
+    trials.add(
+        "the kernel does not mount a claimed device",
+        &ext4,
+        no_mount_while_claimed,
+    );
     let table = [LOOP, Need::Program("partx")];
-    trials.add("a claimed partition keeps its disk from being claimed", &table, a_claimed_partition);
+    trials.add(
+        "a claimed partition keeps its disk from being claimed",
+        &table,
+        a_claimed_partition,
+    );
     let nodes = [LOOP, Need::Image("ext4"), Need::Program("mknod")];
-    trials.add("links and other nodes lead to the same device", &nodes, other_names);
-    trials.add("a node exchanged over and over never leads to data", &nodes, an_exchanged_node);
+    trials.add(
+        "links and other nodes lead to the same device",
+        &nodes,
+        other_names,
+    );
+    trials.add(
+        "a node exchanged over and over never leads to data",
+        &nodes,
+        an_exchanged_node,
+    );
     trials.add("only block devices are claimed", &[], no_block_device);
     stacked::add(&mut trials);
     // A program started by one test would inherit, and hold, another's claims.
@@ -68,7 +138,10 @@ fn main() -> ExitCode {
 /// With and without permission to destroy data.
 fn always_refused(target: &Path) -> Result<String> {
     let text = refused(target, false)?;
-    ensure!(refused(target, true)? == text, "the user cannot override it: {text}");
+    ensure!(
+        refused(target, true)? == text,
+        "the user cannot override it: {text}"
+    );
     Ok(text)
 }
 
@@ -83,7 +156,10 @@ fn refused(target: &Path, destroy_data: bool) -> Result<String> {
 /// Expects that refusal, and a claim with permission to destroy data.
 fn refused_until_told(device: &LoopDevice, expected: &str) -> Result<()> {
     let text = refused(device.path(), false)?;
-    ensure!(text == format!("{} {expected}", device.path().display()), "{text}");
+    ensure!(
+        text == format!("{} {expected}", device.path().display()),
+        "{text}"
+    );
     claim_device(device.path(), true)?;
     Ok(())
 }
@@ -94,15 +170,28 @@ fn a_blank_device() -> Result<()> {
     ensure!(claimed.facts.path == device.path());
     ensure!((claimed.facts.size_bytes, claimed.facts.logical_sector_bytes) == (SMALL_BYTES, 512));
     ensure!(claimed.facts.number == writebench_probe::block_device(device.path())?.number);
-    let name = device.path().file_name().context("a name")?.to_string_lossy();
+    let name = device
+        .path()
+        .file_name()
+        .context("a name")?
+        .to_string_lossy();
     let expected = format!("{name}, loop over {}, 8 MiB", device.image().display());
-    ensure!(device_description(&claimed.facts) == expected, "{}", device_description(&claimed.facts));
+    ensure!(
+        device_description(&claimed.facts) == expected,
+        "{}",
+        device_description(&claimed.facts)
+    );
     Ok(())
 }
 
 fn large_sectors() -> Result<()> {
     let device = LoopDevice::attach_with_sectors(SMALL_BYTES, 4096)?;
-    ensure!(claim_device(device.path(), false)?.facts.logical_sector_bytes == 4096);
+    ensure!(
+        claim_device(device.path(), false)?
+            .facts
+            .logical_sector_bytes
+            == 4096
+    );
     Ok(())
 }
 
@@ -131,7 +220,8 @@ fn a_filesystem(kind: &str) -> Result<()> {
     let device = LoopDevice::attach(LARGE_BYTES)?;
     call(Command::new(format!("mkfs.{kind}")).arg(device.path()))?;
     let article = if kind == "btrfs" { "a" } else { "an" };
-    let expected = format!("carries {article} {kind} filesystem: add --destroy-data to overwrite it");
+    let expected =
+        format!("carries {article} {kind} filesystem: add --destroy-data to overwrite it");
     refused_until_told(&device, &expected)
 }
 
@@ -146,23 +236,35 @@ fn an_lvm_member() -> Result<()> {
     label[24..32].copy_from_slice(b"LVM2 001");
     label[32..64].fill(b'a');
     write_at(&device, &label, 512)?;
-    refused_until_told(&device, "carries the signature of LVM2_member: add --destroy-data to overwrite it")
+    refused_until_told(
+        &device,
+        "carries the signature of LVM2_member: add --destroy-data to overwrite it",
+    )
 }
 
 fn swap_space() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
     call(Command::new("mkswap").arg(device.path()))?;
-    refused_until_told(&device, "carries the signature of swap: add --destroy-data to overwrite it")
+    refused_until_told(
+        &device,
+        "carries the signature of swap: add --destroy-data to overwrite it",
+    )
 }
 
 fn partitions() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
     let partition = device.partition()?;
     let name = partition.file_name().context("a name")?.to_string_lossy();
-    refused_until_told(&device, &format!("has partitions ({name}): add --destroy-data to overwrite them"))?;
+    refused_until_told(
+        &device,
+        &format!("has partitions ({name}): add --destroy-data to overwrite them"),
+    )?;
     claim_device(&partition, false)?;
     call(Command::new("partx").arg("--delete").arg(device.path()))?;
-    refused_until_told(&device, "carries a partition table (dos): add --destroy-data to overwrite it")
+    refused_until_told(
+        &device,
+        "carries a partition table (dos): add --destroy-data to overwrite it",
+    )
 }
 
 fn two_signatures() -> Result<()> {
@@ -173,13 +275,19 @@ fn two_signatures() -> Result<()> {
     std::fs::File::open(device.path())?.read_exact_at(&mut superblock, BTRFS_AT)?;
     call(Command::new("mkfs.ext4").arg("-F").arg(device.path()))?;
     write_at(&device, &superblock, BTRFS_AT)?;
-    refused_until_told(&device, "carries several signatures: add --destroy-data to overwrite it")
+    refused_until_told(
+        &device,
+        "carries several signatures: add --destroy-data to overwrite it",
+    )
 }
 
 /// An image without its end gives errors there, where some kinds of RAID have their signature.
 fn an_unreadable_device() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
-    std::fs::OpenOptions::new().write(true).open(device.image())?.set_len(SMALL_BYTES / 2)?;
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(device.image())?
+        .set_len(SMALL_BYTES / 2)?;
     refused_until_told(
         &device,
         "is not overwritten: its content is unknown, because blkid could not read it. Add \
@@ -193,7 +301,10 @@ fn mounted() -> Result<()> {
     let mount = MountedAt::new(device.path())?;
     let text = always_refused(device.path())?;
     let (path, point) = (device.path().display(), mount.point().display().to_string());
-    ensure!(text == format!("{path} is mounted at {point}: unmount it first"), "{text}");
+    ensure!(
+        text == format!("{path} is mounted at {point}: unmount it first"),
+        "{text}"
+    );
     drop(mount);
     claim_device(device.path(), true)?;
     Ok(())
@@ -218,7 +329,12 @@ fn mounted_out_of_sight() -> Result<()> {
     call(Command::new("mkfs.ext4").arg(device.path()))?;
     let point = tempfile::tempdir()?;
     let mut elsewhere = Command::new("unshare")
-        .args(["--mount", "sh", "-c", "mount \"$0\" \"$1\" && echo mounted && read line"])
+        .args([
+            "--mount",
+            "sh",
+            "-c",
+            "mount \"$0\" \"$1\" && echo mounted && read line",
+        ])
         .args([device.path(), point.path()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -231,19 +347,32 @@ fn mounted_out_of_sight() -> Result<()> {
     ensure!(line == "mounted\n", "it could not be mounted");
     let text = claimed?;
     ensure!(text.contains(" is in use by the kernel: "), "{text}");
-    wait_for("the end of the mount", || claim_device(device.path(), true).ok())?;
+    wait_for("the end of the mount", || {
+        claim_device(device.path(), true).ok()
+    })?;
     Ok(())
 }
 
 /// The list of mounts names one device, under a number that is neither's.
 fn a_filesystem_on_two_devices() -> Result<()> {
-    let devices = [LoopDevice::attach(LARGE_BYTES)?, LoopDevice::attach(LARGE_BYTES)?];
+    let devices = [
+        LoopDevice::attach(LARGE_BYTES)?,
+        LoopDevice::attach(LARGE_BYTES)?,
+    ];
     let [first, second] = devices.each_ref().map(LoopDevice::path);
     call(Command::new("mkfs.btrfs").args([first, second]))?;
     let _mount = MountedAt::new(first)?;
     let texts = [always_refused(first)?, always_refused(second)?];
-    ensure!(texts.iter().any(|text| text.contains(" is mounted at ")), "{texts:?}");
-    ensure!(texts.iter().any(|text| text.contains(" is in use by the kernel: ")), "{texts:?}");
+    ensure!(
+        texts.iter().any(|text| text.contains(" is mounted at ")),
+        "{texts:?}"
+    );
+    ensure!(
+        texts
+            .iter()
+            .any(|text| text.contains(" is in use by the kernel: ")),
+        "{texts:?}"
+    );
     Ok(())
 }
 
@@ -252,7 +381,13 @@ fn swapped_to() -> Result<()> {
     call(Command::new("mkswap").arg(device.path()))?;
     let swap = SwappedTo::new(device.path())?;
     let text = always_refused(device.path())?;
-    ensure!(text == format!("{} is used as swap: swapoff it first", device.path().display()), "{text}");
+    ensure!(
+        text == format!(
+            "{} is used as swap: swapoff it first",
+            device.path().display()
+        ),
+        "{text}"
+    );
     drop(swap);
     claim_device(device.path(), true)?;
     Ok(())
@@ -262,7 +397,10 @@ fn mapped() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
     let mapped = Mapped::over(device.path(), SMALL_BYTES / 512)?;
     let text = always_refused(device.path())?;
-    ensure!(text.contains(" is used by dm-") && text.contains(mapped.name()), "{text}");
+    ensure!(
+        text.contains(" is used by dm-") && text.contains(mapped.name()),
+        "{text}"
+    );
     Ok(())
 }
 
@@ -279,7 +417,10 @@ fn read_only() -> Result<()> {
 fn without_room() -> Result<()> {
     let device = LoopDevice::attach(0)?;
     let text = always_refused(device.path())?;
-    ensure!(text.contains(" has 0 bytes, less than one sector of 512: "), "{text}");
+    ensure!(
+        text.contains(" has 0 bytes, less than one sector of 512: "),
+        "{text}"
+    );
     Ok(())
 }
 
@@ -287,7 +428,10 @@ fn no_mount_while_claimed() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
     call(Command::new("mkfs.ext4").arg(device.path()))?;
     let claimed = claim_device(device.path(), true)?;
-    let error = MountedAt::new(device.path()).map(|_| ()).expect_err("claimed").to_string();
+    let error = MountedAt::new(device.path())
+        .map(|_| ())
+        .expect_err("claimed")
+        .to_string();
     ensure!(error.contains("busy"), "{error}");
     drop(claimed);
     MountedAt::new(device.path())?;
@@ -314,7 +458,11 @@ fn other_names() -> Result<()> {
     call(Command::new("mknod").arg(&node).args(["b", major, minor]))?;
     for name in [&link, &node] {
         let claimed = claim_device(name, false)?;
-        ensure!(claimed.facts.number == number, "{}", device_description(&claimed.facts));
+        ensure!(
+            claimed.facts.number == number,
+            "{}",
+            device_description(&claimed.facts)
+        );
         ensure!(always_refused(device.path())?.contains(" is in use by the kernel: "));
     }
     ensure!(claim_device(&link, false)?.facts.path == device.path());
@@ -322,21 +470,29 @@ fn other_names() -> Result<()> {
     let _mount = MountedAt::new(device.path())?;
     for name in [&link, &node] {
         let text = always_refused(name)?;
-        ensure!(text.starts_with(&format!("{} is mounted at ", name.display())), "{text}");
+        ensure!(
+            text.starts_with(&format!("{} is mounted at ", name.display())),
+            "{text}"
+        );
     }
     Ok(())
 }
 
 /// Successive calls by path may each see another device. The claimed device must be the blank one.
 fn an_exchanged_node() -> Result<()> {
-    let (blank, precious) = (LoopDevice::attach(SMALL_BYTES)?, LoopDevice::attach(SMALL_BYTES)?);
+    let (blank, precious) = (
+        LoopDevice::attach(SMALL_BYTES)?,
+        LoopDevice::attach(SMALL_BYTES)?,
+    );
     call(Command::new("mkfs.ext4").arg(precious.path()))?;
     let directory = tempfile::tempdir()?;
     let [node, next] = ["node", "next"].map(|name| directory.path().join(name));
     let mut nodes = Vec::new();
     for device in [precious.path(), blank.path()] {
-        let (number, own) =
-            (writebench_probe::block_device(device)?.number, directory.path().join(nodes.len().to_string()));
+        let (number, own) = (
+            writebench_probe::block_device(device)?.number,
+            directory.path().join(nodes.len().to_string()),
+        );
         let (major, minor) = number.split_once(':').context("two numbers")?;
         call(Command::new("mknod").arg(&own).args(["b", major, minor]))?;
         nodes.push(own);
@@ -373,7 +529,10 @@ fn no_block_device() -> Result<()> {
     std::fs::write(&file, "precious")?;
     for path in [Path::new("/dev/null"), directory.path(), &file] {
         let error = claim_device(path, true).map(|_| ()).expect_err("no device");
-        let expected = format!("{} is not a block device: name one, such as /dev/sdb", path.display());
+        let expected = format!(
+            "{} is not a block device: name one, such as /dev/sdb",
+            path.display()
+        );
         ensure!(error.to_string() == expected, "{error}");
     }
     ensure!(std::fs::read(&file)? == b"precious");
@@ -381,7 +540,9 @@ fn no_block_device() -> Result<()> {
 }
 
 fn write_at(device: &LoopDevice, bytes: &[u8], offset: u64) -> Result<()> {
-    let file = std::fs::OpenOptions::new().write(true).open(device.path())?;
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(device.path())?;
     file.write_all_at(bytes, offset)?;
     Ok(file.sync_all()?)
 }

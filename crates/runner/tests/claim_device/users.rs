@@ -13,7 +13,9 @@ pub(crate) struct MountedAt {
 
 impl MountedAt {
     pub(crate) fn new(device: &Path) -> Result<Self> {
-        let point = tempfile::Builder::new().prefix("writebench-mount-").tempdir()?;
+        let point = tempfile::Builder::new()
+            .prefix("writebench-mount-")
+            .tempdir()?;
         call(Command::new("mount").args([device, point.path()]))?;
         Ok(Self { point })
     }
@@ -37,7 +39,9 @@ impl SwappedTo {
     /// With the lowest priority.
     pub(crate) fn new(device: &Path) -> Result<Self> {
         call(Command::new("swapon").arg(device))?;
-        Ok(Self { device: device.to_path_buf() })
+        Ok(Self {
+            device: device.to_path_buf(),
+        })
     }
 }
 
@@ -68,6 +72,8 @@ impl Mapped {
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        let _ = Command::new("dmsetup").args(["remove", "--retry", &self.name]).output();
+        let _ = Command::new("dmsetup")
+            .args(["remove", "--retry", &self.name])
+            .output();
     }
 }

@@ -5,8 +5,8 @@
 mod section;
 
 use writebench_model::{
-    Axes, Axis, Bytes, Cache, Case, Cursor, Data, DataMemory, Descriptor, Files, FioEngine, Prepare, Range,
-    Registered, Source, Sync, SyncCall,
+    Axes, Axis, Bytes, Cache, Case, Cursor, Data, DataMemory, Descriptor, Files, FioEngine,
+    Prepare, Range, Registered, Source, Sync, SyncCall,
 };
 
 use self::section::Part;
@@ -44,10 +44,17 @@ pub fn job(case: &Case) -> Result<Job, Why> {
     let maps = maps(case);
     let mut sections = section::before(axes, &parts, maps, fallocate)?;
     // Threads begin together, after the preparation.
-    let mut stonewall = if sections.is_empty() { "" } else { "stonewall=1\n" };
+    let mut stonewall = if sections.is_empty() {
+        ""
+    } else {
+        "stonewall=1\n"
+    };
     // A mapping's file is ready from the section before.
     let fallocate = if maps { "none" } else { fallocate };
-    let (direct, unlink) = (u8::from(axes.cache == Cache::Direct), u8::from(!is_shared(axes)));
+    let (direct, unlink) = (
+        u8::from(axes.cache == Cache::Direct),
+        u8::from(!is_shared(axes)),
+    );
     let content = match axes.data {
         Data::Random => "zero_buffers=0\nscramble_buffers=1\n".to_owned(),
         Data::Compressible(percent) => format!(
@@ -57,8 +64,19 @@ pub fn job(case: &Case) -> Result<Job, Why> {
         Data::Zero => "zero_buffers=1\nscramble_buffers=0\n".to_owned(),
     };
     // Without this or direct I/O, fio uses malloc's memory.
-    let memory = if axes.memory == DataMemory::PageAligned { "iomem_align=4096\n" } else { "" };
-    for (index, Part { file, range: Range { offset, length } }) in parts.iter().enumerate() {
+    let memory = if axes.memory == DataMemory::PageAligned {
+        "iomem_align=4096\n"
+    } else {
+        ""
+    };
+    for (
+        index,
+        Part {
+            file,
+            range: Range { offset, length },
+        },
+    ) in parts.iter().enumerate()
+    {
         let chunk_bytes = axes.chunk_size_bytes.min(*length);
         sections += &format!(
             "\n[{WRITES}-{index}]\nfilename={file}\noffset={offset}\nsize={length}\nbs={chunk_bytes}\n\
@@ -73,7 +91,10 @@ pub fn job(case: &Case) -> Result<Job, Why> {
             "\n[remove]\nstonewall=1\nioengine=sync\nfilename={FILE}\nfallocate=none\ndirect=0\nbs=1\nsize=1\nunlink=1\n"
         );
     }
-    Ok(Job { sections, differences: differences(&engine, case, &parts) })
+    Ok(Job {
+        sections,
+        differences: differences(&engine, case, &parts),
+    })
 }
 
 fn maps(case: &Case) -> bool {
@@ -85,16 +106,28 @@ fn options(engine: &FioEngine, case: &Case) -> Result<String, Why> {
     let mut options = format!("ioengine={}\n", engine.name);
     if let Some(axis) = engine.queue {
         let depth = axes.get(axis);
-        let least = if axis == Axis::Vector { depth.as_str() } else { "1" };
+        let least = if axis == Axis::Vector {
+            depth.as_str()
+        } else {
+            "1"
+        };
         options += &format!(
             "iodepth={depth}\niodepth_batch_submit={depth}\niodepth_batch_complete_min={least}\n\
              iodepth_batch_complete_max={depth}\n"
         );
     }
     if method.has_axis(Axis::Vector) && engine.queue != Some(Axis::Vector) && axes.vector > 1 {
-        return Err(format!("fio's {} hands over one element in each call: vector=1", engine.name));
+        return Err(format!(
+            "fio's {} hands over one element in each call: vector=1",
+            engine.name
+        ));
     }
-    options.extend(engine.options.iter().map(|(name, value)| format!("{name}={value}\n")));
+    options.extend(
+        engine
+            .options
+            .iter()
+            .map(|(name, value)| format!("{name}={value}\n")),
+    );
     if method.has_axis(Axis::Registered) {
         let has = |what| u8::from([what, Registered::Both].contains(&axes.registered));
         let (buffers, files) = (has(Registered::Buffers), has(Registered::Files));
@@ -111,7 +144,9 @@ fn sync(engine: &FioEngine, case: &Case) -> Result<String, Why> {
         (SyncCall::OSync, _) => return Ok("sync=sync\n".to_owned()),
         (SyncCall::RwfDsync, _) => "fio 3.33 has no RWF_DSYNC",
         (SyncCall::Fsync | SyncCall::Fdatasync, _) if maps(case) => {
-            return Err(format!("fio's mmap engine syncs with msync, and not with {call}"));
+            return Err(format!(
+                "fio's mmap engine syncs with msync, and not with {call}"
+            ));
         }
         (SyncCall::Msync, Some(_)) => {
             "fio's mmap engine syncs all of the mapping, and not what was written since"
@@ -159,10 +194,14 @@ fn parts(case: &Case) -> Result<Vec<Part>, Why> {
             ));
         }
         Ok(match axes.files {
-            Files::PerThread if axes.threads > 1 => {
-                Part { file: format!("{FILE}-{index}"), range: Range { offset: 0, ..range } }
-            }
-            _ => Part { file: FILE.to_owned(), range },
+            Files::PerThread if axes.threads > 1 => Part {
+                file: format!("{FILE}-{index}"),
+                range: Range { offset: 0, ..range },
+            },
+            _ => Part {
+                file: FILE.to_owned(),
+                range,
+            },
         })
     };
     case.ranges().into_iter().enumerate().map(part).collect()
@@ -170,10 +209,23 @@ fn parts(case: &Case) -> Result<Vec<Part>, Why> {
 
 fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
     let axes = case.axes();
-    let depth: u64 = engine.queue.and_then(|axis| axes.get(axis).parse().ok()).unwrap_or(1);
-    let chunk_bytes = axes.chunk_size_bytes.min(parts.iter().map(|part| part.range.length).max().unwrap_or(0));
+    let depth: u64 = engine
+        .queue
+        .and_then(|axis| axes.get(axis).parse().ok())
+        .unwrap_or(1);
+    let chunk_bytes = axes.chunk_size_bytes.min(
+        parts
+            .iter()
+            .map(|part| part.range.length)
+            .max()
+            .unwrap_or(0),
+    );
     let (fios, ours) = (Bytes(chunk_bytes * depth), Bytes(axes.size_bytes));
-    let of_each = if axes.threads > 1 { ", each thread" } else { "" };
+    let of_each = if axes.threads > 1 {
+        ", each thread"
+    } else {
+        ""
+    };
     let source = match axes.source {
         Source::File => Some(format!(
             "fio writes out of {fios} of memory again and again{of_each}, which CPU caches may hold. writebench reads each of \
@@ -189,19 +241,43 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
         Data::Compressible(_) => Some("fio makes new data"),
         Data::Zero => None,
     };
-    let change = change.map(|what| format!("{what} before each call, in its runtime and not in its latencies"));
+    let change = change
+        .map(|what| format!("{what} before each call, in its runtime and not in its latencies"));
     let others = [
-        (engine.queue == Some(Axis::Depth) && axes.sync.is_at_end(), "fio's fsync at the end uses the queue"),
+        (
+            engine.queue == Some(Axis::Depth) && axes.sync.is_at_end(),
+            "fio's fsync at the end uses the queue",
+        ),
         (
             is_shared(axes) && axes.descriptor == Descriptor::Shared,
             "each thread of fio opens the file for itself, as descriptor=per-thread does",
         ),
-        (axes.sync.call == SyncCall::Fdatasync, "the last fdatasync is an fsync, which fio does not time"),
-        (axes.sync.call == SyncCall::Fsync && axes.sync.every.is_some(), "fio does not time the last fsync"),
-        (case.makes_durable_name(), "fio does not sync the directory of the new file"),
-        (axes.prepare == Prepare::Fallocate, "fio continues if fallocate is refused"),
+        (
+            axes.sync.call == SyncCall::Fdatasync,
+            "the last fdatasync is an fsync, which fio does not time",
+        ),
+        (
+            axes.sync.call == SyncCall::Fsync && axes.sync.every.is_some(),
+            "fio does not time the last fsync",
+        ),
+        (
+            case.makes_durable_name(),
+            "fio does not sync the directory of the new file",
+        ),
+        (
+            axes.prepare == Prepare::Fallocate,
+            "fio continues if fallocate is refused",
+        ),
     ];
-    let others = others.into_iter().filter(|(is_so, _)| *is_so).map(|(_, difference)| difference);
-    let known = engine.differences.iter().copied().chain(others).map(str::to_owned);
+    let others = others
+        .into_iter()
+        .filter(|(is_so, _)| *is_so)
+        .map(|(_, difference)| difference);
+    let known = engine
+        .differences
+        .iter()
+        .copied()
+        .chain(others)
+        .map(str::to_owned);
     source.into_iter().chain(change).chain(known).collect()
 }

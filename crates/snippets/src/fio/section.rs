@@ -23,14 +23,25 @@ pub(super) fn fallocate(prepare: Prepare) -> Result<&'static str, String> {
 }
 
 /// Old content, or an empty file of full length, which fio would fill for a mapping.
-pub(super) fn before(axes: &Axes, parts: &[Part], maps: bool, fallocate: &str) -> Result<String, String> {
+pub(super) fn before(
+    axes: &Axes,
+    parts: &[Part],
+    maps: bool,
+    fallocate: &str,
+) -> Result<String, String> {
     const MOST_MAPPED_BYTES: u64 = 1 << 30;
-    if maps && parts.iter().any(|part| part.range.length > MOST_MAPPED_BYTES) {
+    if maps
+        && parts
+            .iter()
+            .any(|part| part.range.length > MOST_MAPPED_BYTES)
+    {
         return Err("fio maps 1 GiB at a time".to_owned());
     }
     // fio would map the beginning of the file repeatedly.
     if maps && parts.iter().any(|part| part.range.offset > 0) {
-        return Err("fio's mmap engine writes to the beginning of a file, whatever the offset".to_owned());
+        return Err(
+            "fio's mmap engine writes to the beginning of a file, whatever the offset".to_owned(),
+        );
     }
     let content = match axes.prepare {
         Prepare::ZeroFill => "zero_buffers=1\nend_fsync=1",
@@ -39,13 +50,17 @@ pub(super) fn before(axes: &Axes, parts: &[Part], maps: bool, fallocate: &str) -
         _ => return Ok(String::new()),
     };
     // A file's last range ends with the file.
-    let files = parts.chunk_by(|a, b| a.file == b.file).filter_map(<[Part]>::last);
+    let files = parts
+        .chunk_by(|a, b| a.file == b.file)
+        .filter_map(<[Part]>::last);
     let section = |(index, Part { file, range }): (usize, &Part)| {
         let length = range.offset + range.length;
         // fio drops the remainder of a block.
         let block_bytes = 1u64 << length.trailing_zeros().min(20);
         if block_bytes < 512 {
-            return Err(format!("fio would fill {length} bytes with less than a sector in each call"));
+            return Err(format!(
+                "fio would fill {length} bytes with less than a sector in each call"
+            ));
         }
         Ok(format!(
             "\n[before-{index}]\nioengine=sync\nfilename={file}\nsize={length}\nbs={block_bytes}\n\

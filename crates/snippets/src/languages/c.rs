@@ -28,8 +28,16 @@ const HEADERS: &[(&str, &[&str])] = &[
     ("limits.h", &["INT_MAX", "NAME_MAX"]),
     ("math.h", &["sqrt"]),
     ("stddef.h", &["offsetof"]),
-    ("stdint.h", &["SIZE_MAX", "UINT64_MAX", "int64_t", "uint32_t", "uintptr_t"]),
-    ("stdio.h", &["FILE", "asprintf", "fprintf", "rename", "renameat", "snprintf"]),
+    (
+        "stdint.h",
+        &["SIZE_MAX", "UINT64_MAX", "int64_t", "uint32_t", "uintptr_t"],
+    ),
+    (
+        "stdio.h",
+        &[
+            "FILE", "asprintf", "fprintf", "rename", "renameat", "snprintf",
+        ],
+    ),
     ("stdlib.h", &["calloc", "free", "getenv", "posix_memalign"]),
     ("string.h", &["memcpy", "strdup", "strerror"]),
     ("time.h", &["clock_gettime"]),
@@ -37,7 +45,11 @@ const HEADERS: &[(&str, &[&str])] = &[
 
 fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     let shares_stream = case.method() == Method::Fwrite && axes.threads > 1;
-    shares_stream.then_some((Axis::Threads, "a stream of stdio is one thread's at a time", "1"))
+    shares_stream.then_some((
+        Axis::Threads,
+        "a stream of stdio is one thread's at a time",
+        "1",
+    ))
 }
 
 /// For the templates of C and C++.
@@ -49,7 +61,9 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn sync_flags_c(&self) -> String {
-        self.sync_flag().map(|flag| format!(" | {flag}")).unwrap_or_default()
+        self.sync_flag()
+            .map(|flag| format!(" | {flag}"))
+            .unwrap_or_default()
     }
 
     /// Of a new file, before the umask.
@@ -80,7 +94,11 @@ impl CaseView<'_> {
 
     /// The function that writes a set.
     pub(crate) fn write_files_c(&self) -> &'static str {
-        if self.writes_set() { "int write_files" } else { "static int write_files" }
+        if self.writes_set() {
+            "int write_files"
+        } else {
+            "static int write_files"
+        }
     }
 
     pub(crate) fn flags_c(&self) -> &'static str {
@@ -93,19 +111,33 @@ impl CaseView<'_> {
 
     /// After writes without io_uring.
     pub(crate) fn sync_without_ring(&self) -> Option<&'static str> {
-        if self.is_rwf_dsync() { Some("fdatasync") } else { self.sync_every().map(|_| self.sync_name()) }
+        if self.is_rwf_dsync() {
+            Some("fdatasync")
+        } else {
+            self.sync_every().map(|_| self.sync_name())
+        }
     }
 
     pub(crate) fn store_c(&self) -> &'static str {
-        if self.is_nontemporal() { "store" } else { "memcpy" }
+        if self.is_nontemporal() {
+            "store"
+        } else {
+            "memcpy"
+        }
     }
 
     pub(crate) fn parts_have_file_c(&self) -> bool {
-        self.has_own_maps() || self.has_own_descriptors() || self.sync_every().is_some() && !self.syncs_map()
+        self.has_own_maps()
+            || self.has_own_descriptors()
+            || self.sync_every().is_some() && !self.syncs_map()
     }
 
     pub(crate) fn ring_chunk_c(&self) -> &'static str {
-        if self.chunk().is_some() { "CHUNK" } else { "most" }
+        if self.chunk().is_some() {
+            "CHUNK"
+        } else {
+            "most"
+        }
     }
 
     pub(crate) fn memalign_c(&self, pointer: &str, alignment: &str) -> String {
@@ -121,7 +153,11 @@ impl CaseView<'_> {
         const PIPE_MAX_BYTES: u64 = 1 << 20;
         const PAGE_BYTES: u64 = 4096;
         let chunk = self.axes().chunk_size_bytes;
-        let needed = if chunk.is_multiple_of(PAGE_BYTES) { chunk } else { chunk.saturating_add(PAGE_BYTES) };
+        let needed = if chunk.is_multiple_of(PAGE_BYTES) {
+            chunk
+        } else {
+            chunk.saturating_add(PAGE_BYTES)
+        };
         needed.min(PIPE_MAX_BYTES)
     }
 }

@@ -4,7 +4,15 @@ use crate::used_names::UsedNames;
 const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     (
         "fcntl.h",
-        &["fallocate", "fcntl", "open", "openat", "posix_fadvise", "posix_fallocate", "sync_file_range"],
+        &[
+            "fallocate",
+            "fcntl",
+            "open",
+            "openat",
+            "posix_fadvise",
+            "posix_fallocate",
+            "sync_file_range",
+        ],
     ),
     ("libgen.h", &["dirname"]),
     ("liburing.h", &["io_uring"]),
@@ -17,7 +25,19 @@ const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     ("sys/sendfile.h", &["sendfile"]),
     ("sys/stat.h", &["fchmod", "fstat", "fstatat", "stat"]),
     ("sys/uio.h", &["iovec"]),
-    ("unistd.h", &["close", "fchown", "fdatasync", "fsync", "ftruncate", "pread", "pwrite", "sysconf"]),
+    (
+        "unistd.h",
+        &[
+            "close",
+            "fchown",
+            "fdatasync",
+            "fsync",
+            "ftruncate",
+            "pread",
+            "pwrite",
+            "sysconf",
+        ],
+    ),
 ];
 
 /// The language's own headers are first.
@@ -25,11 +45,14 @@ pub(super) fn with_includes(text: &str, own_headers: &[(&str, &[&str])]) -> Stri
     let names = UsedNames::in_text(text, &["//"]);
     let [own, systems] = [own_headers, SYSTEM_HEADERS].map(|headers| {
         let used = headers.iter().filter(|(_, wanted)| names.has_any(wanted));
-        used.map(|(header, _)| format!("#include <{header}>\n")).collect::<String>()
+        used.map(|(header, _)| format!("#include <{header}>\n"))
+            .collect::<String>()
     });
     text.replacen("INCLUDES", format!("{own}\n{systems}").trim_end(), 1)
 }
 
 pub(super) fn is_of_system(name: &str) -> bool {
-    SYSTEM_HEADERS.iter().any(|(_, names)| names.contains(&name))
+    SYSTEM_HEADERS
+        .iter()
+        .any(|(_, names)| names.contains(&name))
 }

@@ -15,8 +15,12 @@ templates! {
     "cpp/ficlone.cpp": Ficlone;
 }
 
-pub(crate) static BACKEND: LanguageBackend =
-    LanguageBackend { template, append: None, unsupported: |_, _| None, complete: completed };
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
+    template,
+    append: None,
+    unsupported: |_, _| None,
+    complete: completed,
+};
 
 /// Headers and the names that need them.
 const HEADERS: &[(&str, &[&str])] = &[
@@ -28,8 +32,14 @@ const HEADERS: &[(&str, &[&str])] = &[
     ("cmath", &["std::sqrt"]),
     ("condition_variable", &["std::condition_variable"]),
     ("cstddef", &["std::size_t"]),
-    ("cstdint", &["SIZE_MAX", "UINT64_MAX", "std::uint64_t", "std::uintptr_t"]),
-    ("cstdio", &["dprintf", "rename", "renameat", "snprintf", "std::fwrite"]),
+    (
+        "cstdint",
+        &["SIZE_MAX", "UINT64_MAX", "std::uint64_t", "std::uintptr_t"],
+    ),
+    (
+        "cstdio",
+        &["dprintf", "rename", "renameat", "snprintf", "std::fwrite"],
+    ),
     ("cstdlib", &["std::free", "std::getenv"]),
     ("cstring", &["std::memcpy"]),
     ("ctime", &["clock_gettime"]),
@@ -65,16 +75,31 @@ const NAMES: &[(&str, &str)] = &[
 ];
 
 /// Casts in shared templates.
-const STATIC_CASTS: &[&str] = &["char *", "gid_t", "off_t", "size_t", "struct part *", "uid_t"];
-const REINTERPRET_CASTS: &[&str] =
-    &["__m128i *", "const __m128i *", "__m256i *", "const __m256i *", "__m512i *", "uintptr_t"];
+const STATIC_CASTS: &[&str] = &[
+    "char *",
+    "gid_t",
+    "off_t",
+    "size_t",
+    "struct part *",
+    "uid_t",
+];
+const REINTERPRET_CASTS: &[&str] = &[
+    "__m128i *",
+    "const __m128i *",
+    "__m256i *",
+    "const __m256i *",
+    "__m512i *",
+    "uintptr_t",
+];
 
 /// Rewrites lines of templates shared with C.
 fn completed(text: String) -> String {
     let (inside, outside) = text.split_once("} // namespace\n").expect("a namespace");
     // Functions of an unnamed namespace need no `static`.
-    let inside: String =
-        inside.lines().map(|line| in_cpp(line.strip_prefix("static ").unwrap_or(line))).collect();
+    let inside: String = inside
+        .lines()
+        .map(|line| in_cpp(line.strip_prefix("static ").unwrap_or(line)))
+        .collect();
     c_family::with_includes(&format!("{inside}}} // namespace\n{outside}"), HEADERS)
 }
 
@@ -87,7 +112,13 @@ fn in_cpp(line: &str) -> String {
     );
     // Strings are unchanged.
     let parts = code.split('"').enumerate();
-    let parts = parts.map(|(index, part)| if index % 2 == 0 { with_cpp_names(part) } else { part.to_owned() });
+    let parts = parts.map(|(index, part)| {
+        if index % 2 == 0 {
+            with_cpp_names(part)
+        } else {
+            part.to_owned()
+        }
+    });
     format!("{}{comment}\n", parts.collect::<Vec<_>>().join("\""))
 }
 
@@ -96,7 +127,9 @@ fn with_cast(mut code: String, cast: &str, types: &[&str]) -> String {
     for of_type in types {
         while let Some((before, after)) = code.split_once(&format!("({of_type})")) {
             let (operand, rest) = after.split_at(end_of_operand(after));
-            let inner = operand.strip_prefix('(').and_then(|operand| operand.strip_suffix(')'));
+            let inner = operand
+                .strip_prefix('(')
+                .and_then(|operand| operand.strip_suffix(')'));
             let operand = inner.unwrap_or(operand);
             code = format!("{before}{cast}<{of_type}>({operand}){rest}");
         }
@@ -114,7 +147,11 @@ fn end_of_operand(code: &str) -> usize {
         depth <= 0
     });
     let end = name + parentheses.unwrap_or(code.len() - name);
-    if code[name..].starts_with('(') { end + 1 } else { end }
+    if code[name..].starts_with('(') {
+        end + 1
+    } else {
+        end
+    }
 }
 
 fn with_cpp_names(code: &str) -> String {
@@ -123,11 +160,18 @@ fn with_cpp_names(code: &str) -> String {
     let mut rest = code;
     while let Some(start) = rest.find(is_of_name) {
         let (before, after) = rest.split_at(start);
-        let (word, next) = after.split_at(after.find(|letter| !is_of_name(letter)).unwrap_or(after.len()));
+        let (word, next) = after.split_at(
+            after
+                .find(|letter| !is_of_name(letter))
+                .unwrap_or(after.len()),
+        );
         named += before;
         // A member, a part of a path, or a declaration keeps its name.
         let is_free = !named.ends_with([':', '.', '>']) && !named.ends_with("void ");
-        let other = NAMES.iter().find(|(name, _)| is_free && *name == word).map_or(word, |(_, other)| other);
+        let other = NAMES
+            .iter()
+            .find(|(name, _)| is_free && *name == word)
+            .map_or(word, |(_, other)| other);
         if is_free && next.starts_with('(') && c_family::is_of_system(word) {
             named += "::";
         }
@@ -140,13 +184,21 @@ fn with_cpp_names(code: &str) -> String {
 /// For the templates of C++ only.
 impl CaseView<'_> {
     pub(crate) fn has_memory_cpp(&self) -> bool {
-        let reads = matches!(self.case.method(), Method::ReadWrite | Method::Pipeline | Method::UringCopy);
-        reads || self.options.is_stream || !self.copies() && (self.options.is_program || self.is_direct())
+        let reads = matches!(
+            self.case.method(),
+            Method::ReadWrite | Method::Pipeline | Method::UringCopy
+        );
+        reads
+            || self.options.is_stream
+            || !self.copies() && (self.options.is_program || self.is_direct())
     }
 
     pub(crate) fn looks_at_status_cpp(&self) -> bool {
         let of_stream = self.options.is_program && self.options.is_stream && self.expects();
-        of_stream || self.needs_regular_cpp() || self.meets_source() || self.maps_target() && self.overwrites()
+        of_stream
+            || self.needs_regular_cpp()
+            || self.meets_source()
+            || self.maps_target() && self.overwrites()
     }
 
     /// The source has a length.
@@ -167,7 +219,10 @@ impl CaseView<'_> {
 
     /// The loop throws. A loop shared with C would return.
     pub(crate) fn loops_throwing_cpp(&self) -> bool {
-        !self.is(Method::Fwrite) && !self.is_uring() && !self.moves_in_kernel() && !self.maps_target()
+        !self.is(Method::Fwrite)
+            && !self.is_uring()
+            && !self.moves_in_kernel()
+            && !self.maps_target()
     }
 
     pub(crate) fn throws_cpp(&self) -> &'static str {
@@ -181,7 +236,11 @@ impl CaseView<'_> {
     // Names and numbers.
 
     pub(crate) fn path_cpp(&self) -> &'static str {
-        if self.options.is_atomic { "other.c_str()" } else { "path" }
+        if self.options.is_atomic {
+            "other.c_str()"
+        } else {
+            "path"
+        }
     }
 
     /// The type makes room for the shift.
@@ -200,10 +259,22 @@ mod tests {
     #[test]
     fn shared_lines_get_casts_and_names_of_cpp() {
         for (c, cpp) in [
-            ("const off_t at = (off_t)from;", "const off_t at = static_cast<off_t>(from);"),
-            ("return (size_t)(end - at);", "return static_cast<std::size_t>(end - at);"),
-            ("munmap(place, (size_t)(at - start));", "::munmap(place, static_cast<std::size_t>(at - start));"),
-            ("if (ftruncate(fd, (off_t)size) != 0)", "if (::ftruncate(fd, static_cast<off_t>(size)) != 0)"),
+            (
+                "const off_t at = (off_t)from;",
+                "const off_t at = static_cast<off_t>(from);",
+            ),
+            (
+                "return (size_t)(end - at);",
+                "return static_cast<std::size_t>(end - at);",
+            ),
+            (
+                "munmap(place, (size_t)(at - start));",
+                "::munmap(place, static_cast<std::size_t>(at - start));",
+            ),
+            (
+                "if (ftruncate(fd, (off_t)size) != 0)",
+                "if (::ftruncate(fd, static_cast<off_t>(size)) != 0)",
+            ),
             ("size_t n = 0; // size_t", "std::size_t n = 0; // size_t"),
             ("fail(\"close\");", "fail(\"close\");"),
             ("file.close();", "file.close();"),

@@ -14,12 +14,20 @@ templates! {
     none: "the standard library has no io_uring", Uring => Pwrite, UringCopy => ReadWrite;
 }
 
-pub(crate) static BACKEND: LanguageBackend =
-    LanguageBackend { template, append: append!("go/append.go"), unsupported, complete: with_imports };
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
+    template,
+    append: append!("go/append.go"),
+    unsupported,
+    complete: with_imports,
+};
 
 fn unsupported(_: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     let is_nontemporal = axes.store == Store::Nontemporal;
-    is_nontemporal.then_some((Axis::Store, "the stores of `copy` are chosen by the runtime", "plain"))
+    is_nontemporal.then_some((
+        Axis::Store,
+        "the stores of `copy` are chosen by the runtime",
+        "plain",
+    ))
 }
 
 const PACKAGES: &str = "bufio bytes encoding/binary errors fmt hash/crc32 io math os path/filepath runtime slices strconv sync syscall time unsafe";
@@ -38,12 +46,16 @@ fn with_imports(text: String) -> String {
         several => format!("import (\n\t{}\n)", several.join("\n\t")),
     };
     // Raw calls take an offset in one register.
-    let build = match (names.has_any(&["syscall.Syscall", "syscall.Syscall6"]), uses("syscall")) {
+    let build = match (
+        names.has_any(&["syscall.Syscall", "syscall.Syscall6"]),
+        uses("syscall"),
+    ) {
         (true, _) => "//go:build linux && (amd64 || arm64)\n\n",
         (false, true) => "//go:build linux\n\n",
         (false, false) => "",
     };
-    text.replacen("BUILD\n\n", build, 1).replacen("IMPORTS", &imports, 1)
+    text.replacen("BUILD\n\n", build, 1)
+        .replacen("IMPORTS", &imports, 1)
 }
 
 /// The limit of a call of package os.
@@ -89,33 +101,56 @@ impl CaseView<'_> {
     fn calls_fsync_go(&self) -> bool {
         let syncs = self.syncs_at_end() || self.sync_every().is_some();
         // A stream's reserved file is cut at the data's end.
-        let cuts = self.options.is_stream && !self.options.is_append && self.expects() && self.is_durable();
+        let cuts = self.options.is_stream
+            && !self.options.is_append
+            && self.expects()
+            && self.is_durable();
         (syncs || cuts) && !self.is_fdatasync() && !self.syncs_map() || self.fills_with_zeros()
     }
 
     fn sync_go(&self) -> &'static str {
-        if self.is_fdatasync() { "datasync(file)" } else { "fsync(file)" }
+        if self.is_fdatasync() {
+            "datasync(file)"
+        } else {
+            "fsync(file)"
+        }
     }
 
     // One call.
 
     fn has_large_chunks_go(&self) -> bool {
-        self.chunk_bytes().is_none_or(|bytes| bytes > MOST_OF_OS_BYTES)
+        self.chunk_bytes()
+            .is_none_or(|bytes| bytes > MOST_OF_OS_BYTES)
     }
 
     fn writes_large_go(&self) -> bool {
-        let writes = [Method::Write, Method::Pwrite, Method::ReadWrite, Method::MmapWrite, Method::Pipeline];
-        self.has_large_chunks_go() && !self.has_flags() && writes.iter().any(|&method| self.is(method))
+        let writes = [
+            Method::Write,
+            Method::Pwrite,
+            Method::ReadWrite,
+            Method::MmapWrite,
+            Method::Pipeline,
+        ];
+        self.has_large_chunks_go()
+            && !self.has_flags()
+            && writes.iter().any(|&method| self.is(method))
     }
 
     fn reads_large_go(&self) -> bool {
-        let reads = matches!(self.case.method(), Method::ReadWrite | Method::ReadMmap | Method::Pipeline);
+        let reads = matches!(
+            self.case.method(),
+            Method::ReadWrite | Method::ReadMmap | Method::Pipeline
+        );
         reads && self.has_large_chunks_go()
     }
 
     /// The function of a large, vectored or flagged call. A copy with direct I/O wraps it.
     fn large_name_go(&self) -> &'static str {
-        if self.copies() && self.is_direct() { "writeLarge" } else { "writeAll" }
+        if self.copies() && self.is_direct() {
+            "writeLarge"
+        } else {
+            "writeAll"
+        }
     }
 
     fn writes_rest_go(&self) -> bool {
@@ -123,11 +158,18 @@ impl CaseView<'_> {
     }
 
     fn chunk_name_go(&self) -> &'static str {
-        if self.copies() { "writeAll" } else { "writeChunk" }
+        if self.copies() {
+            "writeAll"
+        } else {
+            "writeChunk"
+        }
     }
 
     fn offset_go(&self) -> &'static str {
-        match (self.is_positional(), self.is_single_go() && !self.has_part_go()) {
+        match (
+            self.is_positional(),
+            self.is_single_go() && !self.has_part_go(),
+        ) {
             (false, _) => "",
             (true, true) => ", 0",
             (true, false) => ", offset",
@@ -137,7 +179,11 @@ impl CaseView<'_> {
     /// It sets `err`.
     fn write_go(&self, data: &str) -> String {
         if self.writes_rest_go() {
-            format!("err := {}(file, {data}{})", self.chunk_name_go(), self.offset_go())
+            format!(
+                "err := {}(file, {data}{})",
+                self.chunk_name_go(),
+                self.offset_go()
+            )
         } else {
             self.write_blocks_go(data)
         }
@@ -148,7 +194,10 @@ impl CaseView<'_> {
         let offset = self.offset_go();
         let flags = if self.is_dontcache() { ", &flags" } else { "" };
         if self.is_vectored() || self.has_flags() || self.writes_large_go() {
-            format!("err := {}(file, {data}{offset}{flags})", self.large_name_go())
+            format!(
+                "err := {}(file, {data}{offset}{flags})",
+                self.large_name_go()
+            )
         } else if self.is_positional() {
             format!("_, err := file.WriteAt({data}{offset})")
         } else {
@@ -159,7 +208,11 @@ impl CaseView<'_> {
     /// The end is smaller than a block. The statements return.
     fn write_rest_go(&self, data: &str) -> String {
         let write = format!("_, err := file.Write({data})");
-        let write = if self.copies() { write } else { self.write_blocks_go(data) };
+        let write = if self.copies() {
+            write
+        } else {
+            self.write_blocks_go(data)
+        };
         match write.strip_prefix("err := ") {
             Some(call) => format!("return {call}"),
             None => format!("{write}\n\treturn err"),
@@ -167,12 +220,24 @@ impl CaseView<'_> {
     }
 
     fn read_go(&self, buffer: &str) -> String {
-        if self.reads_large_go() { format!("read(input, {buffer})") } else { format!("input.Read({buffer})") }
+        if self.reads_large_go() {
+            format!("read(input, {buffer})")
+        } else {
+            format!("input.Read({buffer})")
+        }
     }
 
     fn write_parameters_go(&self) -> String {
-        let offset = if self.is_positional() { ", offset int64" } else { "" };
-        let flags = if self.is_dontcache() { ", flags *uintptr" } else { "" };
+        let offset = if self.is_positional() {
+            ", offset int64"
+        } else {
+            ""
+        };
+        let flags = if self.is_dontcache() {
+            ", flags *uintptr"
+        } else {
+            ""
+        };
         format!("{offset}{flags}")
     }
 
@@ -180,11 +245,18 @@ impl CaseView<'_> {
 
     fn is_single_go(&self) -> bool {
         let is_plain = !self.is_vectored() && !self.is_direct() && !self.is_dontcache();
-        self.chunk().is_none() && is_plain && self.sync_every().is_none() && self.writeback().is_none()
+        self.chunk().is_none()
+            && is_plain
+            && self.sync_every().is_none()
+            && self.writeback().is_none()
     }
 
     fn buffers_go(&self) -> &'static str {
-        if self.has_writers() { "depth * chunkSize" } else { "chunkSize" }
+        if self.has_writers() {
+            "depth * chunkSize"
+        } else {
+            "chunkSize"
+        }
     }
 
     fn counts_chunks_go(&self) -> bool {
@@ -193,7 +265,10 @@ impl CaseView<'_> {
 
     fn takes_offset_go(&self) -> bool {
         let must_know_end = self.options.is_stream && self.expects() || self.reserves_ahead();
-        self.is_positional() || self.is(Method::MmapWrite) || self.writeback().is_some() || must_know_end
+        self.is_positional()
+            || self.is(Method::MmapWrite)
+            || self.writeback().is_some()
+            || must_know_end
     }
 
     fn has_part_go(&self) -> bool {
@@ -201,13 +276,19 @@ impl CaseView<'_> {
     }
 
     fn ends_with_parts_go(&self) -> bool {
-        let is_last = if self.copies() { !self.overwrites() } else { self.has_part_go() && !self.is_direct() };
+        let is_last = if self.copies() {
+            !self.overwrites()
+        } else {
+            self.has_part_go() && !self.is_direct()
+        };
         is_last && !self.syncs_at_end() && !self.is(Method::Ficlone)
     }
 
     /// A mapped part begins at a page.
     fn rounds_chunks_go(&self) -> bool {
-        let is_of_pages = self.chunk_bytes().is_none_or(|bytes| bytes.is_multiple_of(PAGE_BYTES));
+        let is_of_pages = self
+            .chunk_bytes()
+            .is_none_or(|bytes| bytes.is_multiple_of(PAGE_BYTES));
         (self.maps_target() || self.maps_source()) && !is_of_pages
     }
 

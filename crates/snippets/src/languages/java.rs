@@ -1,6 +1,6 @@
 use writebench_model::{
-    Advice, Axes, Axis, Cache, Case, Checksums, DataMemory, Drop, Huge, Method, Opening, Populate, Prepare,
-    Store, Sync, SyncCall,
+    Advice, Axes, Axis, Cache, Case, Checksums, DataMemory, Drop, Huge, Method, Opening, Populate,
+    Prepare, Store, Sync, SyncCall,
 };
 
 use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, templates};
@@ -20,8 +20,12 @@ templates! {
     none: "the standard library has no ioctl(2)", Ficlone => Sendfile;
 }
 
-pub(crate) static BACKEND: LanguageBackend =
-    LanguageBackend { template, append: None, unsupported, complete: with_imports };
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
+    template,
+    append: None,
+    unsupported,
+    complete: with_imports,
+};
 
 fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     const NO_MADVISE: &str = "the standard library has no madvise(2)";
@@ -29,39 +33,91 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     let reserves = axes.prepare.call().is_some();
     Some(match *axes {
         // Only a mapping sets the file's length.
-        _ if reserves && case.method().card().prepares.contains(&Prepare::Create) => {
-            (Axis::Prepare, "FileChannel neither makes a file longer nor allocates its blocks", "create")
-        }
-        Axes { prepare, .. } if reserves && prepare != Prepare::SetLen => {
-            (Axis::Prepare, "the standard library has no fallocate(2)", "set-len")
-        }
-        Axes { cache: Cache::Dontcache, .. } => (Axis::Cache, NO_FLAGS, "buffered"),
-        Axes { cache: Cache::Direct, chunk_size_bytes, .. }
-            if chunk_size_bytes != Axes::WHOLE && !chunk_size_bytes.is_multiple_of(BLOCK_BYTES) =>
-        {
-            (Axis::Chunk, "direct I/O of Java is in blocks of the filesystem, of 4 KiB mostly", "4KiB")
-        }
-        Axes { drop: Drop::Yes, .. } => (Axis::Drop, "the standard library has no posix_fadvise(2)", "no"),
-        Axes { writeback_bytes: Some(_), .. } => {
-            (Axis::Writeback, "the standard library has no sync_file_range(2)", "none")
-        }
-        Axes { sync: Sync { call: SyncCall::RwfDsync, .. }, .. } => (Axis::Sync, NO_FLAGS, "o-dsync"),
-        Axes { checksums: Checksums::No, .. } => {
-            (Axis::Checksums, "the standard library has no ioctl(2)", "default")
-        }
-        Axes { memory: DataMemory::HugePages, .. } => (Axis::Memory, NO_MADVISE, "page-aligned"),
+        _ if reserves && case.method().card().prepares.contains(&Prepare::Create) => (
+            Axis::Prepare,
+            "FileChannel neither makes a file longer nor allocates its blocks",
+            "create",
+        ),
+        Axes { prepare, .. } if reserves && prepare != Prepare::SetLen => (
+            Axis::Prepare,
+            "the standard library has no fallocate(2)",
+            "set-len",
+        ),
+        Axes {
+            cache: Cache::Dontcache,
+            ..
+        } => (Axis::Cache, NO_FLAGS, "buffered"),
+        Axes {
+            cache: Cache::Direct,
+            chunk_size_bytes,
+            ..
+        } if chunk_size_bytes != Axes::WHOLE && !chunk_size_bytes.is_multiple_of(BLOCK_BYTES) => (
+            Axis::Chunk,
+            "direct I/O of Java is in blocks of the filesystem, of 4 KiB mostly",
+            "4KiB",
+        ),
+        Axes {
+            drop: Drop::Yes, ..
+        } => (
+            Axis::Drop,
+            "the standard library has no posix_fadvise(2)",
+            "no",
+        ),
+        Axes {
+            writeback_bytes: Some(_),
+            ..
+        } => (
+            Axis::Writeback,
+            "the standard library has no sync_file_range(2)",
+            "none",
+        ),
+        Axes {
+            sync: Sync {
+                call: SyncCall::RwfDsync,
+                ..
+            },
+            ..
+        } => (Axis::Sync, NO_FLAGS, "o-dsync"),
+        Axes {
+            checksums: Checksums::No,
+            ..
+        } => (
+            Axis::Checksums,
+            "the standard library has no ioctl(2)",
+            "default",
+        ),
+        Axes {
+            memory: DataMemory::HugePages,
+            ..
+        } => (Axis::Memory, NO_MADVISE, "page-aligned"),
         // Windows are for the next two values.
         Axes { window_bytes, .. } if window_bytes != Case::HUGE_PAGE_BYTES => {
             (Axis::Window, NO_MADVISE, "2MiB")
         }
-        Axes { populate: Populate::Window | Populate::All, .. } => (Axis::Populate, NO_MADVISE, "none"),
-        Axes { huge: Huge::Advise | Huge::Collapse, .. } => (Axis::Huge, NO_MADVISE, "none"),
-        Axes { store: Store::Nontemporal, .. } => {
-            (Axis::Store, "a ByteBuffer has no stores that bypass the CPU's caches", "plain")
-        }
-        Axes { advice: Advice::Sequential, .. } => {
-            (Axis::Advice, "the standard library has neither posix_fadvise(2) nor madvise(2)", "none")
-        }
+        Axes {
+            populate: Populate::Window | Populate::All,
+            ..
+        } => (Axis::Populate, NO_MADVISE, "none"),
+        Axes {
+            huge: Huge::Advise | Huge::Collapse,
+            ..
+        } => (Axis::Huge, NO_MADVISE, "none"),
+        Axes {
+            store: Store::Nontemporal,
+            ..
+        } => (
+            Axis::Store,
+            "a ByteBuffer has no stores that bypass the CPU's caches",
+            "plain",
+        ),
+        Axes {
+            advice: Advice::Sequential,
+            ..
+        } => (
+            Axis::Advice,
+            "the standard library has neither posix_fadvise(2) nor madvise(2)",
+            "none",
+        ),
         _ => return None,
     })
 }
@@ -73,7 +129,10 @@ const MOST_BYTES: u64 = (1 << 31) - 4096;
 
 /// In the order of imports.
 const CLASSES: &[(&str, &str)] = &[
-    ("java.io", "EOFException IOException InterruptedIOException UncheckedIOException"),
+    (
+        "java.io",
+        "EOFException IOException InterruptedIOException UncheckedIOException",
+    ),
     ("java.nio", "ByteBuffer MappedByteBuffer"),
     ("java.nio.channels", "FileChannel ReadableByteChannel"),
     ("java.nio.file", "FileSystemException Files OpenOption Path"),
@@ -89,21 +148,37 @@ const CLASSES: &[(&str, &str)] = &[
 ];
 const CONSTANTS: &[(&str, &str)] = &[
     ("com.sun.nio.file.ExtendedOpenOption", "DIRECT"),
-    ("java.nio.channels.FileChannel.MapMode", "READ_ONLY READ_WRITE"),
+    (
+        "java.nio.channels.FileChannel.MapMode",
+        "READ_ONLY READ_WRITE",
+    ),
     ("java.nio.file.StandardCopyOption", "ATOMIC_MOVE"),
-    ("java.nio.file.StandardOpenOption", "APPEND CREATE_NEW DSYNC READ SYNC TRUNCATE_EXISTING WRITE"),
-    ("java.nio.file.attribute.PosixFilePermission", "OWNER_READ OWNER_WRITE"),
+    (
+        "java.nio.file.StandardOpenOption",
+        "APPEND CREATE_NEW DSYNC READ SYNC TRUNCATE_EXISTING WRITE",
+    ),
+    (
+        "java.nio.file.attribute.PosixFilePermission",
+        "OWNER_READ OWNER_WRITE",
+    ),
 ];
 
 fn with_imports(text: String) -> String {
     let (_, code) = text.split_once("\nIMPORTS\n").expect("a place for imports");
     let names = UsedNames::in_text(code, &["//", "/*"]);
     let lines = |how: &str, all: &[(&str, &str)]| -> String {
-        let all = all.iter().flat_map(|(from, names)| names.split(' ').map(move |name| (from, name)));
+        let all = all
+            .iter()
+            .flat_map(|(from, names)| names.split(' ').map(move |name| (from, name)));
         let used = all.filter(|(_, name)| names.has(name));
-        used.map(|(from, name)| format!("{how} {from}.{name};\n")).collect()
+        used.map(|(from, name)| format!("{how} {from}.{name};\n"))
+            .collect()
     };
-    let all = format!("\n{}\n{}", lines("import", CLASSES), lines("import static", CONSTANTS));
+    let all = format!(
+        "\n{}\n{}",
+        lines("import", CLASSES),
+        lines("import static", CONSTANTS)
+    );
     text.replacen("\nIMPORTS\n", &all, 1)
 }
 
@@ -120,14 +195,21 @@ impl CaseView<'_> {
     /// Without O_DIRECT.
     pub(crate) fn options_again_java(&self) -> String {
         // A writable mapping needs a readable descriptor.
-        let access = if self.maps_target() { "READ, WRITE" } else { "WRITE" };
-        let sync = self.sync_flag().map_or(String::new(), |flag| flag.replace("O_", ", "));
+        let access = if self.maps_target() {
+            "READ, WRITE"
+        } else {
+            "WRITE"
+        };
+        let sync = self
+            .sync_flag()
+            .map_or(String::new(), |flag| flag.replace("O_", ", "));
         format!("{access}{sync}")
     }
 
     /// None for the most that a buffer holds.
     pub(crate) fn chunk_java(&self) -> Option<String> {
-        self.chunk().filter(|_| self.chunk_bytes().is_some_and(|bytes| bytes < MOST_BYTES))
+        self.chunk()
+            .filter(|_| self.chunk_bytes().is_some_and(|bytes| bytes < MOST_BYTES))
     }
 
     /// Whole chunks, up to 1 GiB if they fit.
@@ -142,6 +224,10 @@ impl CaseView<'_> {
 
     /// For parts smaller than a chunk.
     pub(crate) fn least_granule_java(&self) -> &'static str {
-        if self.is_direct() || self.maps_target() { "4096" } else { "size / THREADS >= 4096 ? 4096 : 1" }
+        if self.is_direct() || self.maps_target() {
+            "4096"
+        } else {
+            "size / THREADS >= 4096 ? 4096 : 1"
+        }
     }
 }

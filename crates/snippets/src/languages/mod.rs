@@ -83,7 +83,10 @@ fn in_no_language(method: Method) -> NoTemplate {
         Method::Allocate | Method::Null => "no data is written",
         _ => "it is a program already",
     };
-    NoTemplate { why, nearest: (method == Method::UringFiles).then_some(Method::WriteFiles) }
+    NoTemplate {
+        why,
+        nearest: (method == Method::UringFiles).then_some(Method::WriteFiles),
+    }
 }
 
 /// Omitted parts of templates leave spaces and empty lines.

@@ -21,37 +21,78 @@ templates! {
         Ficlone => ReadWrite;
 }
 
-pub(crate) static BACKEND: LanguageBackend =
-    LanguageBackend { template, append: None, unsupported, complete: |text| text };
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
+    template,
+    append: None,
+    unsupported,
+    complete: |text| text,
+};
 
 fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     const ONE_BY_WRITE: &str = "Node.js writes a vector of one by write(2)";
     const NO_FLAGS: &str = "Node.js has no pwritev2";
     let is_vectored = case.method().has_axis(Axis::Vector);
     Some(match *axes {
-        Axes { threads: 2.., .. } => (Axis::Threads, "a synchronous function of Node.js has one thread", "1"),
-        Axes { drop: Drop::Yes, .. } => {
-            (Axis::Drop, "it is part of write-behind, and Node.js has no sync_file_range", "no")
-        }
-        Axes { writeback_bytes: Some(_), .. } => (Axis::Writeback, "Node.js has no sync_file_range", "none"),
-        Axes { cache: Cache::Dontcache, .. } => (Axis::Cache, NO_FLAGS, "buffered"),
-        Axes { sync: Sync { call: SyncCall::RwfDsync, .. }, .. } => (Axis::Sync, NO_FLAGS, "o-dsync"),
+        Axes { threads: 2.., .. } => (
+            Axis::Threads,
+            "a synchronous function of Node.js has one thread",
+            "1",
+        ),
+        Axes {
+            drop: Drop::Yes, ..
+        } => (
+            Axis::Drop,
+            "it is part of write-behind, and Node.js has no sync_file_range",
+            "no",
+        ),
+        Axes {
+            writeback_bytes: Some(_),
+            ..
+        } => (Axis::Writeback, "Node.js has no sync_file_range", "none"),
+        Axes {
+            cache: Cache::Dontcache,
+            ..
+        } => (Axis::Cache, NO_FLAGS, "buffered"),
+        Axes {
+            sync: Sync {
+                call: SyncCall::RwfDsync,
+                ..
+            },
+            ..
+        } => (Axis::Sync, NO_FLAGS, "o-dsync"),
         Axes { prepare, .. } if prepare.call().is_some() && prepare != Prepare::SetLen => {
             (Axis::Prepare, "Node.js has no fallocate", "create")
         }
-        Axes { chunk_size_bytes: Axes::WHOLE, .. } if is_vectored => (Axis::Chunk, ONE_BY_WRITE, "1MiB"),
-        Axes { cache: Cache::Direct, chunk_size_bytes, vector, .. }
-            if is_vectored && chunk_size_bytes.saturating_mul(vector.into()) > MOST_BYTES =>
-        {
+        Axes {
+            chunk_size_bytes: Axes::WHOLE,
+            ..
+        } if is_vectored => (Axis::Chunk, ONE_BY_WRITE, "1MiB"),
+        Axes {
+            cache: Cache::Direct,
+            chunk_size_bytes,
+            vector,
+            ..
+        } if is_vectored && chunk_size_bytes.saturating_mul(vector.into()) > MOST_BYTES => {
             let why = "a vector's chunks are copied to an aligned buffer, which in Node.js has less than 2 GiB";
             (Axis::Chunk, why, "1MiB")
         }
         Axes { vector: ..2, .. } => (Axis::Vector, ONE_BY_WRITE, "2"),
-        Axes { advice: Advice::Sequential, .. } => (Axis::Advice, "Node.js has no posix_fadvise", "none"),
-        Axes { checksums: Checksums::No, .. } => (Axis::Checksums, "Node.js has no ioctl", "default"),
-        Axes { memory: DataMemory::HugePages, .. } => {
-            (Axis::Memory, "Node.js has no madvise for its buffers", "page-aligned")
-        }
+        Axes {
+            advice: Advice::Sequential,
+            ..
+        } => (Axis::Advice, "Node.js has no posix_fadvise", "none"),
+        Axes {
+            checksums: Checksums::No,
+            ..
+        } => (Axis::Checksums, "Node.js has no ioctl", "default"),
+        Axes {
+            memory: DataMemory::HugePages,
+            ..
+        } => (
+            Axis::Memory,
+            "Node.js has no madvise for its buffers",
+            "page-aligned",
+        ),
         _ => return None,
     })
 }
@@ -70,7 +111,9 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn access_node(&self) -> String {
-        [self.access_flags(), self.sync_flag().into_iter().collect()].concat().join(" | ")
+        [self.access_flags(), self.sync_flag().into_iter().collect()]
+            .concat()
+            .join(" | ")
     }
 
     /// The exported one.
@@ -84,7 +127,11 @@ impl CaseView<'_> {
 
     /// Before the umask, of a new copy.
     pub(crate) fn new_mode_node(&self, source: &str) -> String {
-        if self.reopens_copy() { format!("({source} & 0o777) | 0o600") } else { format!("{source} & 0o777") }
+        if self.reopens_copy() {
+            format!("({source} & 0o777) | 0o600")
+        } else {
+            format!("{source} & 0o777")
+        }
     }
 
     pub(crate) fn throws_node(&self) -> &'static str {

@@ -1,5 +1,6 @@
 use writebench_model::{
-    Axes, Axis, Case, Drop, Huge, MapSharing, Method, Naming, Populate, Prepare, Store, SyncCall, SyncFiles,
+    Axes, Axis, Case, Drop, Huge, MapSharing, Method, Naming, Populate, Prepare, Store, SyncCall,
+    SyncFiles,
 };
 
 use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, templates};
@@ -16,8 +17,12 @@ templates! {
     none: "Python's standard library has no io_uring", Uring => Pwrite, UringCopy => ReadWrite;
 }
 
-pub(crate) static BACKEND: LanguageBackend =
-    LanguageBackend { template, append: None, unsupported, complete: styled };
+pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
+    template,
+    append: None,
+    unsupported,
+    complete: styled,
+};
 
 const MODULES: &[&str] = &[
     "collections",
@@ -38,10 +43,13 @@ const MODULES: &[&str] = &[
 /// Adds imports, and two empty lines before a function.
 fn styled(text: String) -> String {
     let names = UsedNames::in_text(&text, &["#"]);
-    let used = MODULES.iter().filter(|module| names.has(&format!("{module}.")));
+    let used = MODULES
+        .iter()
+        .filter(|module| names.has(&format!("{module}.")));
     let imports: String = used.map(|module| format!("import {module}\n")).collect();
     let text = text.replacen("IMPORTS\n", &imports, 1);
-    text.replace("\n\ndef ", "\n\n\ndef ").replace("\n\nif __name__", "\n\n\nif __name__")
+    text.replace("\n\ndef ", "\n\n\ndef ")
+        .replace("\n\nif __name__", "\n\n\nif __name__")
 }
 
 fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
@@ -52,29 +60,60 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
         || axes.populate != Populate::None
         || syncs_each;
     Some(match *axes {
-        Axes { naming: Naming::Exchange, .. } => (Axis::Naming, "Python has no renameat2", "rename"),
-        Axes { sync_files: SyncFiles::Writeback, .. } => (Axis::SyncFiles, NO_RANGE, "batch"),
-        Axes { sync_files: SyncFiles::Syncfs, .. } => (Axis::SyncFiles, "Python has no syncfs", "batch"),
-        Axes { drop: Drop::Yes, .. } => {
-            (Axis::Drop, "it is part of write-behind, and Python has no sync_file_range", "no")
-        }
-        Axes { writeback_bytes: Some(_), .. } => (Axis::Writeback, NO_RANGE, "none"),
-        Axes { prepare: Prepare::FallocateKeepSize | Prepare::FallocateZeroRange, .. } => {
-            (Axis::Prepare, "Python has posix_fallocate only, which has no flags", "posix-fallocate")
-        }
-        Axes { store: Store::Nontemporal, .. } => (Axis::Store, "Python's copies are those of memcpy", "plain"),
-        Axes { huge: Huge::Collapse, populate, window_bytes, .. }
-            if populate != Populate::Window && window_bytes != Case::HUGE_PAGE_BYTES =>
-        {
-            (Axis::Window, "it is part of huge=collapse, which Python's mmap cannot have", "2MiB")
-        }
-        Axes { huge: Huge::Collapse, .. } => {
+        Axes {
+            naming: Naming::Exchange,
+            ..
+        } => (Axis::Naming, "Python has no renameat2", "rename"),
+        Axes {
+            sync_files: SyncFiles::Writeback,
+            ..
+        } => (Axis::SyncFiles, NO_RANGE, "batch"),
+        Axes {
+            sync_files: SyncFiles::Syncfs,
+            ..
+        } => (Axis::SyncFiles, "Python has no syncfs", "batch"),
+        Axes {
+            drop: Drop::Yes, ..
+        } => (
+            Axis::Drop,
+            "it is part of write-behind, and Python has no sync_file_range",
+            "no",
+        ),
+        Axes {
+            writeback_bytes: Some(_),
+            ..
+        } => (Axis::Writeback, NO_RANGE, "none"),
+        Axes {
+            prepare: Prepare::FallocateKeepSize | Prepare::FallocateZeroRange,
+            ..
+        } => (
+            Axis::Prepare,
+            "Python has posix_fallocate only, which has no flags",
+            "posix-fallocate",
+        ),
+        Axes {
+            store: Store::Nontemporal,
+            ..
+        } => (Axis::Store, "Python's copies are those of memcpy", "plain"),
+        Axes {
+            huge: Huge::Collapse,
+            populate,
+            window_bytes,
+            ..
+        } if populate != Populate::Window && window_bytes != Case::HUGE_PAGE_BYTES => (
+            Axis::Window,
+            "it is part of huge=collapse, which Python's mmap cannot have",
+            "2MiB",
+        ),
+        Axes {
+            huge: Huge::Collapse,
+            ..
+        } => {
             let why = "Python's mmap chooses the address itself, and huge pages need not fit there";
             (Axis::Huge, why, "advise")
         }
         Axes { threads: 2.., .. } if waits => {
-            let why =
-                "Python's memory copies, madvise and msync hold its lock: threads would wait for each other";
+            let why = "Python's memory copies, madvise and msync hold its lock: threads would wait for each other";
             (Axis::Threads, why, "1")
         }
         _ => return None,
@@ -98,14 +137,19 @@ impl CaseView<'_> {
     /// Without `O_DIRECT`.
     pub(crate) fn access_python(&self) -> String {
         let flags = self.access_flags().into_iter().chain(self.sync_flag());
-        flags.map(|flag| format!("os.{flag}")).collect::<Vec<_>>().join(" | ")
+        flags
+            .map(|flag| format!("os.{flag}"))
+            .collect::<Vec<_>>()
+            .join(" | ")
     }
 
     /// None for pages, because a mapping begins at a page.
     pub(crate) fn granule_python(&self) -> Option<&'static str> {
         const PAGE_BYTES: u64 = 4096;
         let maps = self.maps_target() || self.maps_source();
-        self.chunk_bytes().filter(|bytes| !maps || bytes.is_multiple_of(PAGE_BYTES)).map(|_| "CHUNK")
+        self.chunk_bytes()
+            .filter(|bytes| !maps || bytes.is_multiple_of(PAGE_BYTES))
+            .map(|_| "CHUNK")
     }
 
     pub(crate) fn call_slice_python(&self) -> &'static str {
@@ -117,8 +161,11 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn call_python(&self) -> String {
-        let chunk =
-            if self.is_direct() { "chunk".to_owned() } else { format!("data[{}]", self.call_slice_python()) };
+        let chunk = if self.is_direct() {
+            "chunk".to_owned()
+        } else {
+            format!("data[{}]", self.call_slice_python())
+        };
         let vector = match (self.is_vectored(), self.chunk().is_some()) {
             (true, true) => "vector".to_owned(),
             _ => format!("[{chunk}]"),
@@ -137,7 +184,11 @@ impl CaseView<'_> {
     }
 
     fn call_of_python(&self, chunk: &str, vector: &str, offset: &str) -> String {
-        let flags = if self.is_dontcache() { "flags" } else { "os.RWF_DSYNC" };
+        let flags = if self.is_dontcache() {
+            "flags"
+        } else {
+            "os.RWF_DSYNC"
+        };
         let call = match (self.has_flags(), self.is_vectored(), self.is_positional()) {
             (true, ..) => format!("os.pwritev(fd, {vector}, {offset}, {flags})"),
             (false, true, true) => format!("os.pwritev(fd, {vector}, {offset})"),
@@ -149,14 +200,26 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn buffers_python(&self) -> &'static str {
-        if self.has_writers() { "DEPTH * CHUNK" } else { "CHUNK" }
+        if self.has_writers() {
+            "DEPTH * CHUNK"
+        } else {
+            "CHUNK"
+        }
     }
 
     pub(crate) fn most_python(&self) -> &'static str {
-        if self.chunk().is_some() { "min(CHUNK, size - at)" } else { "size - at" }
+        if self.chunk().is_some() {
+            "min(CHUNK, size - at)"
+        } else {
+            "size - at"
+        }
     }
 
     pub(crate) fn sync_indent_python(&self) -> usize {
-        if self.sync_after_several().is_some() { 4 } else { 0 }
+        if self.sync_after_several().is_some() {
+            4
+        } else {
+            0
+        }
     }
 }

@@ -42,7 +42,12 @@ const STD_NAMES: &[(&str, &[&str])] = &[
     ("std::num", &["NonZeroU64"]),
     (
         "std::os::fd",
-        &["AsRawFd=.as_raw_fd(", "FromRawFd=File::from_raw_fd(", "IntoRawFd=.into_raw_fd(", "OwnedFd"],
+        &[
+            "AsRawFd=.as_raw_fd(",
+            "FromRawFd=File::from_raw_fd(",
+            "IntoRawFd=.into_raw_fd(",
+            "OwnedFd",
+        ],
     ),
     (
         "std::os::unix::fs",
@@ -56,14 +61,31 @@ const STD_NAMES: &[(&str, &[&str])] = &[
     ("std::path", &["Path", "PathBuf"]),
     ("std::process", &["ExitCode"]),
     ("std::sync", &["Condvar", "Mutex", "MutexGuard"]),
-    ("std::sync::mpsc", &["self", "Receiver", "Sender", "SyncSender"]),
+    (
+        "std::sync::mpsc",
+        &["self", "Receiver", "Sender", "SyncSender"],
+    ),
     ("std", &["thread"]),
     ("std::time", &["Instant", "SystemTime"]),
 ];
 const RUSTIX_NAMES: &[(&str, &[&str])] = &[
-    ("rustix::fs", &["AtFlags", "CWD", "FlockOperation", "Mode", "OFlags", "RenameFlags", "Stat"]),
+    (
+        "rustix::fs",
+        &[
+            "AtFlags",
+            "CWD",
+            "FlockOperation",
+            "Mode",
+            "OFlags",
+            "RenameFlags",
+            "Stat",
+        ],
+    ),
     ("rustix::io", &["Errno", "ReadWriteFlags", "retry_on_intr"]),
-    ("rustix::mm", &["Advice", "MapFlags", "MsyncFlags", "ProtFlags"]),
+    (
+        "rustix::mm",
+        &["Advice", "MapFlags", "MsyncFlags", "ProtFlags"],
+    ),
     ("rustix::pipe", &["PipeFlags", "SpliceFlags"]),
 ];
 
@@ -74,16 +96,21 @@ fn with_imports(text: String) -> String {
     let features: Vec<_> = ["fs", "mm", "pipe"]
         .into_iter()
         .filter(|module| {
-            names.has(&format!("rustix::{module}::")) || libraries[1].contains(&format!("rustix::{module}::"))
+            names.has(&format!("rustix::{module}::"))
+                || libraries[1].contains(&format!("rustix::{module}::"))
         })
         .map(|feature| format!("\"{feature}\""))
         .collect();
     let rustix = match &features[..] {
         [] if names.has("rustix::") || !libraries[1].is_empty() => ", rustix = \"1.1\"".to_owned(),
         [] => String::new(),
-        _ => format!(", rustix = {{ version = \"1.1\", features = [{}] }}", features.join(", ")),
+        _ => format!(
+            ", rustix = {{ version = \"1.1\", features = [{}] }}",
+            features.join(", ")
+        ),
     };
-    text.replacen("RUSTIX", &rustix, 1).replacen("IMPORTS", libraries.join("\n").trim_end(), 1)
+    text.replacen("RUSTIX", &rustix, 1)
+        .replacen("IMPORTS", libraries.join("\n").trim_end(), 1)
 }
 
 fn imports(names: &UsedNames, library: &[(&str, &[&'static str])]) -> String {
@@ -94,7 +121,12 @@ fn imports(names: &UsedNames, library: &[(&str, &[&'static str])]) -> String {
             let (name, functions) = entry.split_once('=').unwrap_or((entry, ""));
             let is_used = match name {
                 "self" => names.has(&format!("{last}::")),
-                _ => names.has(name) || functions.split_terminator('|').any(|function| names.has(function)),
+                _ => {
+                    names.has(name)
+                        || functions
+                            .split_terminator('|')
+                            .any(|function| names.has(function))
+                }
             };
             is_used.then_some(name)
         };
@@ -126,13 +158,24 @@ impl CaseView<'_> {
     /// Without the access.
     fn open_flags_rust(&self, is_direct: bool) -> String {
         let direct = (is_direct && self.is_direct()).then_some("O_DIRECT");
-        let flags: Vec<_> =
-            direct.into_iter().chain(self.sync_flag()).map(|flag| format!("libc::{flag}")).collect();
-        if flags.is_empty() { "0".to_owned() } else { flags.join(" | ") }
+        let flags: Vec<_> = direct
+            .into_iter()
+            .chain(self.sync_flag())
+            .map(|flag| format!("libc::{flag}"))
+            .collect();
+        if flags.is_empty() {
+            "0".to_owned()
+        } else {
+            flags.join(" | ")
+        }
     }
 
     fn open_rust(&self, is_first: bool) -> String {
-        let access = if self.maps_target() { ".read(true).write(true)" } else { ".write(true)" };
+        let access = if self.maps_target() {
+            ".read(true).write(true)"
+        } else {
+            ".write(true)"
+        };
         let how = match self.axes().prepare.opening() {
             _ if !is_first => "",
             Opening::Emptied => ".truncate(true)",
@@ -141,12 +184,18 @@ impl CaseView<'_> {
             Opening::New => ".create_new(true)",
         };
         // The other descriptors are opened within a closure.
-        let (path, indent) = if is_first { (self.written_name(), "    ") } else { ("path", "        ") };
+        let (path, indent) = if is_first {
+            (self.written_name(), "    ")
+        } else {
+            ("path", "        ")
+        };
         if self.is_direct() {
             let options = format!("OpenOptions::new(){access}{how}");
             return match format!("{path}, {options}") {
                 line if line.len() <= CHAIN_COLUMNS => format!("open_direct({line})"),
-                _ => format!("open_direct(\n{indent}    {path},\n{indent}    {options},\n{indent})"),
+                _ => {
+                    format!("open_direct(\n{indent}    {path},\n{indent}    {options},\n{indent})")
+                }
             };
         }
         let flags = self.custom_flags_rust();
@@ -189,32 +238,56 @@ impl CaseView<'_> {
     }
 
     fn at_most_rust(&self, bytes: &str) -> String {
-        if self.chunk().is_none() { bytes.to_owned() } else { format!("CHUNK.min({bytes})") }
+        if self.chunk().is_none() {
+            bytes.to_owned()
+        } else {
+            format!("CHUNK.min({bytes})")
+        }
     }
 
     fn is_one_call_rust(&self) -> bool {
-        let is_simple =
-            (self.is(Method::Write) || self.is(Method::Pwrite)) && !self.has_flags() && !self.is_direct();
-        is_simple && self.chunk().is_none() && self.sync_every().is_none() && self.writeback().is_none()
+        let is_simple = (self.is(Method::Write) || self.is(Method::Pwrite))
+            && !self.has_flags()
+            && !self.is_direct();
+        is_simple
+            && self.chunk().is_none()
+            && self.sync_every().is_none()
+            && self.writeback().is_none()
     }
 
     /// 0 without syncs between calls.
     fn calls_between_syncs_rust(&self) -> u32 {
-        let vector = if self.is_vectored() { self.axes().vector } else { 1 };
+        let vector = if self.is_vectored() {
+            self.axes().vector
+        } else {
+            1
+        };
         self.sync_every().map_or(0, |every| every.div_ceil(vector))
     }
 
     fn call_rust(&self, chunk: &str, offset: &str) -> String {
-        let offset = if self.is_positional() { format!(", {offset}") } else { String::new() };
+        let offset = if self.is_positional() {
+            format!(", {offset}")
+        } else {
+            String::new()
+        };
         if !self.is_vectored() && !self.has_flags() {
-            let call = if self.is_positional() { "write_all_at" } else { "write_all" };
+            let call = if self.is_positional() {
+                "write_all_at"
+            } else {
+                "write_all"
+            };
             return format!("file.{call}({chunk}{offset})");
         }
         let vector = match self.is_vectored() {
             true => "&mut vector[..count]".to_owned(),
             false => format!("&mut [IoSlice::new({chunk})]"),
         };
-        let flags = if self.is_dontcache() { ", &mut flags" } else { "" };
+        let flags = if self.is_dontcache() {
+            ", &mut flags"
+        } else {
+            ""
+        };
         format!("write_all(file, {vector}{offset}{flags})")
     }
 
@@ -229,11 +302,19 @@ impl CaseView<'_> {
     }
 
     fn size_rust(&self) -> &'static str {
-        if self.options.is_stream { "size" } else { "size as u64" }
+        if self.options.is_stream {
+            "size"
+        } else {
+            "size as u64"
+        }
     }
 
     fn alignment_rust<'s>(&self, least: &'s str) -> &'s str {
-        if self.is_in_huge_pages() { "2 << 20" } else { least }
+        if self.is_in_huge_pages() {
+            "2 << 20"
+        } else {
+            least
+        }
     }
 
     fn has_buffer_rust(&self) -> bool {
@@ -258,7 +339,9 @@ impl CaseView<'_> {
     fn page_granule_rust(&self) -> Option<u64> {
         const PAGE_BYTES: u64 = 4096;
         let is_mapped = self.maps_target() || self.maps_source();
-        let chunk = self.chunk_bytes().filter(|chunk| is_mapped && !chunk.is_multiple_of(PAGE_BYTES))?;
+        let chunk = self
+            .chunk_bytes()
+            .filter(|chunk| is_mapped && !chunk.is_multiple_of(PAGE_BYTES))?;
         chunk.checked_mul(PAGE_BYTES >> chunk.trailing_zeros())
     }
 
@@ -282,13 +365,18 @@ impl CaseView<'_> {
         let condition = format!("if {granule} <= size / THREADS");
         match format!("{condition} {{ {granule} }} else {{ {least} }}") {
             line if line.len() <= COLUMNS => line,
-            _ => format!("{condition} {{\n        {granule}\n    }} else {{\n        {least}\n    }}"),
+            _ => format!(
+                "{condition} {{\n        {granule}\n    }} else {{\n        {least}\n    }}"
+            ),
         }
     }
 
     fn parts_signature_rust(&self) -> String {
         let arguments = [
-            (!self.has_shared_map_rust() || self.syncs_file_on_the_way(), "file: &File"),
+            (
+                !self.has_shared_map_rust() || self.syncs_file_on_the_way(),
+                "file: &File",
+            ),
             (self.has_own_descriptors(), "path: &Path"),
             (self.has_shared_map_rust(), "map: &mut [u8]"),
             (self.copies(), "input: &File"),
@@ -300,9 +388,17 @@ impl CaseView<'_> {
     }
 
     fn part_rust(&self, file: &str, input: &str) -> String {
-        let offset = if self.has_offset() { ", from as u64" } else { "" };
+        let offset = if self.has_offset() {
+            ", from as u64"
+        } else {
+            ""
+        };
         let at = if self.maps_source() { ", from" } else { "" };
-        let sync = if self.syncs_file_on_the_way() { format!("{file}, ") } else { String::new() };
+        let sync = if self.syncs_file_on_the_way() {
+            format!("{file}, ")
+        } else {
+            String::new()
+        };
         match (self.copies(), self.maps_target(), self.has_own_maps()) {
             (false, false, _) => format!("write_part({file}, &data[from..until]{offset})"),
             (false, true, true) => format!("write_mapped({file}, from, &data[from..until])"),
@@ -320,12 +416,20 @@ impl CaseView<'_> {
     }
 
     fn store_rust(&self) -> &'static str {
-        if self.is_nontemporal() { "store(to, from)" } else { "to.copy_from_slice(from)" }
+        if self.is_nontemporal() {
+            "store(to, from)"
+        } else {
+            "to.copy_from_slice(from)"
+        }
     }
 }
 
 fn there<'a>(arguments: &[(bool, &'a str)]) -> Vec<&'a str> {
-    arguments.iter().filter(|(is_there, _)| *is_there).map(|(_, argument)| *argument).collect()
+    arguments
+        .iter()
+        .filter(|(is_there, _)| *is_there)
+        .map(|(_, argument)| *argument)
+        .collect()
 }
 
 /// One line if rustfmt would leave it.
@@ -334,6 +438,9 @@ fn signature(name: &str, arguments: &[(bool, &str)]) -> String {
     let arguments = there(arguments);
     match format!("fn {name}({}) -> io::Result<()>", arguments.join(", ")) {
         line if line.len() <= COLUMNS => line,
-        _ => format!("fn {name}(\n    {},\n) -> io::Result<()>", arguments.join(",\n    ")),
+        _ => format!(
+            "fn {name}(\n    {},\n) -> io::Result<()>",
+            arguments.join(",\n    ")
+        ),
     }
 }

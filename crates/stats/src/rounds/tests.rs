@@ -23,15 +23,24 @@ fn cases_of_different_rounds_are_compared_without_the_drift() {
         (6..12).map(|round| time(3.0, round)).collect(),
     ]);
     let interval = ratio(&model, 2, 1);
-    assert!(close(interval.estimate, 1.5) && interval.is_sure(), "{interval:?}");
-    assert!(close(interval.low, 1.5) && close(interval.high, 1.5), "{interval:?}");
+    assert!(
+        close(interval.estimate, 1.5) && interval.is_sure(),
+        "{interval:?}"
+    );
+    assert!(
+        close(interval.low, 1.5) && close(interval.high, 1.5),
+        "{interval:?}"
+    );
     assert!(close(ratio(&model, 1, 0).estimate, 2.0));
 }
 
 #[test]
 fn a_round_with_one_case_is_no_evidence() {
     let model = Rounds::fit(&[
-        (0..5).map(|round| (round, 100.0)).chain([(9, 1.0)]).collect(),
+        (0..5)
+            .map(|round| (round, 100.0))
+            .chain([(9, 1.0)])
+            .collect(),
         (0..6).map(|round| (round, 100.0)).collect(),
     ]);
     let interval = ratio(&model, 0, 1);
@@ -74,7 +83,11 @@ fn heavy(random: &mut Pcg64Mcg) -> f64 {
 
 /// One sample in eight takes up to three times as long.
 fn skewed(random: &mut Pcg64Mcg) -> f64 {
-    let slow = if random.random::<f64>() < 0.125 { random.random::<f64>() * 1.1 } else { 0.0 };
+    let slow = if random.random::<f64>() < 0.125 {
+        random.random::<f64>() * 1.1
+    } else {
+        0.0
+    };
     0.03 * normal(random) + slow
 }
 
@@ -112,8 +125,9 @@ impl World {
             sure += usize::from(interval.is_sure());
             held += usize::from(interval.is_sure() && interval.low <= 1.3 && interval.high >= 1.3);
             let equal = self.run(0.0, &mut random);
-            different +=
-                usize::from(Verdict::from_ratio(&ratio(&equal, 1, 0), Verdict::MARGIN).is_difference());
+            different += usize::from(
+                Verdict::from_ratio(&ratio(&equal, 1, 0), Verdict::MARGIN).is_difference(),
+            );
         }
         assert!(sure > RUNS / 2, "{self:?}: {sure}");
         (held as f64 / sure as f64, different as f64 / RUNS as f64)
@@ -122,12 +136,27 @@ impl World {
 
 #[test]
 fn intervals_hold_the_truth_and_equal_cases_are_not_called_different() {
-    for (cases, rounds, missing) in [(2, 6, 0.0), (2, 12, 0.2), (3, 9, 0.2), (3, 20, 0.0), (12, 12, 0.3)] {
+    for (cases, rounds, missing) in [
+        (2, 6, 0.0),
+        (2, 12, 0.2),
+        (3, 9, 0.2),
+        (3, 20, 0.0),
+        (12, 12, 0.3),
+    ] {
         for drift in [STEADY, TREND, STEP, WALK] {
             for noise in [heavy, skewed] {
-                let world = World { cases, rounds, missing, drift, noise };
+                let world = World {
+                    cases,
+                    rounds,
+                    missing,
+                    drift,
+                    noise,
+                };
                 let (coverage, different) = world.shares();
-                assert!(coverage >= 0.93 && different <= 0.05, "{world:?}: {coverage} {different}");
+                assert!(
+                    coverage >= 0.93 && different <= 0.05,
+                    "{world:?}: {coverage} {different}"
+                );
             }
         }
     }

@@ -6,7 +6,11 @@ use super::*;
 /// A sum of uniform numbers, with one sample of ten in a slow tail.
 fn noise(random: &mut Pcg64Mcg, sd: f64) -> f64 {
     let normal: f64 = (0..12).map(|_| random.random::<f64>()).sum::<f64>() - 6.0;
-    let tail = if random.random::<f64>() < 0.1 { 3.0 * random.random::<f64>() } else { 0.0 };
+    let tail = if random.random::<f64>() < 0.1 {
+        3.0 * random.random::<f64>()
+    } else {
+        0.0
+    };
     sd * (normal + tail)
 }
 
@@ -44,7 +48,10 @@ fn no_way_answers_before_it_has_six_samples() {
     assert_eq!(standings.answer(&efforts(2)), None);
     assert_eq!(standings.bound(0), None);
     assert_eq!(Standings::of(&[]).answer(&efforts(0)), None);
-    assert_eq!(Standings::of(&[Vec::new(), Vec::new()]).answer(&efforts(2)), None);
+    assert_eq!(
+        Standings::of(&[Vec::new(), Vec::new()]).answer(&efforts(2)),
+        None
+    );
 }
 
 #[test]
@@ -62,16 +69,28 @@ fn nothing_is_recommended_while_plain_write_is_hardly_measured() {
     for count in 0..6 {
         let mut times = measured(&[3.0, 1.0, 2.0], 12, 0.01, 1);
         times[0].truncate(count);
-        assert_eq!(Standings::of(&times).answer(&efforts(3)), None, "{count} samples");
+        assert_eq!(
+            Standings::of(&times).answer(&efforts(3)),
+            None,
+            "{count} samples"
+        );
     }
     let times = measured(&[3.0, 1.0, 2.0], 12, 0.01, 1);
     assert_eq!(Standings::of(&times).answer(&efforts(3)), Some(1));
-    assert_eq!(Standings::of(&times).answer(&efforts(3)[1..]), Some(1), "no program may use plain write");
+    assert_eq!(
+        Standings::of(&times).answer(&efforts(3)[1..]),
+        Some(1),
+        "no program may use plain write"
+    );
 }
 
 #[test]
 fn noise_makes_the_bound_larger_instead_of_the_answer_wrong() {
-    let bound = |sd| Standings::of(&measured(&[1.0, 1.0, 1.0], 8, sd, 3)).bound(0).unwrap();
+    let bound = |sd| {
+        Standings::of(&measured(&[1.0, 1.0, 1.0], 8, sd, 3))
+            .bound(0)
+            .unwrap()
+    };
     assert!(
         bound(0.01) < bound(0.05) && bound(0.05) < bound(0.2),
         "{} {} {}",
@@ -113,13 +132,18 @@ fn a_way_that_left_early_is_still_compared() {
     let standings = Standings::of(&times);
     assert_eq!(standings.answer(&efforts(3)), Some(2));
     assert!(standings.is_beaten(1, 2));
-    assert!(standings.bound(2).unwrap() < 1.05, "{:?}", standings.bound(2));
+    assert!(
+        standings.bound(2).unwrap() < 1.05,
+        "{:?}",
+        standings.bound(2)
+    );
 }
 
 #[test]
 fn exact_times_divide_by_no_zero() {
-    let times: Vec<Vec<(u32, f64)>> =
-        [7.0, 7.0, 9.0].map(|time| (0..6).map(|round| (round, time)).collect()).into();
+    let times: Vec<Vec<(u32, f64)>> = [7.0, 7.0, 9.0]
+        .map(|time| (0..6).map(|round| (round, time)).collect())
+        .into();
     let standings = Standings::of(&times);
     assert_eq!(standings.answer(&efforts(3)), Some(0));
     assert!(standings.bound(0).unwrap() < 1.001 && standings.risk(2) > 0.99);
@@ -129,7 +153,10 @@ fn exact_times_divide_by_no_zero() {
 #[test]
 fn three_samples_that_scatter_widely_beat_nobody() {
     // The median of the deviations is 0.
-    let times = vec![vec![(0, 1400.0), (1, 700.0), (2, 1400.0)], vec![(0, 1000.0), (1, 1000.0), (2, 1000.0)]];
+    let times = vec![
+        vec![(0, 1400.0), (1, 700.0), (2, 1400.0)],
+        vec![(0, 1000.0), (1, 1000.0), (2, 1000.0)],
+    ];
     let standings = Standings::of(&times);
     assert!(!standings.is_beaten(0, 1) && !standings.is_beaten(1, 0));
 }

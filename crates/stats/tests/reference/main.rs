@@ -27,19 +27,33 @@ fn main() -> ExitCode {
     let mut trials = Trials::default();
     for (name, check) in CHECKS {
         trials.add(format!("{name} agrees with scipy"), &[], move || {
-            check_all(&stored()?, name, check).context("crates/stats/tests/reference/reference.json")
+            check_all(&stored()?, name, check)
+                .context("crates/stats/tests/reference/reference.json")
         });
     }
-    trials.add("all figures agree with this machine's scipy", &[Need::Python("scipy")], || {
-        let fresh = made_now()?;
-        CHECKS.iter().try_for_each(|(name, check)| check_all(&fresh, name, check))
-    });
-    trials.add("the stored figures are those that the script makes", &[Need::Python("scipy")], || {
-        let (stored, fresh) = (stored()?, made_now()?);
-        let names = stored.as_object().context("an object")?.keys();
-        ensure!(names.eq(CHECKS.iter().map(|(name, _)| *name)), "a check for each, and figures for each check");
-        same("", &stored, &fresh)
-    });
+    trials.add(
+        "all figures agree with this machine's scipy",
+        &[Need::Python("scipy")],
+        || {
+            let fresh = made_now()?;
+            CHECKS
+                .iter()
+                .try_for_each(|(name, check)| check_all(&fresh, name, check))
+        },
+    );
+    trials.add(
+        "the stored figures are those that the script makes",
+        &[Need::Python("scipy")],
+        || {
+            let (stored, fresh) = (stored()?, made_now()?);
+            let names = stored.as_object().context("an object")?.keys();
+            ensure!(
+                names.eq(CHECKS.iter().map(|(name, _)| *name)),
+                "a check for each, and figures for each check"
+            );
+            same("", &stored, &fresh)
+        },
+    );
     trials.run(2)
 }
 
@@ -48,22 +62,34 @@ fn folder() -> PathBuf {
 }
 
 fn stored() -> Result<Value> {
-    Ok(serde_json::from_str(&std::fs::read_to_string(folder().join("reference.json"))?)?)
+    Ok(serde_json::from_str(&std::fs::read_to_string(
+        folder().join("reference.json"),
+    )?)?)
 }
 
 fn made_now() -> Result<Value> {
     let python = writebench_testkit::python_with("scipy").context("python3 with scipy")?;
-    let output = Command::new(python).arg(folder().join("reference.py")).output()?;
-    ensure!(output.status.success(), "reference.py: {}", String::from_utf8_lossy(&output.stderr));
+    let output = Command::new(python)
+        .arg(folder().join("reference.py"))
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "reference.py: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
 fn check_all(figures: &Value, name: &str, check: &Check) -> Result<()> {
-    let entries = figures[name].as_array().with_context(|| format!("no figures of {name}"))?;
+    let entries = figures[name]
+        .as_array()
+        .with_context(|| format!("no figures of {name}"))?;
     ensure!(!entries.is_empty(), "no figures of {name}");
-    (0..).zip(entries).try_for_each(|(index, entry): (usize, _)| {
-        check(entry).with_context(|| format!("{name}, entry {index}"))
-    })
+    (0..)
+        .zip(entries)
+        .try_for_each(|(index, entry): (usize, _)| {
+            check(entry).with_context(|| format!("{name}, entry {index}"))
+        })
 }
 
 /// Ignores the last digits of numbers.
@@ -71,30 +97,47 @@ fn same(place: &str, a: &Value, b: &Value) -> Result<()> {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
             ensure!(a.keys().eq(b.keys()), "{place}: other fields");
-            a.iter().try_for_each(|(name, value)| same(&format!("{place}.{name}"), value, &b[name]))
+            a.iter()
+                .try_for_each(|(name, value)| same(&format!("{place}.{name}"), value, &b[name]))
         }
         (Value::Array(a), Value::Array(b)) => {
             ensure!(a.len() == b.len(), "{place}: other length");
             (0..)
                 .zip(a.iter().zip(b))
-                .try_for_each(|(index, (a, b)): (usize, _)| same(&format!("{place}[{index}]"), a, b))
+                .try_for_each(|(index, (a, b)): (usize, _)| {
+                    same(&format!("{place}[{index}]"), a, b)
+                })
         }
-        _ => close(place, a.as_f64().context("a number")?, b.as_f64().context("a number")?),
+        _ => close(
+            place,
+            a.as_f64().context("a number")?,
+            b.as_f64().context("a number")?,
+        ),
     }
 }
 
 fn close(what: &str, ours: f64, theirs: f64) -> Result<()> {
-    ensure!((ours - theirs).abs() <= CLOSE * theirs.abs().max(1e-300), "{what}: {ours}, not {theirs}");
+    ensure!(
+        (ours - theirs).abs() <= CLOSE * theirs.abs().max(1e-300),
+        "{what}: {ours}, not {theirs}"
+    );
     Ok(())
 }
 
 fn number(entry: &Value, name: &str) -> Result<f64> {
-    entry[name].as_f64().with_context(|| format!("no number {name}"))
+    entry[name]
+        .as_f64()
+        .with_context(|| format!("no number {name}"))
 }
 
 fn numbers(entry: &Value, name: &str) -> Result<Vec<f64>> {
-    let values = entry[name].as_array().with_context(|| format!("no numbers {name}"))?;
-    values.iter().map(|value| value.as_f64().context("a number")).collect()
+    let values = entry[name]
+        .as_array()
+        .with_context(|| format!("no numbers {name}"))?;
+    values
+        .iter()
+        .map(|value| value.as_f64().context("a number"))
+        .collect()
 }
 
 fn interval(ours: Interval, entry: &Value) -> Result<()> {
@@ -104,21 +147,27 @@ fn interval(ours: Interval, entry: &Value) -> Result<()> {
 }
 
 fn median_interval(entry: &Value) -> Result<()> {
-    let ours = writebench_stats::median_interval(&numbers(entry, "values")?, 0.95).context("an interval")?;
+    let ours = writebench_stats::median_interval(&numbers(entry, "values")?, 0.95)
+        .context("an interval")?;
     interval(ours, entry)?;
     close("confidence", ours.confidence, number(entry, "confidence")?)
 }
 
 fn independent_ratio(entry: &Value) -> Result<()> {
     let (numerator, denominator) = (numbers(entry, "numerator")?, numbers(entry, "denominator")?);
-    let ours = writebench_stats::independent_ratio(&numerator, &denominator, 0.95).context("an interval")?;
+    let ours = writebench_stats::independent_ratio(&numerator, &denominator, 0.95)
+        .context("an interval")?;
     interval(ours, entry)
 }
 
 /// The range of exact counting.
 fn mann_whitney(entry: &Value) -> Result<()> {
     let (left_out, confidence) = left_out(entry)?;
-    ensure!(Some(left_out) == entry["critical"].as_u64(), "{left_out} left out, not {}", entry["critical"]);
+    ensure!(
+        Some(left_out) == entry["critical"].as_u64(),
+        "{left_out} left out, not {}",
+        entry["critical"]
+    );
     close("confidence", confidence, number(entry, "confidence")?)
 }
 
@@ -127,31 +176,50 @@ fn mann_whitney(entry: &Value) -> Result<()> {
 fn mann_whitney_approximated(entry: &Value) -> Result<()> {
     let (left_out, confidence) = left_out(entry)?;
     let critical = entry["critical"].as_u64().context("a count")?;
-    ensure!(left_out.abs_diff(critical) <= 1, "{left_out} left out, not {critical}");
+    ensure!(
+        left_out.abs_diff(critical) <= 1,
+        "{left_out} left out, not {critical}"
+    );
     let theirs = number(entry, "confidence")?;
-    ensure!((confidence - theirs).abs() < 5e-4, "{confidence}, not {theirs}");
+    ensure!(
+        (confidence - theirs).abs() < 5e-4,
+        "{confidence}, not {theirs}"
+    );
     Ok(())
 }
 
 /// The number of ratios below an interval, and its confidence. Ratios of 2, 4, 8, … to powers of a much
 /// smaller factor all differ, so the ends of the interval show the number left out.
 fn left_out(entry: &Value) -> Result<(u64, f64)> {
-    let count = |name| entry[name].as_u64().with_context(|| format!("no count {name}"));
+    let count = |name| {
+        entry[name]
+            .as_u64()
+            .with_context(|| format!("no count {name}"))
+    };
     let (n, m) = (count("n")?, count("m")?);
     let side = |count: u64, step: f64| {
-        (0..count).scan(1.0, move |value, _| Some(std::mem::replace(value, *value * step)))
+        (0..count).scan(1.0, move |value, _| {
+            Some(std::mem::replace(value, *value * step))
+        })
     };
     let numerator: Vec<f64> = side(n, 2.0).collect();
     let denominator: Vec<f64> = side(m, 1.0 + 1e-4).collect();
-    let ours = writebench_stats::independent_ratio(&numerator, &denominator, 0.95).context("an interval")?;
-    let below = numerator.iter().flat_map(|x| denominator.iter().map(move |y| x / y));
+    let ours = writebench_stats::independent_ratio(&numerator, &denominator, 0.95)
+        .context("an interval")?;
+    let below = numerator
+        .iter()
+        .flat_map(|x| denominator.iter().map(move |y| x / y));
     let left_out = below.filter(|ratio| *ratio < ours.low).count();
     Ok((left_out as u64, ours.confidence))
 }
 
 fn count_outliers(entry: &Value) -> Result<()> {
     let ours = writebench_stats::count_outliers(&numbers(entry, "values")?);
-    ensure!(Some(ours as u64) == entry["count"].as_u64(), "{ours}, not {}", entry["count"]);
+    ensure!(
+        Some(ours as u64) == entry["count"].as_u64(),
+        "{ours}, not {}",
+        entry["count"]
+    );
     Ok(())
 }
 

@@ -45,12 +45,23 @@ impl Faulty {
         let point = temporary("faulty")?;
         let shared = Shared::default();
         let mut config = Config::default();
-        config.mount_options =
-            vec![MountOption::FSName("faulty".to_owned()), MountOption::Subtype("faulty".to_owned())];
+        config.mount_options = vec![
+            MountOption::FSName("faulty".to_owned()),
+            MountOption::Subtype("faulty".to_owned()),
+        ];
         config.n_threads = Some(THREADS);
-        let server = Server { watched_name: watched_name.into(), caching, shared: shared.clone() };
-        let session = Session::new(server, point.path(), &config).context("mount a FUSE filesystem")?;
-        Ok(Self { shared, _session: session.spawn()?, point })
+        let server = Server {
+            watched_name: watched_name.into(),
+            caching,
+            shared: shared.clone(),
+        };
+        let session =
+            Session::new(server, point.path(), &config).context("mount a FUSE filesystem")?;
+        Ok(Self {
+            shared,
+            _session: session.spawn()?,
+            point,
+        })
     }
 
     #[must_use]

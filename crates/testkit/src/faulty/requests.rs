@@ -6,9 +6,10 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use fuser::{
-    BsdFileFlags, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
-    LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty,
-    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData,
+    ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow,
+    WriteFlags,
 };
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
@@ -33,12 +34,20 @@ impl Filesystem for Server {
             Caching::None => InitFlags::FUSE_DIRECT_IO_ALLOW_MMAP,
             Caching::WriteBack => InitFlags::FUSE_WRITEBACK_CACHE,
         };
-        config.add_capabilities(wish).map_err(|_| Errno::OPNOTSUPP.into())
+        config
+            .add_capabilities(wish)
+            .map_err(|_| Errno::OPNOTSUPP.into())
     }
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let (found, file) = self.named(parent, name);
-        self.serve((file, Call::Lookup), None, reply, |tree, _| tree.attributes(found?), entry);
+        self.serve(
+            (file, Call::Lookup),
+            None,
+            reply,
+            |tree, _| tree.attributes(found?),
+            entry,
+        );
     }
 
     fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
@@ -49,7 +58,13 @@ impl Filesystem for Server {
             cut(what, tree, number)?;
             tree.attributes(number)
         };
-        self.serve((self.watched(number), Call::Attributes), None, reply, work, attributes);
+        self.serve(
+            (self.watched(number), Call::Attributes),
+            None,
+            reply,
+            work,
+            attributes,
+        );
     }
 
     fn setattr(
@@ -70,7 +85,11 @@ impl Filesystem for Server {
         _: Option<BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        let call = if size.is_some() { Call::Truncate } else { Call::Attributes };
+        let call = if size.is_some() {
+            Call::Truncate
+        } else {
+            Call::Attributes
+        };
         let work = |tree: &mut Tree, _| {
             if let Some(size) = size {
                 tree.data(number)?.resize(to_size(size), 0);
@@ -80,15 +99,33 @@ impl Filesystem for Server {
         self.serve((self.watched(number), call), None, reply, work, attributes);
     }
 
-    fn mkdir(&self, _: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, reply: ReplyEntry) {
+    fn mkdir(
+        &self,
+        _: &Request,
+        parent: INodeNo,
+        name: &OsStr,
+        mode: u32,
+        _: u32,
+        reply: ReplyEntry,
+    ) {
         let tree = &mut self.shared.lock().tree;
         let made = tree.add(parent, name, Content::Directory(BTreeMap::new()), mode);
-        answer(reply, made.and_then(|number| tree.attributes(number)), entry);
+        answer(
+            reply,
+            made.and_then(|number| tree.attributes(number)),
+            entry,
+        );
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         let file = self.named(parent, name).1;
-        self.serve((file, Call::Unlink), None, reply, |tree, _| tree.remove(parent, name), done);
+        self.serve(
+            (file, Call::Unlink),
+            None,
+            reply,
+            |tree, _| tree.remove(parent, name),
+            done,
+        );
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
@@ -108,7 +145,14 @@ impl Filesystem for Server {
         if !flags.is_empty() {
             return answer(reply, Err(Errno::INVAL), done);
         }
-        answer(reply, self.shared.lock().tree.rename((parent, name), (new_parent, new_name)), done);
+        answer(
+            reply,
+            self.shared
+                .lock()
+                .tree
+                .rename((parent, name), (new_parent, new_name)),
+            done,
+        );
     }
 
     fn create(
@@ -121,7 +165,9 @@ impl Filesystem for Server {
         _: i32,
         reply: ReplyCreate,
     ) {
-        let file = self.watches(name).then(|| self.shared.lock().course.begin_file());
+        let file = self
+            .watches(name)
+            .then(|| self.shared.lock().course.begin_file());
         let work = |tree: &mut Tree, _| {
             let number = tree.add(parent, name, Content::File(Vec::new()), mode)?;
             tree.node(number)?.watched = file;
@@ -136,7 +182,13 @@ impl Filesystem for Server {
     fn open(&self, _: &Request, number: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         let file = self.watched(number);
         let flags = self.open_flags(file);
-        self.serve((file, Call::Open), None, reply, |_, _| Ok(()), |reply, ()| reply.opened(HANDLE, flags));
+        self.serve(
+            (file, Call::Open),
+            None,
+            reply,
+            |_, _| Ok(()),
+            |reply, ()| reply.opened(HANDLE, flags),
+        );
     }
 
     fn read(
@@ -162,7 +214,13 @@ impl Filesystem for Server {
             Ok(found)
         };
         let range = Some((offset, size.into()));
-        self.serve((self.watched(number), Call::Read), range, reply, work, |reply, found| reply.data(&found));
+        self.serve(
+            (self.watched(number), Call::Read),
+            range,
+            reply,
+            work,
+            |reply, found| reply.data(&found),
+        );
     }
 
     fn write(
@@ -193,7 +251,13 @@ impl Filesystem for Server {
             Ok(u32::try_from(taken.len()).unwrap_or(u32::MAX))
         };
         let range = Some((offset, data.len() as u64));
-        self.serve((self.watched(number), Call::Write), range, reply, work, ReplyWrite::written);
+        self.serve(
+            (self.watched(number), Call::Write),
+            range,
+            reply,
+            work,
+            ReplyWrite::written,
+        );
     }
 
     fn fallocate(
@@ -214,7 +278,13 @@ impl Filesystem for Server {
             data.resize(data.len().max(to_size(offset.saturating_add(length))), 0);
             Ok(())
         };
-        self.serve((self.watched(number), Call::Fallocate), Some((offset, length)), reply, work, done);
+        self.serve(
+            (self.watched(number), Call::Fallocate),
+            Some((offset, length)),
+            reply,
+            work,
+            done,
+        );
     }
 
     fn fsync(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
@@ -223,7 +293,11 @@ impl Filesystem for Server {
 
     /// ENOSYS, which the kernel takes for success, unless the test has another error.
     fn fsyncdir(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        let errno = self.shared.lock().directory_sync_error.unwrap_or(Errno::NOSYS);
+        let errno = self
+            .shared
+            .lock()
+            .directory_sync_error
+            .unwrap_or(Errno::NOSYS);
         reply.refuse(errno);
     }
 
@@ -244,7 +318,14 @@ impl Filesystem for Server {
         self.admit_only(number, Call::Release, reply);
     }
 
-    fn readdir(&self, _: &Request, number: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
+    fn readdir(
+        &self,
+        _: &Request,
+        number: INodeNo,
+        _: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
         let mut state = self.shared.lock();
         let names = match state.tree.names(number) {
             Ok(names) => names.clone(),
@@ -252,7 +333,9 @@ impl Filesystem for Server {
         };
         for (next, (name, entry)) in (1..).zip(&names).skip(to_size(offset)) {
             let entry = INodeNo(*entry);
-            let Ok(kind) = state.tree.node(entry).map(|node| node.kind()) else { continue };
+            let Ok(kind) = state.tree.node(entry).map(|node| node.kind()) else {
+                continue;
+            };
             if reply.add(entry, next, kind, name) {
                 break;
             }
@@ -263,13 +346,28 @@ impl Filesystem for Server {
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
         const BLOCKS: u64 = 1 << 24;
         const BLOCK_BYTES: u32 = 4096;
-        reply.statfs(BLOCKS, BLOCKS, BLOCKS, BLOCKS, BLOCKS, BLOCK_BYTES, 255, BLOCK_BYTES);
+        reply.statfs(
+            BLOCKS,
+            BLOCKS,
+            BLOCKS,
+            BLOCKS,
+            BLOCKS,
+            BLOCK_BYTES,
+            255,
+            BLOCK_BYTES,
+        );
     }
 }
 
 impl Server {
     fn admit_only(&self, number: INodeNo, call: Call, reply: ReplyEmpty) {
-        self.serve((self.watched(number), call), None, reply, |_, _| Ok(()), done);
+        self.serve(
+            (self.watched(number), call),
+            None,
+            reply,
+            |_, _| Ok(()),
+            done,
+        );
     }
 
     /// With its number as a watched file.

@@ -100,8 +100,20 @@ mod tests {
 
     #[test]
     fn a_fault_is_due_at_its_number_its_call_or_its_byte() {
-        let write = Operation { file: 0, number: 3, call: Call::Write, offset: Some(4096), fault: None };
-        let due = |when| Fault { when, what: What::Short }.is_due(&write, 4096, [2, 200]);
+        let write = Operation {
+            file: 0,
+            number: 3,
+            call: Call::Write,
+            offset: Some(4096),
+            fault: None,
+        };
+        let due = |when| {
+            Fault {
+                when,
+                what: What::Short,
+            }
+            .is_due(&write, 4096, [2, 200])
+        };
         assert!(due(When::Operation(3)) && !due(When::Operation(2)));
         assert!(due(When::Call(Call::Write)) && !due(When::Call(Call::Fsync)));
         let at = |byte| When::At(Call::Write, byte);

@@ -5,7 +5,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fuser::{
-    INodeNo, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite,
+    INodeNo, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen,
+    ReplyWrite,
 };
 use rustix::io::Errno;
 
@@ -44,7 +45,10 @@ pub(super) struct Course {
 
 impl Course {
     pub(super) fn follow(&mut self, script: &[Fault]) {
-        *self = Self { script: script.to_vec(), ..Self::default() };
+        *self = Self {
+            script: script.to_vec(),
+            ..Self::default()
+        };
     }
 
     /// The kernel repeats the request after ESTALE, and the program may after EINTR.
@@ -60,13 +64,23 @@ impl Course {
     }
 
     fn meet(&mut self, file: usize, call: Call, offset: Option<u64>, length: u64) -> Option<What> {
-        let kinds = [(Some(file), None), (Some(file), Some(call)), (None, Some(call))];
+        let kinds = [
+            (Some(file), None),
+            (Some(file), Some(call)),
+            (None, Some(call)),
+        ];
         let [number, of_kind @ ..] = kinds.map(|kind| {
             let count = self.counts.entry(kind).or_default();
             *count += 1;
             *count
         });
-        let mut operation = Operation { file, number, call, offset, fault: None };
+        let mut operation = Operation {
+            file,
+            number,
+            call,
+            offset,
+            fault: None,
+        };
         let is_due = |(line, fault): &(usize, &Fault)| {
             fault.is_due(&operation, length, of_kind) && !self.done.contains(&(file, *line))
         };
@@ -97,7 +111,16 @@ macro_rules! replies {
         })*
     };
 }
-replies!(ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite);
+replies!(
+    ReplyAttr,
+    ReplyCreate,
+    ReplyData,
+    ReplyDirectory,
+    ReplyEmpty,
+    ReplyEntry,
+    ReplyOpen,
+    ReplyWrite
+);
 
 #[derive(Debug)]
 pub(super) struct Server {
@@ -126,10 +149,16 @@ impl Server {
         work: impl FnOnce(&mut Tree, Option<What>) -> Result<T, Errno>,
         accept: impl FnOnce(R, T),
     ) {
-        let (offset, length) = (range.map(|(offset, _)| offset), range.map_or(0, |(_, length)| length));
+        let (offset, length) = (
+            range.map(|(offset, _)| offset),
+            range.map_or(0, |(_, length)| length),
+        );
         let (number, what) = {
             let course = &mut self.shared.lock().course;
-            (course.operations.len(), file.and_then(|file| course.meet(file, call, offset, length)))
+            (
+                course.operations.len(),
+                file.and_then(|file| course.meet(file, call, offset, length)),
+            )
         };
         match what {
             Some(What::Fail(errno)) => reply.refuse(errno),

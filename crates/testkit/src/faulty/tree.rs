@@ -29,7 +29,9 @@ pub(super) struct Tree {
 impl Default for Tree {
     fn default() -> Self {
         let root = Node::new(Content::Directory(BTreeMap::new()), 0o755);
-        Self { nodes: HashMap::from([(INodeNo::ROOT.0, root)]) }
+        Self {
+            nodes: HashMap::from([(INodeNo::ROOT.0, root)]),
+        }
     }
 }
 
@@ -53,7 +55,10 @@ impl Tree {
     }
 
     pub(super) fn find(&mut self, parent: INodeNo, name: &OsStr) -> Result<INodeNo, Errno> {
-        self.names(parent)?.get(name).map(|&number| INodeNo(number)).ok_or(Errno::NOENT)
+        self.names(parent)?
+            .get(name)
+            .map(|&number| INodeNo(number))
+            .ok_or(Errno::NOENT)
     }
 
     pub(super) fn add(
@@ -79,7 +84,11 @@ impl Tree {
         Ok(())
     }
 
-    pub(super) fn rename(&mut self, from: (INodeNo, &OsStr), to: (INodeNo, &OsStr)) -> Result<(), Errno> {
+    pub(super) fn rename(
+        &mut self,
+        from: (INodeNo, &OsStr),
+        to: (INodeNo, &OsStr),
+    ) -> Result<(), Errno> {
         let number = self.find(from.0, from.1)?;
         self.names(from.0)?.remove(from.1);
         self.names(to.0)?.insert(to.1.to_owned(), number.0);
@@ -116,7 +125,12 @@ impl Tree {
 
 impl Node {
     fn new(content: Content, permissions: u16) -> Self {
-        Self { content, permissions, told_size: None, watched: None }
+        Self {
+            content,
+            permissions,
+            told_size: None,
+            watched: None,
+        }
     }
 
     pub(super) fn kind(&self) -> FileType {
@@ -135,8 +149,17 @@ mod tests {
     fn only_an_empty_directory_can_be_removed() {
         let mut tree = Tree::default();
         let name = OsStr::new("a");
-        let directory = tree.add(INodeNo::ROOT, name, Content::Directory(BTreeMap::new()), 0o700).unwrap();
-        let file = tree.add(directory, name, Content::File(vec![1, 2]), 0o600).unwrap();
+        let directory = tree
+            .add(
+                INodeNo::ROOT,
+                name,
+                Content::Directory(BTreeMap::new()),
+                0o700,
+            )
+            .unwrap();
+        let file = tree
+            .add(directory, name, Content::File(vec![1, 2]), 0o600)
+            .unwrap();
         assert_eq!(tree.attributes(file).unwrap().size, 2);
         assert_eq!(tree.remove(INodeNo::ROOT, name), Err(Errno::NOTEMPTY));
         tree.remove(directory, name).unwrap();

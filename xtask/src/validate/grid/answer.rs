@@ -73,19 +73,29 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 
 impl Options {
     fn validate(&self, bench: Bench<'_>) -> Result<bool> {
-        let grid = |name| read()?.remove(name).context("no such environment in xtask/grid/");
+        let grid = |name| {
+            read()?
+                .remove(name)
+                .context("no such environment in xtask/grid/")
+        };
         let mut grid = self.name.as_ref().map(grid).transpose()?;
         // Searches of a user know the earlier ones.
         let scratch = tempfile::tempdir().context("a folder for the databases")?;
         let database = |number: u32| if self.goal.is_some() { 1 } else { number }.to_string();
         let searches = 1..=self.searches;
-        let exports = searches.map(|number| self.search(bench, &scratch.path().join(database(number))));
+        let exports =
+            searches.map(|number| self.search(bench, &scratch.path().join(database(number))));
         let exports: Vec<Value> = exports.collect::<Result<_>>()?;
         let mut most_far = 0;
         for &goal in self.goal.as_ref().map_or(Goal::USUAL, slice::from_ref) {
-            let cases = exports.iter().filter_map(|export| recommended(export, goal).transpose());
+            let cases = exports
+                .iter()
+                .filter_map(|export| recommended(export, goal).transpose());
             let cases: Vec<Case> = cases.collect::<Result<_>>()?;
-            ensure!(self.goal.is_none() || cases.len() == exports.len(), "a search ended without advice");
+            ensure!(
+                self.goal.is_none() || cases.len() == exports.len(),
+                "a search ended without advice"
+            );
             if cases.is_empty() {
                 continue;
             }
@@ -93,7 +103,8 @@ impl Options {
             let (answer, far) = self.check(bench, goal, &cases, grid.as_ref())?;
             println!("{goal}: {answer:?}");
             most_far = most_far.max(far);
-            grid.as_mut().map(|grid| grid.answers.insert(goal.name().to_owned(), answer));
+            grid.as_mut()
+                .map(|grid| grid.answers.insert(goal.name().to_owned(), answer));
         }
         if let Some((name, grid)) = self.name.as_ref().zip(grid) {
             write(name, grid)?;
@@ -111,12 +122,20 @@ impl Options {
             ("--budget", self.budget.clone()),
         ];
         for (name, value) in options {
-            command.args(value.map(|value| [name.to_owned(), value]).into_iter().flatten());
+            command.args(
+                value
+                    .map(|value| [name.to_owned(), value])
+                    .into_iter()
+                    .flatten(),
+            );
         }
         let start = Instant::now();
         let export = exported_from(command, database)?;
         let written = Bytes(export["run"]["written_bytes"].as_u64().unwrap_or(0)).approximate();
-        println!("a search: {:.0} s, {written} written", start.elapsed().as_secs_f64());
+        println!(
+            "a search: {:.0} s, {written} written",
+            start.elapsed().as_secs_f64()
+        );
         Ok(export)
     }
 
@@ -130,19 +149,33 @@ impl Options {
         grid: Option<&Grid<Gains>>,
     ) -> Result<(Answer, u32)> {
         // A small budget may have allowed only smaller files in the final.
-        let size = self.size.map_or_else(|| answers[0].axes().get(Axis::Size), |size| size.to_string());
+        let size = self.size.map_or_else(
+            || answers[0].axes().get(Axis::Size),
+            |size| size.to_string(),
+        );
         let space = Space::for_goal(goal, &[(Axis::Size, vec![size.clone()])])?;
-        let sized: Vec<Case> =
-            answers.iter().map(|case| case.with(Axis::Size, &size)).collect::<Result<_, _>>()?;
+        let sized: Vec<Case> = answers
+            .iter()
+            .map(|case| case.with(Axis::Size, &size))
+            .collect::<Result<_, _>>()?;
         let simpler = sized[0].simplifications(&space.baseline);
-        let best = grid.and_then(|grid| grid.goals.get(goal.name())).map(ranked).unwrap_or_default();
+        let best = grid
+            .and_then(|grid| grid.goals.get(goal.name()))
+            .map(ranked)
+            .unwrap_or_default();
         let contract = space.baseline.contract();
         let of_grid = |name: &String| {
-            let is_same = |case: &&Case| short_name(goal, case) == *name && case.contract() == contract;
+            let is_same =
+                |case: &&Case| short_name(goal, case) == *name && case.contract() == contract;
             space.others.iter().find(is_same).cloned()
         };
         let mut cases = vec![space.baseline.clone()];
-        for case in sized.iter().chain(&simpler).cloned().chain(best.iter().filter_map(of_grid).take(BEST)) {
+        for case in sized
+            .iter()
+            .chain(&simpler)
+            .cloned()
+            .chain(best.iter().filter_map(of_grid).take(BEST))
+        {
             if !cases.contains(&case) {
                 cases.push(case);
             }
@@ -151,10 +184,18 @@ impl Options {
         let found = |wanted: &Case| result(&measured, wanted);
         let plain_ns = found(&space.baseline)?.value_ns;
         let answers: Vec<&Measured> = sized.iter().map(found).collect::<Result<_>>()?;
-        let fastest = measured.iter().min_by(|a, b| a.value_ns.total_cmp(&b.value_ns)).context("no results")?;
+        let fastest = measured
+            .iter()
+            .min_by(|a, b| a.value_ns.total_cmp(&b.value_ns))
+            .context("no results")?;
         let mut far = 0;
         for answer in &answers {
-            let Interval { estimate, low, high, .. } = answer.ratio(fastest, Clock::Total)?;
+            let Interval {
+                estimate,
+                low,
+                high,
+                ..
+            } = answer.ratio(fastest, Clock::Total)?;
             let [is_far, may_be_far] = [low, estimate].map(|ratio| ratio > 1.0 + TOLERANCE);
             let verdict = match (is_far, may_be_far) {
                 (true, _) => "slower by more than 3 %",
@@ -162,15 +203,27 @@ impl Options {
                 _ => "within 3 %",
             };
             far += u32::from(is_far);
-            println!("  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {}", answer.case);
+            println!(
+                "  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {}",
+                answer.case
+            );
         }
-        let steps = simpler.iter().filter(|case| **case != space.baseline).filter_map(|case| {
-            Some((short_name(goal, case), rounded(found(case).ok()?.value_ns / answers[0].value_ns)))
-        });
+        let steps = simpler
+            .iter()
+            .filter(|case| **case != space.baseline)
+            .filter_map(|case| {
+                Some((
+                    short_name(goal, case),
+                    rounded(found(case).ok()?.value_ns / answers[0].value_ns),
+                ))
+            });
         let answer = Answer {
             size,
             cases: sized.iter().map(|case| short_name(goal, case)).collect(),
-            gains: answers.iter().map(|answer| rounded(plain_ns / answer.value_ns)).collect(),
+            gains: answers
+                .iter()
+                .map(|answer| rounded(plain_ns / answer.value_ns))
+                .collect(),
             regrets: regrets(&measured, &sized)?,
             steps: steps.collect(),
         };
@@ -181,11 +234,24 @@ impl Options {
 /// Of a search, or of the first answer.
 fn recommended(export: &Value, goal: Goal) -> Result<Option<Case>> {
     let title = Space::for_goal(goal, &[])?.title;
-    let cases = export["cases"].as_array().context("an export without cases")?;
-    let is_of_goal = |name: &Value| cases.iter().any(|case| case["name"] == *name && case["section"] == *title);
-    let findings = export["findings"].as_array().context("an export without findings")?;
-    let finding = findings.iter().map(|finding| &finding["case"]).find(|name| is_of_goal(name));
-    let name = export["advice"]["recommended"].as_str().or_else(|| finding?.as_str());
+    let cases = export["cases"]
+        .as_array()
+        .context("an export without cases")?;
+    let is_of_goal = |name: &Value| {
+        cases
+            .iter()
+            .any(|case| case["name"] == *name && case["section"] == *title)
+    };
+    let findings = export["findings"]
+        .as_array()
+        .context("an export without findings")?;
+    let finding = findings
+        .iter()
+        .map(|finding| &finding["case"])
+        .find(|name| is_of_goal(name));
+    let name = export["advice"]["recommended"]
+        .as_str()
+        .or_else(|| finding?.as_str());
     Ok(name.map(Case::parse).transpose()?)
 }
 
@@ -198,13 +264,25 @@ fn regrets(measured: &[Measured], answers: &[Case]) -> Result<Vec<f64>> {
             times
         };
         let rounds = Rounds::fit(&measured.iter().map(in_half).collect::<Vec<_>>());
-        (0..measured.len()).map(|case| rounds.value(case).map(f64::ln)).collect::<Option<Vec<f64>>>()
+        (0..measured.len())
+            .map(|case| rounds.value(case).map(f64::ln))
+            .collect::<Option<Vec<f64>>>()
     };
-    let halves = [half(0).context("too few rounds")?, half(1).context("too few rounds")?];
-    let fastest = |half: &Vec<f64>| (0..half.len()).min_by(|&a, &b| half[a].total_cmp(&half[b])).unwrap_or(0);
+    let halves = [
+        half(0).context("too few rounds")?,
+        half(1).context("too few rounds")?,
+    ];
+    let fastest = |half: &Vec<f64>| {
+        (0..half.len())
+            .min_by(|&a, &b| half[a].total_cmp(&half[b]))
+            .unwrap_or(0)
+    };
     let [first, second] = [fastest(&halves[1]), fastest(&halves[0])];
     let regret = |answer: &Case| {
-        let index = measured.iter().position(|case| case.case == *answer).context("an answer has no result")?;
+        let index = measured
+            .iter()
+            .position(|case| case.case == *answer)
+            .context("an answer has no result")?;
         let difference = halves[0][index] - halves[0][first] + halves[1][index] - halves[1][second];
         Ok(rounded((difference / 2.0).exp() - 1.0))
     };
@@ -215,7 +293,9 @@ pub(super) fn rounded(ratio: f64) -> f64 {
     (ratio * 1000.0).round() / 1000.0
 }
 
-pub(super) fn summary<'a>(answers: impl Iterator<Item = (&'a str, &'a str, &'a Answer)> + Clone) -> String {
+pub(super) fn summary<'a>(
+    answers: impl Iterator<Item = (&'a str, &'a str, &'a Answer)> + Clone,
+) -> String {
     const NEAR: f64 = 0.05;
     /// The least gain by a choice, and the largest difference between equal answers.
     const SAME: f64 = 0.03;
@@ -223,17 +303,36 @@ pub(super) fn summary<'a>(answers: impl Iterator<Item = (&'a str, &'a str, &'a A
         return String::new();
     }
     let share = |kept: &dyn Fn(&Answer) -> Vec<bool>| {
-        let all: Vec<bool> = answers.clone().flat_map(|(.., answer)| kept(answer)).collect();
-        format!("{} of {}", all.iter().filter(|is_kept| **is_kept).count(), all.len())
+        let all: Vec<bool> = answers
+            .clone()
+            .flat_map(|(.., answer)| kept(answer))
+            .collect();
+        format!(
+            "{} of {}",
+            all.iter().filter(|is_kept| **is_kept).count(),
+            all.len()
+        )
     };
-    let near = share(&|answer| answer.regrets.iter().map(|regret| *regret <= NEAR).collect());
+    let near = share(&|answer| {
+        answer
+            .regrets
+            .iter()
+            .map(|regret| *regret <= NEAR)
+            .collect()
+    });
     let alike = share(&|answer| {
         let least = answer.regrets.iter().copied().fold(f64::INFINITY, f64::min);
         let most = answer.regrets.iter().copied().fold(0.0, f64::max);
         let is_same = answer.cases.iter().all(|case| *case == answer.cases[0]);
         vec![is_same || (1.0 + most) / (1.0 + least) <= 1.0 + SAME]
     });
-    let minimal = share(&|answer| answer.steps.values().map(|step| *step >= 1.0 + SAME).collect());
+    let minimal = share(&|answer| {
+        answer
+            .steps
+            .values()
+            .map(|step| *step >= 1.0 + SAME)
+            .collect()
+    });
     let mut text = format!(
         include_str!("answers.md"),
         near_limit = NEAR * 100.0,
@@ -243,10 +342,21 @@ pub(super) fn summary<'a>(answers: impl Iterator<Item = (&'a str, &'a str, &'a A
         minimal = minimal,
     );
     for (environment, goal, answer) in answers {
-        let gains: Vec<_> = answer.gains.iter().map(|gain| format!("{gain:.2}")).collect();
-        let regrets: Vec<_> = answer.regrets.iter().map(|regret| format!("{:.0} %", regret * 100.0)).collect();
+        let gains: Vec<_> = answer
+            .gains
+            .iter()
+            .map(|gain| format!("{gain:.2}"))
+            .collect();
+        let regrets: Vec<_> = answer
+            .regrets
+            .iter()
+            .map(|regret| format!("{:.0} %", regret * 100.0))
+            .collect();
         let (gains, regrets, case) = (gains.join(", "), regrets.join(", "), &answer.cases[0]);
-        text += &format!("| {environment} | {goal} | {} | {gains} | {regrets} | `{case}` |\n", answer.size);
+        text += &format!(
+            "| {environment} | {goal} | {} | {gains} | {regrets} | `{case}` |\n",
+            answer.size
+        );
     }
     text
 }
@@ -282,14 +392,25 @@ mod tests {
         let case = |name: &str, times: &[u64]| {
             let sample = |(round, &time): (u32, &u64)| Sample {
                 round,
-                phases_ns: PhasesNs { write: time, ..PhasesNs::default() },
+                phases_ns: PhasesNs {
+                    write: time,
+                    ..PhasesNs::default()
+                },
                 ..Sample::default()
             };
             let samples = (0..).zip(times).map(sample).collect();
-            Measured { case: Case::parse(name).unwrap(), value_ns: 1.0, limit_share: None, samples }
+            Measured {
+                case: Case::parse(name).unwrap(),
+                value_ns: 1.0,
+                limit_share: None,
+                samples,
+            }
         };
-        let measured =
-            [case("write", &[100; 6]), case("pwrite", &[50, 100, 50, 100, 50, 100]), case("mmap", &[200; 6])];
+        let measured = [
+            case("write", &[100; 6]),
+            case("pwrite", &[50, 100, 50, 100, 50, 100]),
+            case("mmap", &[200; 6]),
+        ];
         let answers = [&measured[0], &measured[2]].map(|measured| measured.case.clone());
         assert_eq!(regrets(&measured, &answers).unwrap(), [0.0, 1.0]);
     }

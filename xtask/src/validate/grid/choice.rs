@@ -23,22 +23,48 @@ pub(super) fn gain(gains: &Gains, name: &str) -> f64 {
 /// The excess time of the portfolio's best, or the baseline, over the environment's best.
 pub(super) fn regret<S: AsRef<str>>(gains: &Gains, portfolio: &[S]) -> f64 {
     let best = gains.values().copied().fold(1.0, f64::max);
-    best / portfolio.iter().map(|name| gain(gains, name.as_ref())).fold(1.0, f64::max) - 1.0
+    best / portfolio
+        .iter()
+        .map(|name| gain(gains, name.as_ref()))
+        .fold(1.0, f64::max)
+        - 1.0
 }
 
 /// Each step adds the case that lowers the regret most.
-pub(super) fn choose(environments: &[&Gains], efforts: &BTreeMap<String, u32>, most: usize) -> Vec<String> {
+pub(super) fn choose(
+    environments: &[&Gains],
+    efforts: &BTreeMap<String, u32>,
+    most: usize,
+) -> Vec<String> {
     let mut chosen: Vec<String> = Vec::new();
     while chosen.len() < most {
         let now = excess(environments, &chosen);
-        let with = |name: &String| excess(environments, &[&chosen[..], std::slice::from_ref(name)].concat());
-        let rows: Vec<_> = efforts.iter().map(|(name, effort)| (name, *effort, with(name))).collect();
-        let least = rows.iter().map(|(.., excess)| *excess).fold(f64::INFINITY, f64::min);
+        let with = |name: &String| {
+            excess(
+                environments,
+                &[&chosen[..], std::slice::from_ref(name)].concat(),
+            )
+        };
+        let rows: Vec<_> = efforts
+            .iter()
+            .map(|(name, effort)| (name, *effort, with(name)))
+            .collect();
+        let least = rows
+            .iter()
+            .map(|(.., excess)| *excess)
+            .fold(f64::INFINITY, f64::min);
         if now - least < LEAST_USE {
             break;
         }
-        let alike = rows.iter().filter(|(.., excess)| *excess <= least + f64::ln_1p(ALIKE));
-        let logs = |name: &str| environments.iter().map(|gains| gain(gains, name).ln()).sum::<f64>();
+        let alike = rows
+            .iter()
+            .filter(|(.., excess)| *excess <= least + f64::ln_1p(ALIKE));
+        let logs = |name: &str| {
+            environments
+                .iter()
+                .map(|gains| gain(gains, name).ln())
+                .sum::<f64>()
+        };
         let simplest = alike.min_by(|(a, effort, _), (b, other, _)| {
             effort.cmp(other).then_with(|| logs(b).total_cmp(&logs(a)))
         });
@@ -62,7 +88,11 @@ fn excess(environments: &[&Gains], portfolio: &[String]) -> f64 {
 }
 
 /// The regret in each environment of a portfolio chosen without it.
-pub(super) fn left_out(environments: &[&Gains], efforts: &BTreeMap<String, u32>, most: usize) -> Vec<f64> {
+pub(super) fn left_out(
+    environments: &[&Gains],
+    efforts: &BTreeMap<String, u32>,
+    most: usize,
+) -> Vec<f64> {
     let without = |index| [&environments[..index], &environments[index + 1..]].concat();
     let regret_of = |index| regret(environments[index], &choose(&without(index), efforts, most));
     (0..environments.len()).map(regret_of).collect()
@@ -75,11 +105,17 @@ mod tests {
     use super::*;
 
     fn gains(table: &[(&str, f64)]) -> Gains {
-        table.iter().map(|(name, gain)| ((*name).to_owned(), *gain)).collect()
+        table
+            .iter()
+            .map(|(name, gain)| ((*name).to_owned(), *gain))
+            .collect()
     }
 
     fn efforts(table: &[(&str, u32)]) -> BTreeMap<String, u32> {
-        table.iter().map(|(name, effort)| ((*name).to_owned(), *effort)).collect()
+        table
+            .iter()
+            .map(|(name, effort)| ((*name).to_owned(), *effort))
+            .collect()
     }
 
     #[test]
@@ -99,7 +135,14 @@ mod tests {
     #[test]
     fn the_simplest_of_cases_within_a_percent_is_chosen() {
         let one = gains(&[("fast", 2.0), ("simple", 1.96), ("simpler", 1.88)]);
-        assert_eq!(choose(&[&one], &efforts(&[("fast", 6), ("simple", 1), ("simpler", 0)]), 8), ["simple"]);
+        assert_eq!(
+            choose(
+                &[&one],
+                &efforts(&[("fast", 6), ("simple", 1), ("simpler", 0)]),
+                8
+            ),
+            ["simple"]
+        );
         let faster_elsewhere = gains(&[("other", 4.0), ("b", 3.0), ("a", 2.0)]);
         let tie = gains(&[("a", 2.0), ("b", 2.0)]);
         let efforts = efforts(&[("a", 1), ("b", 1), ("other", 9)]);
@@ -128,14 +171,25 @@ mod tests {
         for seed in 0..200 {
             let mut rng = TestRng::new(seed);
             let names: Vec<String> = (0..12).map(|number| format!("case {number}")).collect();
-            let efforts = names.iter().map(|name| (name.clone(), rng.pick(&[0, 1, 2, 3]))).collect();
+            let efforts = names
+                .iter()
+                .map(|name| (name.clone(), rng.pick(&[0, 1, 2, 3])))
+                .collect();
             let environments: Vec<Gains> = (0..6)
-                .map(|_| names.iter().map(|name| (name.clone(), 0.5 + rng.below(150) as f64 / 100.0)).collect())
+                .map(|_| {
+                    names
+                        .iter()
+                        .map(|name| (name.clone(), 0.5 + rng.below(150) as f64 / 100.0))
+                        .collect()
+                })
                 .collect();
             let environments: Vec<&Gains> = environments.iter().collect();
             let chosen = choose(&environments, &efforts, 3);
             let all = choose(&environments, &efforts, 8);
-            assert!(excess(&environments, &chosen) >= excess(&environments, &all), "seed {seed}");
+            assert!(
+                excess(&environments, &chosen) >= excess(&environments, &all),
+                "seed {seed}"
+            );
             for name in &names {
                 let more = [&all[..], std::slice::from_ref(name)].concat();
                 let saved = excess(&environments, &all) - excess(&environments, &more);

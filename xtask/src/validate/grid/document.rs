@@ -15,13 +15,19 @@ const MOST_CASES: usize = 8;
 const MOST_THREADS: u32 = 4;
 
 pub(super) fn paths() -> [PathBuf; 2] {
-    ["crates/model/portfolio.toml", "docs/explanation/portfolio.md"].map(|path| root().join(path))
+    [
+        "crates/model/portfolio.toml",
+        "docs/explanation/portfolio.md",
+    ]
+    .map(|path| root().join(path))
 }
 
 /// The texts of [`paths`]. A goal without results keeps its cases.
 pub(super) fn texts(grids: &Grids, old: &str) -> Result<[String; 2]> {
     let old_cases: BTreeMap<String, Vec<String>> = toml::from_str(old).context("portfolio.toml")?;
-    let head = old.split_inclusive('\n').take_while(|line| line.starts_with('#'));
+    let head = old
+        .split_inclusive('\n')
+        .take_while(|line| line.starts_with('#'));
     let (mut portfolio, mut document) = (head.collect::<String>(), head_of(grids));
     for &goal in Goal::ALL {
         let column = Column::new(grids, goal);
@@ -29,13 +35,22 @@ pub(super) fn texts(grids: &Grids, old: &str) -> Result<[String; 2]> {
             true => old_cases.get(goal.name()).cloned().unwrap_or_default(),
             false => choose(&column.references(), &column.efforts, MOST_CASES),
         };
-        let lines: String = chosen.iter().map(|name| format!("    {name:?},\n")).collect();
-        let lines = if lines.is_empty() { lines } else { format!("\n{lines}") };
+        let lines: String = chosen
+            .iter()
+            .map(|name| format!("    {name:?},\n"))
+            .collect();
+        let lines = if lines.is_empty() {
+            lines
+        } else {
+            format!("\n{lines}")
+        };
         portfolio += &format!("\n{goal} = [{lines}]\n");
         document += &column.section(goal, &chosen);
     }
     let answers = grids.iter().flat_map(|(name, grid)| {
-        grid.answers.iter().map(|(goal, answer)| (name.as_str(), goal.as_str(), answer))
+        grid.answers
+            .iter()
+            .map(|(goal, answer)| (name.as_str(), goal.as_str(), answer))
     });
     document += &answer::summary(answers);
     Ok([portfolio, document])
@@ -49,7 +64,9 @@ struct Column<'g> {
 
 /// None unless the case is as durable as the baseline, and not more often.
 fn effort(goal: Goal, name: &str) -> Option<u32> {
-    let case = Case::parse(name).ok().filter(|case| case.thread_count() <= MOST_THREADS)?;
+    let case = Case::parse(name)
+        .ok()
+        .filter(|case| case.thread_count() <= MOST_THREADS)?;
     let contract = case.contract();
     let is_of_goal = match contract.durability {
         Durability::Cached => !goal.is_durable(),
@@ -61,7 +78,9 @@ fn effort(goal: Goal, name: &str) -> Option<u32> {
 
 /// The overlays were over ext4, which trusts every sync.
 fn is_trusted_on(kind: &str, name: &str) -> bool {
-    let call = Case::parse(name).ok().and_then(|case| DurableCall::of_case(&case));
+    let call = Case::parse(name)
+        .ok()
+        .and_then(|case| DurableCall::of_case(&case));
     call.is_none_or(|call| kind == "overlay" || call.is_trusted_on(kind))
 }
 
@@ -69,15 +88,32 @@ impl<'g> Column<'g> {
     fn new(grids: &'g Grids, goal: Goal) -> Self {
         let (mut names, mut gains, mut efforts) = (Vec::new(), Vec::new(), BTreeMap::new());
         for (name, grid) in grids {
-            let Some(all) = grid.goals.get(goal.name()) else { continue };
-            efforts.extend(all.keys().filter_map(|name| Some((name.clone(), effort(goal, name)?))));
-            let kind = grid.environment.get("filesystem").map_or("", String::as_str);
-            let candidates =
-                all.iter().filter(|(name, _)| efforts.contains_key(*name) && is_trusted_on(kind, name));
-            gains.push(candidates.map(|(name, gain)| (name.clone(), *gain)).collect());
+            let Some(all) = grid.goals.get(goal.name()) else {
+                continue;
+            };
+            efforts.extend(
+                all.keys()
+                    .filter_map(|name| Some((name.clone(), effort(goal, name)?))),
+            );
+            let kind = grid
+                .environment
+                .get("filesystem")
+                .map_or("", String::as_str);
+            let candidates = all
+                .iter()
+                .filter(|(name, _)| efforts.contains_key(*name) && is_trusted_on(kind, name));
+            gains.push(
+                candidates
+                    .map(|(name, gain)| (name.clone(), *gain))
+                    .collect(),
+            );
             names.push(name.as_str());
         }
-        Self { names, gains, efforts }
+        Self {
+            names,
+            gains,
+            efforts,
+        }
     }
 
     fn references(&self) -> Vec<&Gains> {
@@ -88,35 +124,56 @@ impl<'g> Column<'g> {
         let places = self.names.iter().zip(&self.gains);
         let places = places.filter_map(|(name, gains)| Some(format!("{name} {}", figure(gains)?)));
         let places = places.collect::<Vec<_>>().join(", ");
-        if places.is_empty() { "–".to_owned() } else { places }
+        if places.is_empty() {
+            "–".to_owned()
+        } else {
+            places
+        }
     }
 
     fn section(&self, goal: Goal, chosen: &[String]) -> String {
-        let near = format!("within {:.0} % of the best, with its gain", TOLERANCE * 100.0);
+        let near = format!(
+            "within {:.0} % of the best, with its gain",
+            TOLERANCE * 100.0
+        );
         let mut text = format!("\n## {goal}\n\n| case | effort | {near} |\n|---|---|---|\n");
         let is_near = |gains: &Gains, cases: &[&str]| regret(gains, cases) <= TOLERANCE;
         let base = self.places(|gains| is_near(gains, &[]).then(|| "1.00".to_owned()));
         text += &format!("| plain write | 0 | {base} |\n");
         for name in chosen {
-            let places =
-                self.places(|gains| is_near(gains, &[name]).then(|| format!("{:.2}", gain(gains, name))));
-            let effort = effort(goal, name).map_or_else(|| "–".to_owned(), |effort| effort.to_string());
+            let places = self.places(|gains| {
+                is_near(gains, &[name]).then(|| format!("{:.2}", gain(gains, name)))
+            });
+            let effort =
+                effort(goal, name).map_or_else(|| "–".to_owned(), |effort| effort.to_string());
             text += &format!("| `{name}` | {effort} | {places} |\n");
         }
         if self.gains.is_empty() {
-            return text + "\nNo environment has measured this goal yet. These cases were chosen by hand.\n";
+            return text
+                + "\nNo environment has measured this goal yet. These cases were chosen by hand.\n";
         }
         let slower = |regret: f64| format!("({:.1} % slower)", regret * 100.0);
-        let far =
-            self.places(|gains| Some(regret(gains, chosen)).filter(|regret| *regret > TOLERANCE).map(slower));
+        let far = self.places(|gains| {
+            Some(regret(gains, chosen))
+                .filter(|regret| *regret > TOLERANCE)
+                .map(slower)
+        });
         if far != "–" {
             text += &format!("\nThey leave a regret in {far}.\n");
         }
         let regrets = left_out(&self.references(), &self.efforts, MOST_CASES);
-        let worst = self.names.iter().zip(&regrets).max_by(|(_, a), (_, b)| a.total_cmp(b));
-        if let ([_, _, ..], Some(middle), Some((name, most))) = (&regrets[..], median(&regrets), worst) {
+        let worst = self
+            .names
+            .iter()
+            .zip(&regrets)
+            .max_by(|(_, a), (_, b)| a.total_cmp(b));
+        if let ([_, _, ..], Some(middle), Some((name, most))) =
+            (&regrets[..], median(&regrets), worst)
+        {
             let [middle, most] = [middle, *most].map(|regret| regret * 100.0);
-            text += &format!("\nLeft out: {middle:.1} % in the median, {most:.1} % at worst ({name}).\n");
+            text += &format!(
+                "\nLeft out: {middle:.1} % in the median, {most:.1} % at worst ({name}).\n"
+            );
         }
         text
     }
@@ -124,7 +181,11 @@ impl<'g> Column<'g> {
 
 fn head_of(grids: &Grids) -> String {
     let tolerance = TOLERANCE * 100.0;
-    let mut text = format!(include_str!("document.md"), tolerance = tolerance, threads = MOST_THREADS);
+    let mut text = format!(
+        include_str!("document.md"),
+        tolerance = tolerance,
+        threads = MOST_THREADS
+    );
     if grids.is_empty() {
         return text + "None is measured yet.\n";
     }
@@ -149,19 +210,35 @@ mod tests {
     #[test]
     fn a_document_lists_the_chosen_cases_and_their_environments() {
         let grid = |gains: &str| {
-            toml::from_str(&format!("[environment]\nsize = '64MiB'\n[goals.stream]\n{gains}")).unwrap()
+            toml::from_str(&format!(
+                "[environment]\nsize = '64MiB'\n[goals.stream]\n{gains}"
+            ))
+            .unwrap()
         };
         let grids = Grids::from([
-            ("one".to_owned(), grid("\"mmap,threads=2\" = 2.0\npwrite = 1.1\n'pwrite,threads=9' = 4.0")),
+            (
+                "one".to_owned(),
+                grid("\"mmap,threads=2\" = 2.0\npwrite = 1.1\n'pwrite,threads=9' = 4.0"),
+            ),
             ("other".to_owned(), grid("pwrite = 1.5\nunknown = 9.0")),
         ]);
         let [portfolio, document] = texts(&grids, "# head\n\ncopy = [\"splice\"]\n").unwrap();
         let (stream, rest) = portfolio.split_once("]\n").unwrap();
-        assert_eq!(stream, "# head\n\nstream = [\n    \"mmap,threads=2\",\n    \"pwrite\",\n");
-        assert!(
-            rest.contains("\ncopy = [\n    \"splice\",\n]\n") && rest.contains("\nlarger-than-memory = []\n")
+        assert_eq!(
+            stream,
+            "# head\n\nstream = [\n    \"mmap,threads=2\",\n    \"pwrite\",\n"
         );
-        assert!(document.contains("| `pwrite` | 0 | other 1.50 |\n"), "{document}");
-        assert!(document.contains("Left out: 65.9 % in the median, 81.8 % at worst (one)."), "{document}");
+        assert!(
+            rest.contains("\ncopy = [\n    \"splice\",\n]\n")
+                && rest.contains("\nlarger-than-memory = []\n")
+        );
+        assert!(
+            document.contains("| `pwrite` | 0 | other 1.50 |\n"),
+            "{document}"
+        );
+        assert!(
+            document.contains("Left out: 65.9 % in the median, 81.8 % at worst (one)."),
+            "{document}"
+        );
     }
 }

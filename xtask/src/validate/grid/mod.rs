@@ -63,7 +63,10 @@ type Grids = BTreeMap<String, Grid<Gains>>;
 pub(crate) fn run(options: &Options) -> Result<bool> {
     if options.choose {
         let paths = document::paths();
-        let texts = document::texts(&read()?, &fs::read_to_string(&paths[0]).context("portfolio.toml")?)?;
+        let texts = document::texts(
+            &read()?,
+            &fs::read_to_string(&paths[0]).context("portfolio.toml")?,
+        )?;
         for (path, text) in paths.iter().zip(texts) {
             fs::write(path, text).with_context(|| path.display().to_string())?;
         }
@@ -71,9 +74,11 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     }
     /// For a copy, its source and files in removal.
     const IMAGE_SIZES: u64 = 16;
-    options.targets.each("grid", Bytes(options.size.0.saturating_mul(IMAGE_SIZES).max(1 << 30)), |bench| {
-        options.measure(bench)
-    })
+    options.targets.each(
+        "grid",
+        Bytes(options.size.0.saturating_mul(IMAGE_SIZES).max(1 << 30)),
+        |bench| options.measure(bench),
+    )
 }
 
 fn folder() -> PathBuf {
@@ -84,23 +89,40 @@ fn read() -> Result<Grids> {
     let mut grids = Grids::new();
     for entry in fs::read_dir(folder())? {
         let path = entry?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let text = fs::read_to_string(&path)?;
-        grids.insert(name, toml::from_str(&text).with_context(|| path.display().to_string())?);
+        grids.insert(
+            name,
+            toml::from_str(&text).with_context(|| path.display().to_string())?,
+        );
     }
     Ok(grids)
 }
 
 fn write(name: &str, grid: Grid<Gains>) -> Result<()> {
-    let goals = grid.goals.into_iter().map(|(goal, gains)| (goal, best_first(&gains))).collect();
-    let grid = Grid { environment: grid.environment, goals, answers: grid.answers };
+    let goals = grid
+        .goals
+        .into_iter()
+        .map(|(goal, gains)| (goal, best_first(&gains)))
+        .collect();
+    let grid = Grid {
+        environment: grid.environment,
+        goals,
+        answers: grid.answers,
+    };
     let file = folder().join(format!("{name}.toml"));
     fs::write(&file, toml::to_string(&grid)?).with_context(|| format!("writing {}", file.display()))
 }
 
 impl Options {
     fn measure(&self, bench: Bench<'_>) -> Result<bool> {
-        let goals = Goal::ALL.iter().filter(|goal| self.goals.is_empty() || self.goals.contains(goal));
+        let goals = Goal::ALL
+            .iter()
+            .filter(|goal| self.goals.is_empty() || self.goals.contains(goal));
         for &goal in goals.filter(|goal| **goal != Goal::LargerThanMemory) {
             let space = |size: Bytes| {
                 let usual = Space::for_goal(goal, &[])?;
@@ -114,7 +136,9 @@ impl Options {
             };
             let (small, full) = (space(self.small)?, space(self.size)?);
             // Memory is not durable.
-            if full.baseline.contract().durability == Durability::Durable && is_memory(bench.target)? {
+            if full.baseline.contract().durability == Durability::Durable
+                && is_memory(bench.target)?
+            {
                 continue;
             }
             let start = Instant::now();
@@ -133,18 +157,37 @@ impl Options {
         let environment = self.provenance(export)?;
         let own_name = || format!("{} {}", filesystem(target), environment["cpu"]);
         let words = self.name.clone().unwrap_or_else(own_name).to_lowercase();
-        let words = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        let words = words
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|word| !word.is_empty());
         let name = words.collect::<Vec<_>>().join("-");
-        let is_other = |fact: &(&String, &String)| fact.0 != "date" && environment.get(fact.0) != Some(fact.1);
-        let old = read()?.remove(&name).filter(|old| !old.environment.iter().any(|fact| is_other(&fact)));
+        let is_other =
+            |fact: &(&String, &String)| fact.0 != "date" && environment.get(fact.0) != Some(fact.1);
+        let old = read()?
+            .remove(&name)
+            .filter(|old| !old.environment.iter().any(|fact| is_other(&fact)));
         let (mut goals, answers) = old.map(|old| (old.goals, old.answers)).unwrap_or_default();
         goals.insert(goal.name().to_owned(), gains.clone());
-        write(&name, Grid { environment, goals, answers })?;
+        write(
+            &name,
+            Grid {
+                environment,
+                goals,
+                answers,
+            },
+        )?;
         Ok(name)
     }
 
     fn provenance(&self, export: &Value) -> Result<Provenance> {
-        let Environment { cpu, memory, system, filesystem, device, .. } = environment(export)?;
+        let Environment {
+            cpu,
+            memory,
+            system,
+            filesystem,
+            device,
+            ..
+        } = environment(export)?;
         let fact = |name: &str| export["run"][name].as_str().unwrap_or_default().to_owned();
         let device = device.and_then(|device| device.model).unwrap_or_default();
         let facts = [
@@ -154,9 +197,15 @@ impl Options {
             ("kernel", system.kernel),
             ("filesystem", filesystem.kind),
             ("mount-options", filesystem.mount_options),
-            ("device", format!("{} {device}", filesystem.source).trim().to_owned()),
+            (
+                "device",
+                format!("{} {device}", filesystem.source).trim().to_owned(),
+            ),
             ("version", fact("version")),
-            ("date", fact("started").chars().take("2026-01-01".len()).collect()),
+            (
+                "date",
+                fact("started").chars().take("2026-01-01".len()).collect(),
+            ),
             ("size", self.size.to_string()),
             ("small", self.small.to_string()),
         ];
@@ -167,7 +216,10 @@ impl Options {
 /// Gains with three decimals.
 fn best_first(gains: &Gains) -> toml::Table {
     let rounded = |name: &String| toml::Value::Float(answer::rounded(choice::gain(gains, name)));
-    ranked(gains).into_iter().map(|name| (name.clone(), rounded(&name))).collect()
+    ranked(gains)
+        .into_iter()
+        .map(|name| (name.clone(), rounded(&name)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -177,7 +229,10 @@ mod tests {
     #[test]
     fn a_file_has_the_best_case_first() {
         let gains = Gains::from([("a".to_owned(), 0.5), ("b,c=1".to_owned(), 1.23456)]);
-        assert_eq!(best_first(&gains).to_string(), "\"b,c=1\" = 1.235\na = 0.5\n");
+        assert_eq!(
+            best_first(&gains).to_string(),
+            "\"b,c=1\" = 1.235\na = 0.5\n"
+        );
     }
 
     #[test]

@@ -24,7 +24,12 @@ pub(super) struct Call<'a> {
 
 impl fmt::Display for Call<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "writebench {} ({:?})", self.arguments.join(" "), self.injector)
+        write!(
+            f,
+            "writebench {} ({:?})",
+            self.arguments.join(" "),
+            self.injector
+        )
     }
 }
 
@@ -98,7 +103,10 @@ impl Call<'_> {
             Injection::Signal(signal) => send(Some(child.id()), signal)?,
             Injection::Workers(signal) => {
                 send(worker(), signal)?;
-                return Ok(self.injector.after.map(|every| every.max(Duration::from_millis(50))));
+                return Ok(self
+                    .injector
+                    .after
+                    .map(|every| every.max(Duration::from_millis(50))));
             }
             // The program may create files during the removal.
             Injection::Removal => {
@@ -106,19 +114,30 @@ impl Call<'_> {
                 return Ok((!is_gone).then_some(Duration::from_millis(5)));
             }
             Injection::FileLimit(bytes) => {
-                let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
-                let set = rustix::process::prlimit(Some(Pid::from_child(child)), Resource::Fsize, limit);
+                let limit = Rlimit {
+                    current: Some(bytes),
+                    maximum: Some(bytes),
+                };
+                let set =
+                    rustix::process::prlimit(Some(Pid::from_child(child)), Resource::Fsize, limit);
                 has_ended_or(set.map(drop))?;
             }
             // This ends when the filesystem is full.
             Injection::Fill => {
                 let file = File::create(self.target.join(OTHERS));
-                let _ = io::copy(&mut io::repeat(1), &mut file.context("a file to fill the filesystem")?);
+                let _ = io::copy(
+                    &mut io::repeat(1),
+                    &mut file.context("a file to fill the filesystem")?,
+                );
             }
             Injection::Silence => self.server.map_or(Ok(()), Bindfs::stop)?,
             Injection::PausedProgram | Injection::PausedWorker => {
                 let is_worker = matches!(self.injector.kind, Injection::PausedWorker);
-                let paused = if is_worker { worker() } else { Some(child.id()) };
+                let paused = if is_worker {
+                    worker()
+                } else {
+                    Some(child.id())
+                };
                 send(paused, Signal::STOP)?;
                 std::thread::sleep(PAUSE);
                 send(paused, Signal::CONT)?;
@@ -135,7 +154,9 @@ impl Call<'_> {
 }
 
 fn send(process: Option<u32>, signal: Signal) -> Result<()> {
-    process.map_or(Ok(()), |process| has_ended_or(writebench_testkit::send(process, signal)))
+    process.map_or(Ok(()), |process| {
+        has_ended_or(writebench_testkit::send(process, signal))
+    })
 }
 
 fn has_ended_or(result: rustix::io::Result<()>) -> Result<()> {

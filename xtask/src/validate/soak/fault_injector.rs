@@ -39,24 +39,49 @@ pub(super) enum Injection {
 
 const CACHING: &[Caching] = &[Caching::WriteThrough, Caching::None, Caching::WriteBack];
 
-const ERRORS: &[Errno] =
-    &[Errno::IO, Errno::NOSPC, Errno::DQUOT, Errno::INTR, Errno::OPNOTSUPP, Errno::ROFS, Errno::STALE];
+const ERRORS: &[Errno] = &[
+    Errno::IO,
+    Errno::NOSPC,
+    Errno::DQUOT,
+    Errno::INTR,
+    Errno::OPNOTSUPP,
+    Errno::ROFS,
+    Errno::STALE,
+];
 
 impl FaultInjector {
     pub(super) fn choose(rng: &mut TestRng) -> Self {
         let moment = rng.moment(Duration::from_secs(4));
         let (kind, after) = match rng.below(18) {
             0 | 1 => (Injection::Nothing, None),
-            2 => (Injection::Signal(rng.pick(&[Signal::INT, Signal::TERM, Signal::HUP])), Some(moment)),
+            2 => (
+                Injection::Signal(rng.pick(&[Signal::INT, Signal::TERM, Signal::HUP])),
+                Some(moment),
+            ),
             3 | 4 => (Injection::Signal(Signal::KILL), Some(moment)),
-            5 => (Injection::Workers(rng.pick(&[Signal::KILL, Signal::SEGV, Signal::BUS])), Some(moment / 4)),
+            5 => (
+                Injection::Workers(rng.pick(&[Signal::KILL, Signal::SEGV, Signal::BUS])),
+                Some(moment / 4),
+            ),
             6 => (Injection::Removal, Some(moment)),
             7 => (Injection::Fill, Some(moment)),
-            8 => (Injection::FileLimit(rng.pick(&[16 << 10, 700 << 10, 2 << 20])), Some(Duration::ZERO)),
+            8 => (
+                Injection::FileLimit(rng.pick(&[16 << 10, 700 << 10, 2 << 20])),
+                Some(Duration::ZERO),
+            ),
             9 => (Injection::ReaderLeaves, None),
             10 => {
                 let when = When::Operation(1 + rng.below(6));
-                (Injection::Hang(rng.pick(CACHING), vec![Fault { when, what: What::Hang }]), None)
+                (
+                    Injection::Hang(
+                        rng.pick(CACHING),
+                        vec![Fault {
+                            when,
+                            what: What::Hang,
+                        }],
+                    ),
+                    None,
+                )
             }
             11 | 12 => (Injection::Silence, Some(moment)),
             13 => (Injection::KeptFiles, None),
@@ -73,11 +98,21 @@ impl FaultInjector {
 
     pub(super) fn name(&self) -> String {
         // Without scripts, which differ each time.
-        format!("{:?}", self.kind).split(", [").next().unwrap_or_default().to_owned()
+        format!("{:?}", self.kind)
+            .split(", [")
+            .next()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// `said` on standard error.
-    pub(super) fn allows(&self, work: Work, code: Option<i32>, signal: Option<i32>, said: &str) -> bool {
+    pub(super) fn allows(
+        &self,
+        work: Work,
+        code: Option<i32>,
+        signal: Option<i32>,
+        said: &str,
+    ) -> bool {
         match self.kind {
             Injection::Nothing
             | Injection::ReaderLeaves
@@ -101,7 +136,10 @@ impl FaultInjector {
 
 fn fault(rng: &mut TestRng) -> Fault {
     let when = match rng.below(3) {
-        0 => When::At(rng.pick(&[Call::Write, Call::Read]), rng.below(1 << 20) as u64),
+        0 => When::At(
+            rng.pick(&[Call::Write, Call::Read]),
+            rng.below(1 << 20) as u64,
+        ),
         _ => When::Operation(1 + rng.below(12)),
     };
     let what = match rng.below(8) {

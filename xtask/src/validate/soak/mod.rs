@@ -43,7 +43,11 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     // The count includes orphans, as children of this process.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let parents = memory_and_disk(&options.targets, "soak")?;
-    let watched: Vec<PathBuf> = parents.iter().cloned().chain([std::env::temp_dir()]).collect();
+    let watched: Vec<PathBuf> = parents
+        .iter()
+        .cloned()
+        .chain([std::env::temp_dir()])
+        .collect();
     let before = ResourceSnapshot::now(&watched);
     println!("before: {before}");
 
@@ -69,7 +73,11 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     for line in &record.complaints {
         println!("wrong: {line}");
     }
-    println!("{} left behind, {} wrong (seed {seed})", leftovers.len(), record.complaints.len());
+    println!(
+        "{} left behind, {} wrong (seed {seed})",
+        leftovers.len(),
+        record.complaints.len()
+    );
     Ok(leftovers.is_empty() && record.complaints.is_empty())
 }
 
@@ -95,26 +103,51 @@ struct Record {
 impl Soak {
     fn new(program: Program, parents: &[PathBuf], rng: TestRng) -> Result<Self> {
         let make = |parent: &PathBuf| {
-            let made = tempfile::Builder::new().prefix("writebench-soak-").tempdir_in(parent);
+            let made = tempfile::Builder::new()
+                .prefix("writebench-soak-")
+                .tempdir_in(parent);
             made.with_context(|| format!("a folder in {}", parent.display()))
         };
         let folders = parents.iter().map(make).collect::<Result<Vec<_>>>()?;
         let small = Mounted::tmpfs(SMALL_BYTES)?;
-        std::fs::write(program.home().join(work::COPIED), vec![7; 1 << 20]).context("a file to copy")?;
-        let places =
-            folders.iter().map(|folder| folder.path()).chain([small.path()]).map(Path::to_owned).collect();
-        Ok(Self { program, rng, places, record: Record::default(), _guards: (folders, small) })
+        std::fs::write(program.home().join(work::COPIED), vec![7; 1 << 20])
+            .context("a file to copy")?;
+        let places = folders
+            .iter()
+            .map(|folder| folder.path())
+            .chain([small.path()])
+            .map(Path::to_owned)
+            .collect();
+        Ok(Self {
+            program,
+            rng,
+            places,
+            record: Record::default(),
+            _guards: (folders, small),
+        })
     }
 
     /// Runs one or two programs at once, on one target and one database.
     fn round(&mut self) -> Result<()> {
-        let Self { program, rng, places, record, .. } = self;
+        let Self {
+            program,
+            rng,
+            places,
+            record,
+            ..
+        } = self;
         record.rounds += 1;
         let injector = FaultInjector::choose(rng);
         let small = places.len() - 1;
-        let index = if let Injection::Fill = injector.kind { small } else { rng.below(places.len()) };
+        let index = if let Injection::Fill = injector.kind {
+            small
+        } else {
+            rng.below(places.len())
+        };
         let other = (index + 1 + rng.below(small)) % places.len();
-        let removed = tempfile::Builder::new().prefix("removed-").tempdir_in(&places[index])?;
+        let removed = tempfile::Builder::new()
+            .prefix("removed-")
+            .tempdir_in(&places[index])?;
         let (faulty, bindfs) = match &injector.kind {
             Injection::Faults(caching, script) | Injection::Hang(caching, script) => {
                 let mounted = Faulty::mount("sample", *caching)?;
@@ -139,14 +172,28 @@ impl Soak {
             if hangs {
                 arguments.extend(["--timeout", "2s"].map(str::to_owned));
             }
-            Call { program, work, arguments, injector: &injector, target, server: bindfs.as_ref() }
+            Call {
+                program,
+                work,
+                arguments,
+                injector: &injector,
+                target,
+                server: bindfs.as_ref(),
+            }
         };
         let calls: Vec<Call<'_>> = (0..programs).map(call).collect();
         let ended: Vec<Result<Ended>> = std::thread::scope(|scope| {
-            let started: Vec<_> = calls.iter().map(|call| scope.spawn(|| call.perform())).collect();
+            let started: Vec<_> = calls
+                .iter()
+                .map(|call| scope.spawn(|| call.perform()))
+                .collect();
             started
                 .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a panic"))))
+                .map(|thread| {
+                    thread
+                        .join()
+                        .unwrap_or_else(|_| Err(anyhow::anyhow!("a panic")))
+                })
                 .collect()
         });
         for (call, ended) in calls.iter().zip(ended) {
@@ -175,7 +222,15 @@ impl Soak {
     fn plain_runs(&self) -> Result<()> {
         for place in &self.places {
             let target = place.to_str().context("a path in UTF-8")?;
-            let words = ["run", target, "--case", "write,size=64KiB", "--samples", "1", "--no-limits"];
+            let words = [
+                "run",
+                target,
+                "--case",
+                "write,size=64KiB",
+                "--samples",
+                "1",
+                "--no-limits",
+            ];
             let ended = self.program.call(&words)?;
             ensure!(ended.code == Some(0), "{words:?}: {ended:?}");
         }
@@ -183,8 +238,13 @@ impl Soak {
     }
 
     fn left(&self) -> Vec<String> {
-        let entries = self.places.iter().flat_map(|place| writebench_testkit::entries(place));
-        entries.map(|path| format!("files: {}", path.display())).collect()
+        let entries = self
+            .places
+            .iter()
+            .flat_map(|place| writebench_testkit::entries(place));
+        entries
+            .map(|path| format!("files: {}", path.display()))
+            .collect()
     }
 }
 
@@ -198,18 +258,27 @@ impl Record {
     fn judge(&mut self, call: &Call<'_>, Ended { status, said, peak }: Ended, is_small: bool) {
         let code = status.code();
         let is_usual = code.is_some_and(|code| call.work.codes(is_small).contains(&code));
-        let is_allowed = is_usual || call.injector.allows(call.work, code, status.signal(), &said);
+        let is_allowed = is_usual
+            || call
+                .injector
+                .allows(call.work, code, status.signal(), &said);
         if !is_allowed || said.contains("panicked") {
             self.complain(format!("{call}: {status}: {}", said.trim_end()));
         }
         self.peak.push((peak, call.to_string()));
-        *self.tally.entry((call.work, call.injector.name(), status.to_string())).or_default() += 1;
+        *self
+            .tally
+            .entry((call.work, call.injector.name(), status.to_string()))
+            .or_default() += 1;
     }
 
     fn print(&self) {
         println!("\n{} rounds. Work, fault, ending, count:", self.rounds);
         for ((work, fault, status), count) in &self.tally {
-            println!("{:<12} {fault:<24} {status:<24} {count:>4}", format!("{work:?}"));
+            println!(
+                "{:<12} {fault:<24} {status:<24} {count:>4}",
+                format!("{work:?}")
+            );
         }
         for (index, what) in ["descriptors", "MiB of memory"].iter().enumerate() {
             if let Some((peak, call)) = self.peak.iter().max_by_key(|(peak, _)| peak[index]) {
@@ -231,8 +300,14 @@ mod tests {
         let killed = injector(Injection::Signal(rustix::process::Signal::KILL));
         assert!(killed.allows(Work::Run, None, Some(9), ""));
         assert!(!killed.allows(Work::Run, None, Some(11), ""));
-        assert!(!killed.allows(Work::Run, Some(101), None, ""), "a panic is never allowed");
-        let (locked, said) = (injector(Injection::Lock), "record the run: database is locked");
+        assert!(
+            !killed.allows(Work::Run, Some(101), None, ""),
+            "a panic is never allowed"
+        );
+        let (locked, said) = (
+            injector(Injection::Lock),
+            "record the run: database is locked",
+        );
         assert!(locked.allows(Work::Filesystems, Some(1), None, said));
         assert!(!locked.allows(Work::Filesystems, Some(1), None, "no such file"));
     }

@@ -17,13 +17,27 @@ impl ResourceSnapshot {
         let own = std::process::id();
         // Several mounts may share a mount point. Their lines have numbers.
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let loops = loop_devices().into_iter().map(|(device, file)| format!("{} on {file}", device.display()));
+        let loops = loop_devices()
+            .into_iter()
+            .map(|(device, file)| format!("{} on {file}", device.display()));
         let kinds = [
-            ("files", directories.iter().flat_map(|directory| names(directory)).collect()),
+            (
+                "files",
+                directories
+                    .iter()
+                    .flat_map(|directory| names(directory))
+                    .collect(),
+            ),
             ("mounts", mounts.lines().map(str::to_owned).collect()),
             ("loop devices", loops.collect()),
-            ("FUSE connections", names(Path::new("/sys/fs/fuse/connections"))),
-            ("processes", descendants(own).into_iter().map(described).collect()),
+            (
+                "FUSE connections",
+                names(Path::new("/sys/fs/fuse/connections")),
+            ),
+            (
+                "processes",
+                descendants(own).into_iter().map(described).collect(),
+            ),
             ("descriptors", descriptors(own)),
         ];
         Self(
@@ -50,32 +64,46 @@ impl ResourceSnapshot {
     }
 
     pub(super) fn new_since(&self, before: &Self) -> Vec<String> {
-        self.0.difference(&before.0).map(|(kind, name)| format!("{kind}: {name}")).collect()
+        self.0
+            .difference(&before.0)
+            .map(|(kind, name)| format!("{kind}: {name}"))
+            .collect()
     }
 }
 
 impl fmt::Display for ResourceSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let all: Vec<_> = self.0.iter().map(|(kind, _)| *kind).collect();
-        let counts = all.chunk_by(|a, b| a == b).map(|kind| format!("{} {}", kind.len(), kind[0]));
+        let counts = all
+            .chunk_by(|a, b| a == b)
+            .map(|kind| format!("{} {}", kind.len(), kind[0]));
         f.write_str(&counts.collect::<Vec<_>>().join(", "))
     }
 }
 
 fn names(directory: &Path) -> Vec<String> {
-    entries(directory).iter().map(|path| path.display().to_string()).collect()
+    entries(directory)
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect()
 }
 
 fn described(process: u32) -> String {
     let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-    format!("{process} {}", String::from_utf8_lossy(&line).replace('\0', " ").trim_end())
+    format!(
+        "{process} {}",
+        String::from_utf8_lossy(&line).replace('\0', " ").trim_end()
+    )
 }
 
 /// Without the one that lists them.
 fn descriptors(process: u32) -> Vec<String> {
     let all = entries(&PathBuf::from(format!("/proc/{process}/fd")));
-    let open = all.iter().filter_map(|entry| Some((entry, fs::read_link(entry).ok()?)));
-    open.map(|(entry, file)| format!("{} is {}", entry.display(), file.display())).collect()
+    let open = all
+        .iter()
+        .filter_map(|entry| Some((entry, fs::read_link(entry).ok()?)));
+    open.map(|(entry, file)| format!("{} is {}", entry.display(), file.display()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -94,12 +122,18 @@ mod tests {
         let found = ResourceSnapshot::now(&directories).new_since(&before);
         let new = format!("files: {}", folder.path().join("new").display());
         // Other tests open files at the same time.
-        assert!(found.contains(&new) && !found.iter().any(|line| line.contains("/old")), "{found:?}");
+        assert!(
+            found.contains(&new) && !found.iter().any(|line| line.contains("/old")),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn a_running_process_is_found() {
-        let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let mut child = std::process::Command::new("sleep")
+            .arg("1000")
+            .spawn()
+            .unwrap();
         let found = descendants(std::process::id());
         child.kill().unwrap();
         child.wait().unwrap();

@@ -30,12 +30,27 @@ impl Work {
     /// Sampling commands are more frequent.
     pub(super) fn choose(rng: &mut TestRng) -> Self {
         use Work::{Advise, Compare, Copy, Filesystems, Read, Report, Resume, Run, SideBySide};
-        let others = [SideBySide, Filesystems, Advise, Copy, Resume, Read, Report, Compare];
+        let others = [
+            SideBySide,
+            Filesystems,
+            Advise,
+            Copy,
+            Resume,
+            Read,
+            Report,
+            Compare,
+        ];
         rng.pick(&[&[Run, Run, Run, Run, Run, Resume], &others[..]].concat())
     }
 
     /// Seconds of work, and at most gigabytes of writes.
-    pub(super) fn arguments(self, rng: &mut TestRng, target: &Path, other: &Path, home: &Path) -> Vec<String> {
+    pub(super) fn arguments(
+        self,
+        rng: &mut TestRng,
+        target: &Path,
+        other: &Path,
+        home: &Path,
+    ) -> Vec<String> {
         let mut words = match self {
             Self::Run => "run TARGET --max-bytes 1GiB".to_owned(),
             Self::SideBySide => "run TARGET OTHER --max-bytes 1GiB".to_owned(),
@@ -43,14 +58,22 @@ impl Work {
                 let kinds: Vec<&str> = KINDS.split(' ').collect();
                 let first = rng.below(kinds.len());
                 let second = (first + 1 + rng.below(kinds.len() - 1)) % kinds.len();
-                format!("fs --on {},{} --images TARGET --max-bytes 4GiB", kinds[first], kinds[second])
+                format!(
+                    "fs --on {},{} --images TARGET --max-bytes 4GiB",
+                    kinds[first], kinds[second]
+                )
             }
             Self::Advise => {
                 // One goal refuses the size below, and memory is not durable.
                 let in_memory = is_memory(target).unwrap_or(false);
-                let fits = |goal: &Goal| *goal != Goal::LargerThanMemory && !(in_memory && goal.is_durable());
+                let fits = |goal: &Goal| {
+                    *goal != Goal::LargerThanMemory && !(in_memory && goal.is_durable())
+                };
                 let goals: Vec<Goal> = Goal::ALL.iter().copied().filter(fits).collect();
-                format!("advise --for {} --size 2MiB --budget 4s TARGET", rng.pick(&goals))
+                format!(
+                    "advise --for {} --size 2MiB --budget 4s TARGET",
+                    rng.pick(&goals)
+                )
             }
             Self::Copy => {
                 let number = rng.below(1 << 30);
@@ -60,7 +83,9 @@ impl Work {
             }
             // A resumed run has only a new time limit.
             Self::Resume => "run --resume --budget 5s".to_owned(),
-            Self::Read => rng.pick(&["show", "runs", "show --export json=-"]).to_owned(),
+            Self::Read => rng
+                .pick(&["show", "runs", "show --export json=-"])
+                .to_owned(),
             Self::Report => "report -o HOME/report.html".to_owned(),
             Self::Compare => format!("compare 1 {}", rng.pick(&["2", "3"])),
         };
@@ -72,8 +97,12 @@ impl Work {
             words += " --db HOME/other.db";
         }
         let [target, other, home] = [target, other, home].map(Path::to_string_lossy);
-        let words = words.split_whitespace().map(|word| word.replace("TARGET", &target));
-        words.map(|word| word.replace("OTHER", &other).replace("HOME", &home)).collect()
+        let words = words
+            .split_whitespace()
+            .map(|word| word.replace("TARGET", &target));
+        words
+            .map(|word| word.replace("OTHER", &other).replace("HOME", &home))
+            .collect()
     }
 
     /// Without faults, 1 and 2 mean nothing to resume or compare, 3 and 4 mean no space. `advise` also tries
@@ -96,9 +125,14 @@ impl Work {
 }
 
 pub(super) fn remove_copies(folder: &Path) {
-    let is_copy =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(COPY));
-    for copy in writebench_testkit::entries(folder).iter().filter(|path| is_copy(path)) {
+    let is_copy = |path: &PathBuf| {
+        path.file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with(COPY))
+    };
+    for copy in writebench_testkit::entries(folder)
+        .iter()
+        .filter(|path| is_copy(path))
+    {
         let _ = std::fs::remove_file(copy);
     }
 }

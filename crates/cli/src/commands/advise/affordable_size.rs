@@ -13,7 +13,10 @@ pub(super) fn sentence(cases: &[&Case], limits: &RaceLimits) -> Option<String> {
         return None;
     }
     let size = |case: &Case| Bytes(case.axes().size_bytes).approximate();
-    let paid = cases.iter().find(|case| bytes(case) <= limits.max_bytes).or(cases.last())?;
+    let paid = cases
+        .iter()
+        .find(|case| bytes(case) <= limits.max_bytes)
+        .or(cases.last())?;
     let needed = Bytes(bytes(asked).next_multiple_of(1 << 30));
     Some(format!(
         "The limit of {} pays for finals with {}. For {}, use --max-bytes {needed}.",
@@ -30,7 +33,11 @@ mod tests {
     fn said(sizes: &[&str], max_bytes: u64) -> Option<String> {
         let case = |size: &&str| Case::parse(&format!("write,size={size}")).unwrap();
         let cases: Vec<Case> = sizes.iter().map(case).collect();
-        let limits = RaceLimits { max_bytes, times_written: 2, ..RaceLimits::default() };
+        let limits = RaceLimits {
+            max_bytes,
+            times_written: 2,
+            ..RaceLimits::default()
+        };
         sentence(&cases.iter().collect::<Vec<_>>(), &limits)
     }
 

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use anyhow::Result;
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Goal, SelectedCase, Space, Stage, TargetRecord,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Goal, SelectedCase, Space, Stage,
+    TargetRecord,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, RaceLimits, coordinates};
@@ -54,20 +55,28 @@ impl CandidateSet {
             let unchecked = (case.axes().cache == Cache::Direct && !checks_direct).then(|| format!(
                 "{case}: --max-bytes leaves no room for the {check} that show whether O_DIRECT bypasses the page cache"
             ));
-            let not_durable =
-                target.why_not_durable(case).map(|why| format!("{case}: not durable here: {why}"));
+            let not_durable = target
+                .why_not_durable(case)
+                .map(|why| format!("{case}: not durable here: {why}"));
             let fits = writebench_runner::check_sectors(environment, one)
                 .and_then(|()| writebench_runner::check_memory(environment, one, 0));
             // The baseline was checked before.
-            if let Some(why) = unchecked.or(not_durable).or_else(|| Some(fits.err()?.to_string())) {
+            if let Some(why) = unchecked
+                .or(not_durable)
+                .or_else(|| Some(fits.err()?.to_string()))
+            {
                 set.left_out.push(why);
                 continue;
             }
             let real = set.add(case.clone(), Stage::Final, is_baseline, target);
             // Some cases are invalid at smaller sizes.
             let mut with_sizes = |sizes: &[u64], stage| -> Vec<usize> {
-                let sized = sizes.iter().map(|&bytes| case.with(Axis::Size, &Bytes(bytes).to_string()));
-                sized.map(|case| case.map_or(real, |case| set.add(case, stage, is_baseline, target))).collect()
+                let sized = sizes
+                    .iter()
+                    .map(|&bytes| case.with(Axis::Size, &Bytes(bytes).to_string()));
+                sized
+                    .map(|case| case.map_or(real, |case| set.add(case, stage, is_baseline, target)))
+                    .collect()
             };
             let screening = with_sizes(&screening_bytes, Stage::Screening);
             let finals = [vec![real], with_sizes(&final_bytes[1..], Stage::Final)].concat();
@@ -88,16 +97,24 @@ impl CandidateSet {
         for (candidate, values) in set.candidates.iter_mut().zip(coordinates(&kept)) {
             candidate.values = values;
         }
-        set.limits = RaceLimits { screening_bytes, final_bytes, times_written, ..RaceLimits::default() };
+        set.limits = RaceLimits {
+            screening_bytes,
+            final_bytes,
+            times_written,
+            ..RaceLimits::default()
+        };
         set
     }
 
     /// Takes names without a size. Returns the number of marked candidates.
     pub(super) fn mark_finalists(&mut self, names: &HashSet<String>) -> usize {
         let cases = &self.cases;
-        let is_named = |one: &&mut Candidate| names.contains(&name_without_size(&cases[one.finals[0]]));
+        let is_named =
+            |one: &&mut Candidate| names.contains(&name_without_size(&cases[one.finals[0]]));
         let mut named: Vec<&mut Candidate> = self.candidates.iter_mut().filter(is_named).collect();
-        named.iter_mut().for_each(|candidate| candidate.was_finalist = true);
+        named
+            .iter_mut()
+            .for_each(|candidate| candidate.was_finalist = true);
         named.len()
     }
 
@@ -112,8 +129,8 @@ impl CandidateSet {
     /// Whether --max-bytes pays for six rounds of the finals at the smallest size.
     pub(super) fn check_bytes(&self, direct_check_bytes: u64) -> Result<()> {
         let smallest = self.limits.final_bytes.last().copied().unwrap_or_default();
-        let least =
-            RaceLimits::least_bytes(smallest, self.limits.times_written).saturating_add(direct_check_bytes);
+        let least = RaceLimits::least_bytes(smallest, self.limits.times_written)
+            .saturating_add(direct_check_bytes);
         if self.limits.max_bytes < least {
             let (least, size) = (Bytes(least), Bytes(smallest).approximate());
             return Err(usage!(
@@ -147,38 +164,70 @@ impl CandidateSet {
     pub(super) fn levels(&self) -> String {
         let text = |bytes: &u64| Bytes(*bytes).approximate();
         let screening: Vec<String> = self.limits.screening_bytes.iter().map(text).collect();
-        let finals = self.limits.final_bytes.first().map(text).unwrap_or_default();
+        let finals = self
+            .limits
+            .final_bytes
+            .first()
+            .map(text)
+            .unwrap_or_default();
         match screening.as_slice() {
             [] => format!("all with {finals}"),
-            sizes => format!("screening with {}, finals with {finals}", sizes.join(" and ")),
+            sizes => format!(
+                "screening with {}, finals with {finals}",
+                sizes.join(" and ")
+            ),
         }
     }
 
     pub(super) fn dry_run(&self) -> String {
-        let real = self.candidates.iter().filter_map(|candidate| candidate.finals.first());
-        let cases: String = real.map(|&case| format!("{}\n", self.cases[case])).collect();
+        let real = self
+            .candidates
+            .iter()
+            .filter_map(|candidate| candidate.finals.first());
+        let cases: String = real
+            .map(|&case| format!("{}\n", self.cases[case]))
+            .collect();
         format!(
             "{cases}{}, {}, at most {} in {:?}.{} Nothing was written.\n",
             counted(self.candidates.len(), "candidate"),
             self.levels(),
             Bytes(self.limits.max_bytes).approximate(),
             self.limits.budget,
-            self.affordable_size().map_or(String::new(), |sentence| format!(" {sentence}")),
+            self.affordable_size()
+                .map_or(String::new(), |sentence| format!(" {sentence}")),
         )
     }
 
     pub(super) fn affordable_size(&self) -> Option<String> {
-        let baseline = self.candidates[self.baseline].finals.iter().map(|&case| &self.cases[case]);
+        let baseline = self.candidates[self.baseline]
+            .finals
+            .iter()
+            .map(|&case| &self.cases[case]);
         affordable_size::sentence(&baseline.collect::<Vec<_>>(), &self.limits)
     }
 
     /// Adds a case and its row. Returns the index.
-    pub(super) fn add(&mut self, case: Case, stage: Stage, is_baseline: bool, target: &TargetRecord) -> usize {
+    pub(super) fn add(
+        &mut self,
+        case: Case,
+        stage: Stage,
+        is_baseline: bool,
+        target: &TargetRecord,
+    ) -> usize {
         let name = name_without_size(&case);
-        let label = if is_baseline { format!("baseline: {name}") } else { name };
+        let label = if is_baseline {
+            format!("baseline: {name}")
+        } else {
+            name
+        };
         let origin = CaseOrigin::of_search(stage, is_baseline);
-        let row = SelectedCase { origin, label: Some(label), case: case.clone() };
-        self.deferred.push(vec![selection::record(&row, &target.name)]);
+        let row = SelectedCase {
+            origin,
+            label: Some(label),
+            case: case.clone(),
+        };
+        self.deferred
+            .push(vec![selection::record(&row, &target.name)]);
         self.cases.push(case);
         self.cases.len() - 1
     }

@@ -18,7 +18,9 @@ struct Answer {
 /// Says whose answer it is. `options` complete a command for each goal.
 pub(super) fn recommended(wanted: Option<Goal>, options: &str, global: &Global) -> Result<String> {
     let none = || {
-        usage!("there is no run yet. Name a case, or let `writebench advise --for GOAL` recommend one first")
+        usage!(
+            "there is no run yet. Name a case, or let `writebench advise --for GOAL` recommend one first"
+        )
     };
     let path = database::path(global.db.as_deref())?;
     let store = database::open_if_there(&path)?.ok_or_else(none)?;
@@ -28,18 +30,30 @@ pub(super) fn recommended(wanted: Option<Goal>, options: &str, global: &Global) 
     if let Some(goal) = wanted {
         answers.retain(|answer| answer.goal == goal);
     }
-    let Some(first) = answers.first() else { return Err(no_answer(wanted, number, &report)) };
+    let Some(first) = answers.first() else {
+        return Err(no_answer(wanted, number, &report));
+    };
     let goals = writebench_stats::distinct(answers.iter().map(|answer| answer.goal), |goal| *goal);
     if goals.len() > 1 {
-        let longest = goals.iter().map(|goal| goal.name().len()).max().unwrap_or(0);
+        let longest = goals
+            .iter()
+            .map(|goal| goal.name().len())
+            .max()
+            .unwrap_or(0);
         for Answer { goal, case, .. } in &answers {
-            global.output.note(&format!("writebench code --for {goal:longest$} {options}  {case}"));
+            global.output.note(&format!(
+                "writebench code --for {goal:longest$} {options}  {case}"
+            ));
         }
         let count = counted(goals.len(), "goal");
-        return Err(usage!("run {number} has answers for {count}. Name one of them by --for GOAL"));
+        return Err(usage!(
+            "run {number} has answers for {count}. Name one of them by --for GOAL"
+        ));
     }
     let Answer { goal, target, case } = first;
-    global.output.note(&format!("From run {number}, {goal} on {target}: {case}"));
+    global
+        .output
+        .note(&format!("From run {number}, {goal} on {target}: {case}"));
     Ok(case.clone())
 }
 
@@ -48,30 +62,54 @@ fn answers(report: &Report) -> Vec<Answer> {
     if report.run.status == RunStatus::Running {
         return Vec::new();
     }
-    let first = report.run.targets.first().map(|target| target.path.clone()).unwrap_or_default();
+    let first = report
+        .run
+        .targets
+        .first()
+        .map(|target| target.path.clone())
+        .unwrap_or_default();
     if let (Some(advice), Some(goal)) = (&report.advice, searched_goal(report)) {
-        return vec![Answer { goal, target: first, case: advice.recommended.clone() }];
+        return vec![Answer {
+            goal,
+            target: first,
+            case: advice.recommended.clone(),
+        }];
     }
     // A suite compares the cases of a contract, which is no recommendation.
     let of_goals = report.answers.iter().filter(|_| report.is_of_goals());
     let answer = |answer: &ContractAnswer| {
         let finding = &answer.finding;
-        let case = finding.case.clone().filter(|_| finding.samples >= SAMPLES as usize)?;
+        let case = finding
+            .case
+            .clone()
+            .filter(|_| finding.samples >= SAMPLES as usize)?;
         let target = finding.target.clone().unwrap_or_else(|| first.clone());
-        Some(Answer { goal: Goal::of_contract(&answer.contract)?, target, case })
+        Some(Answer {
+            goal: Goal::of_contract(&answer.contract)?,
+            target,
+            case,
+        })
     };
     of_goals.filter_map(answer).collect()
 }
 
 fn searched_goal(report: &Report) -> Option<Goal> {
-    let baseline = report.cases.iter().find(|case| case.record.origin.is_baseline())?;
+    let baseline = report
+        .cases
+        .iter()
+        .find(|case| case.record.origin.is_baseline())?;
     Goal::of_contract(&baseline.record.contract)
 }
 
 /// With the command of the run, because its target and goal may not be those that the user remembers.
 fn no_answer(wanted: Option<Goal>, number: i64, report: &Report) -> anyhow::Error {
     let run = &report.run;
-    let words: Vec<String> = run.arguments.iter().skip(1).map(|word| quoted(word)).collect();
+    let words: Vec<String> = run
+        .arguments
+        .iter()
+        .skip(1)
+        .map(|word| quoted(word))
+        .collect();
     let command = format!("writebench {}", words.join(" "));
     let goal = wanted.map_or(String::new(), |goal| format!(" for {goal}"));
     let why = why_not(wanted, report);
@@ -100,6 +138,10 @@ fn why_not(wanted: Option<Goal>, report: &Report) -> String {
     let is_meant = |answer: &&ContractAnswer| {
         wanted.is_none_or(|wanted| Goal::of_contract(&answer.contract) == Some(wanted))
     };
-    let answer = report.answers.iter().find(is_meant).map(ContractAnswer::text);
+    let answer = report
+        .answers
+        .iter()
+        .find(is_meant)
+        .map(ContractAnswer::text);
     answer.unwrap_or_else(|| "It did not measure this goal.".to_owned())
 }

@@ -18,20 +18,46 @@ pub(super) struct Images<'c> {
 }
 
 impl<'c> Images<'c> {
-    pub(super) fn plan(below: &'c Path, requests: &'c [FilesystemRequest], cases: &[Case]) -> Result<Self> {
+    pub(super) fn plan(
+        below: &'c Path,
+        requests: &'c [FilesystemRequest],
+        cases: &[Case],
+    ) -> Result<Self> {
         // The source of a copy exists at the same time.
         let bytes = |case: &Case| {
-            case.space_bytes().saturating_mul(if case.method().has_source_file() { 2 } else { 1 })
+            case.space_bytes()
+                .saturating_mul(if case.method().has_source_file() {
+                    2
+                } else {
+                    1
+                })
         };
         let content_bytes = cases.iter().map(bytes).max().unwrap_or(0);
-        let image_bytes =
-            requests.iter().map(|request| request.kind.image_bytes(content_bytes)).fold(0, u64::saturating_add);
-        let in_memory = requests.iter().filter(|request| request.kind.is_in_memory()).count() as u64;
+        let image_bytes = requests
+            .iter()
+            .map(|request| request.kind.image_bytes(content_bytes))
+            .fold(0, u64::saturating_add);
+        let in_memory = requests
+            .iter()
+            .filter(|request| request.kind.is_in_memory())
+            .count() as u64;
         let unknown = |error| usage!("--images {}: {error}", below.display());
-        let are_in_memory = writebench_probe::environment(below).map_err(unknown)?.filesystem.is_in_memory();
+        let are_in_memory = writebench_probe::environment(below)
+            .map_err(unknown)?
+            .filesystem
+            .is_in_memory();
         let images_in_memory = if are_in_memory { image_bytes } else { 0 };
-        let memory_bytes = in_memory.saturating_mul(content_bytes).saturating_add(images_in_memory);
-        Ok(Self { below, requests, content_bytes, bytes: image_bytes, memory_bytes, are_in_memory })
+        let memory_bytes = in_memory
+            .saturating_mul(content_bytes)
+            .saturating_add(images_in_memory);
+        Ok(Self {
+            below,
+            requests,
+            content_bytes,
+            bytes: image_bytes,
+            memory_bytes,
+            are_in_memory,
+        })
     }
 
     /// Checks that the memory holds all images and the data, and that `max_bytes` exceeds the images.
@@ -55,7 +81,8 @@ impl<'c> Images<'c> {
     }
 
     pub(super) fn text(&self) -> String {
-        let line = |request: &FilesystemRequest| match request.kind.image_bytes(self.content_bytes) {
+        let line = |request: &FilesystemRequest| match request.kind.image_bytes(self.content_bytes)
+        {
             0 => format!("{}, in memory\n", request.kind),
             bytes => {
                 let (size, below) = (Bytes(bytes).approximate(), self.below.to_string_lossy());

@@ -11,24 +11,39 @@ pub(super) fn requests(
     mkfs: &[KindOptions],
     mount: &[KindOptions],
 ) -> Result<Vec<FilesystemRequest>> {
-    let kinds = if on.is_empty() { FilesystemKind::defaults() } else { kinds(on)? };
+    let kinds = if on.is_empty() {
+        FilesystemKind::defaults()
+    } else {
+        kinds(on)?
+    };
     let mut requests: Vec<FilesystemRequest> = Vec::new();
     for kind in kinds {
         let is_new = requests.iter().all(|request| request.kind != kind);
         ensure!(is_new, usage!("--on: {kind} is given twice. Give it once"));
-        requests.push(FilesystemRequest { kind, mkfs_options: Vec::new(), mount_options: None });
+        requests.push(FilesystemRequest {
+            kind,
+            mkfs_options: Vec::new(),
+            mount_options: None,
+        });
     }
     for (kind, words) in mkfs {
         let words = shlex::split(words)
             .ok_or_else(|| usage!("--mkfs-options {kind}={words}: a quote is open. Close it"))?;
         if kind.is_in_memory() {
-            return Err(usage!("--mkfs-options {kind}: it is in memory and has no mkfs. Leave out the option"));
+            return Err(usage!(
+                "--mkfs-options {kind}: it is in memory and has no mkfs. Leave out the option"
+            ));
         }
-        request(&mut requests, kind, "--mkfs-options")?.mkfs_options.extend(words);
+        request(&mut requests, kind, "--mkfs-options")?
+            .mkfs_options
+            .extend(words);
     }
     for (kind, options) in mount {
         let request = request(&mut requests, kind, "--mount-options")?;
-        let before = request.mount_options.take().map_or(String::new(), |before| before + ",");
+        let before = request
+            .mount_options
+            .take()
+            .map_or(String::new(), |before| before + ",");
         request.mount_options = Some(before + options);
     }
     Ok(requests)
@@ -39,10 +54,19 @@ fn request<'w>(
     kind: &FilesystemKind,
     option: &str,
 ) -> Result<&'w mut FilesystemRequest> {
-    let names: Vec<String> = requests.iter().map(|request| request.kind.to_string()).collect();
-    requests.iter_mut().find(|request| request.kind == *kind).ok_or_else(|| {
-        usage!("{option} {kind}: the run does not make this kind. Give one of its kinds: {}", names.join(", "))
-    })
+    let names: Vec<String> = requests
+        .iter()
+        .map(|request| request.kind.to_string())
+        .collect();
+    requests
+        .iter_mut()
+        .find(|request| request.kind == *kind)
+        .ok_or_else(|| {
+            usage!(
+                "{option} {kind}: the run does not make this kind. Give one of its kinds: {}",
+                names.join(", ")
+            )
+        })
 }
 
 fn kinds(words: &[String]) -> Result<Vec<FilesystemKind>> {
@@ -70,14 +94,25 @@ fn kinds(words: &[String]) -> Result<Vec<FilesystemKind>> {
 }
 
 pub(super) fn suggestion(word: &str) -> String {
-    let known = FilesystemKind::defaults().into_iter().map(|kind| kind.to_string());
-    did_you_mean(word, known.chain(Layer::ALL.map(|layer| layer.name().to_owned())))
+    let known = FilesystemKind::defaults()
+        .into_iter()
+        .map(|kind| kind.to_string());
+    did_you_mean(
+        word,
+        known.chain(Layer::ALL.map(|layer| layer.name().to_owned())),
+    )
 }
 
 /// `ext4=noatime`.
 pub(super) fn kind_options(text: &str) -> Result<KindOptions, String> {
-    let (kind, options) = text.split_once('=').ok_or("expected KIND=OPTIONS, such as ext4=noatime")?;
-    Ok((kind.parse().map_err(|error: writebench_filesystems::Error| error.to_string())?, options.to_owned()))
+    let (kind, options) = text
+        .split_once('=')
+        .ok_or("expected KIND=OPTIONS, such as ext4=noatime")?;
+    Ok((
+        kind.parse()
+            .map_err(|error: writebench_filesystems::Error| error.to_string())?,
+        options.to_owned(),
+    ))
 }
 
 #[cfg(test)]
@@ -86,13 +121,28 @@ mod tests {
 
     fn named(words: &str) -> Vec<String> {
         let words: Vec<String> = words.split(',').map(str::to_owned).collect();
-        kinds(&words).unwrap().iter().map(ToString::to_string).collect()
+        kinds(&words)
+            .unwrap()
+            .iter()
+            .map(ToString::to_string)
+            .collect()
     }
 
     #[test]
     fn overlay_and_fuse_alone_use_each_of_the_other_kinds() {
-        assert_eq!(named("ext4,overlay,xfs"), ["ext4", "overlay:ext4", "overlay:xfs", "xfs"]);
-        assert_eq!(named("tmpfs,fuse,overlay:ext4"), ["tmpfs", "fuse:tmpfs", "overlay:ext4"]);
-        assert!(kinds(&["overlay".to_owned()]).unwrap_err().to_string().contains("on which filesystem?"));
+        assert_eq!(
+            named("ext4,overlay,xfs"),
+            ["ext4", "overlay:ext4", "overlay:xfs", "xfs"]
+        );
+        assert_eq!(
+            named("tmpfs,fuse,overlay:ext4"),
+            ["tmpfs", "fuse:tmpfs", "overlay:ext4"]
+        );
+        assert!(
+            kinds(&["overlay".to_owned()])
+                .unwrap_err()
+                .to_string()
+                .contains("on which filesystem?")
+        );
     }
 }

@@ -14,8 +14,12 @@ pub(super) struct ClockOffset {
 impl ClockOffset {
     /// From round trips: the send time, the other's time in its answer, and the receive time.
     pub(super) fn from_round_trips(trips: &[[u64; 3]]) -> Self {
-        let shortest = trips.iter().min_by_key(|[left, _, came]| came.saturating_sub(*left));
-        let Some(&[left, theirs, came]) = shortest else { return Self::default() };
+        let shortest = trips
+            .iter()
+            .min_by_key(|[left, _, came]| came.saturating_sub(*left));
+        let Some(&[left, theirs, came]) = shortest else {
+            return Self::default();
+        };
         let middle = left + came.saturating_sub(left) / 2;
         Self {
             ahead_ns: signed(theirs) - signed(middle),
@@ -27,7 +31,10 @@ impl ClockOffset {
     pub(super) fn between(before: Self, after: Self) -> Self {
         let ahead_ns = before.ahead_ns + (after.ahead_ns - before.ahead_ns) / 2;
         let drift = before.ahead_ns.abs_diff(after.ahead_ns).div_ceil(2);
-        Self { ahead_ns, uncertainty_ns: before.uncertainty_ns.max(after.uncertainty_ns) + drift }
+        Self {
+            ahead_ns,
+            uncertainty_ns: before.uncertainty_ns.max(after.uncertainty_ns) + drift,
+        }
     }
 
     /// Converts the other's time into the first rank's.
@@ -48,7 +55,13 @@ mod tests {
     fn the_shortest_round_trip_counts() {
         // The other clock is 1000 ahead, and the first answer is delayed.
         let offset = ClockOffset::from_round_trips(&[[100, 1110, 900], [2000, 3010, 2020]]);
-        assert_eq!(offset, ClockOffset { ahead_ns: 1000, uncertainty_ns: 10 });
+        assert_eq!(
+            offset,
+            ClockOffset {
+                ahead_ns: 1000,
+                uncertainty_ns: 10
+            }
+        );
         assert_eq!(offset.own_time(3010), 2010);
     }
 
@@ -61,7 +74,16 @@ mod tests {
 
     #[test]
     fn drift_widens_the_error() {
-        let at = |ahead_ns| ClockOffset { ahead_ns, uncertainty_ns: 10 };
-        assert_eq!(ClockOffset::between(at(100), at(140)), ClockOffset { ahead_ns: 120, uncertainty_ns: 30 });
+        let at = |ahead_ns| ClockOffset {
+            ahead_ns,
+            uncertainty_ns: 10,
+        };
+        assert_eq!(
+            ClockOffset::between(at(100), at(140)),
+            ClockOffset {
+                ahead_ns: 120,
+                uncertainty_ns: 30
+            }
+        );
     }
 }

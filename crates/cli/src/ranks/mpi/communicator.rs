@@ -43,8 +43,8 @@ pub(crate) fn library() -> Option<String> {
 
 impl Ranks {
     pub(super) fn join(launched: LaunchedRank) -> Result<Self> {
-        let (universe, _) =
-            mpi::initialize_with_threading(mpi::Threading::Serialized).context("MPI was initialized before")?;
+        let (universe, _) = mpi::initialize_with_threading(mpi::Threading::Serialized)
+            .context("MPI was initialized before")?;
         let world = universe.world();
         let library = library().unwrap_or_default();
         ensure!(
@@ -58,10 +58,23 @@ impl Ranks {
         // Sleeps of microseconds last no longer.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         let (groups, nodes) = (HashMap::new(), Nodes::new(Vec::new()));
-        let mut ranks = Self { groups, group_size: launched.size, nodes, world, _universe: universe };
+        let mut ranks = Self {
+            groups,
+            group_size: launched.size,
+            nodes,
+            world,
+            _universe: universe,
+        };
         ranks.join_group(launched.size);
-        let uname = || rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let hosts = ranks.gather(&std::env::var(NODE).unwrap_or_else(|_| uname())).join("\n");
+        let uname = || {
+            rustix::system::uname()
+                .nodename()
+                .to_string_lossy()
+                .into_owned()
+        };
+        let hosts = ranks
+            .gather(&std::env::var(NODE).unwrap_or_else(|_| uname()))
+            .join("\n");
         ranks.nodes = Nodes::new(ranks.broadcast(&hosts).lines().map(str::to_owned).collect());
         Ok(ranks)
     }
@@ -80,7 +93,9 @@ impl Ranks {
         let mut bytes = own.as_bytes().to_vec();
         let mut length = bytes.len() as u64;
         // A non-blocking collective call does not match a blocking one.
-        mpi::request::scope(|scope| complete(root.immediate_broadcast_into(scope, &mut length), false));
+        mpi::request::scope(|scope| {
+            complete(root.immediate_broadcast_into(scope, &mut length), false)
+        });
         bytes.resize(usize::try_from(length).unwrap_or(0), 0);
         root.broadcast_into(&mut bytes[..]);
         String::from_utf8_lossy(&bytes).into_owned()
@@ -89,8 +104,14 @@ impl Ranks {
     /// Forms a group of the first ranks. A collective call. Returns whether this rank is a member.
     pub(super) fn join_group(&mut self, ranks: u32) -> bool {
         let is_in = self.rank() < ranks;
-        let color = if is_in { Color::with_value(1) } else { Color::undefined() };
-        self.groups.entry(ranks).or_insert_with(|| self.world.split_by_color(color));
+        let color = if is_in {
+            Color::with_value(1)
+        } else {
+            Color::undefined()
+        };
+        self.groups
+            .entry(ranks)
+            .or_insert_with(|| self.world.split_by_color(color));
         self.group_size = ranks;
         is_in
     }
@@ -101,10 +122,13 @@ impl Ranks {
 
     /// Waits for the group. Returns whether all have succeeded.
     pub(super) fn wait_for_group(&self, has_succeeded: bool) -> bool {
-        let Some(group) = self.group() else { return false };
+        let Some(group) = self.group() else {
+            return false;
+        };
         let (own, mut failed) = (u8::from(!has_succeeded), 0u8);
         mpi::request::scope(|scope| {
-            let request = group.immediate_all_reduce_into(scope, &own, &mut failed, SystemOperation::max());
+            let request =
+                group.immediate_all_reduce_into(scope, &own, &mut failed, SystemOperation::max());
             complete(request, true);
         });
         failed == 0
@@ -113,20 +137,29 @@ impl Ranks {
     /// Sends the texts of the group to its first rank.
     pub(super) fn gather(&self, own: &str) -> Vec<String> {
         self.wait_for_group(true);
-        let Some(group) = self.group() else { return Vec::new() };
+        let Some(group) = self.group() else {
+            return Vec::new();
+        };
         if group.rank() > 0 {
             group.process_at_rank(0).send(own.as_bytes());
             return Vec::new();
         }
-        let from = |rank| String::from_utf8_lossy(&group.process_at_rank(rank).receive_vec().0).into_owned();
-        std::iter::once(own.to_owned()).chain((1..group.size()).map(from)).collect()
+        let from = |rank| {
+            String::from_utf8_lossy(&group.process_at_rank(rank).receive_vec().0).into_owned()
+        };
+        std::iter::once(own.to_owned())
+            .chain((1..group.size()).map(from))
+            .collect()
     }
 
     /// Compares the clocks of all nodes with the first rank's. Returns the offset of each other node by its first rank.
     pub(super) fn compare_clocks(&self) -> HashMap<u32, ClockOffset> {
         let firsts = self.nodes.others_first(self.group_size);
         if self.rank() == 0 {
-            return firsts.into_iter().map(|rank| (rank, self.clock_offset(rank))).collect();
+            return firsts
+                .into_iter()
+                .map(|rank| (rank, self.clock_offset(rank)))
+                .collect();
         }
         if firsts.contains(&self.rank()) {
             let first = self.world.process_at_rank(0);
@@ -174,7 +207,9 @@ fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, gives_u
             std::thread::yield_now();
             continue;
         }
-        std::thread::sleep((waited / 1024).clamp(Duration::from_micros(10), Duration::from_micros(500)));
+        std::thread::sleep(
+            (waited / 1024).clamp(Duration::from_micros(10), Duration::from_micros(500)),
+        );
         if gives_up && is_stopped() {
             let since = *stopped.get_or_insert_with(Instant::now);
             if since.elapsed() > STOP_TIMEOUT {

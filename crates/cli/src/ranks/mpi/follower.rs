@@ -29,10 +29,18 @@ pub(super) fn follow(ranks: Ranks) {
 }
 
 fn take_shares(ranks: Ranks, name: &str) -> Result<()> {
-    let Message::WorkIn(directories) = receive(&ranks)? else { return Ok(()) };
-    let mut group = SampleRanks { ranks, in_process: None };
+    let Message::WorkIn(directories) = receive(&ranks)? else {
+        return Ok(());
+    };
+    let mut group = SampleRanks {
+        ranks,
+        in_process: None,
+    };
     let seen = wait_for_all(directories);
-    let why = seen.as_ref().err().map(|error| format!("{name}: {error:#}"));
+    let why = seen
+        .as_ref()
+        .err()
+        .map(|error| format!("{name}: {error:#}"));
     group.ranks.join_group(group.ranks.size());
     group.ranks.gather(&why.unwrap_or_default());
     let Ok((command, in_process)) = seen else {
@@ -68,9 +76,15 @@ fn wait_for_all(directories: Vec<String>) -> Result<(WorkerCommand, InProcess)> 
         let seen = wait_for(&path).with_context(|| format!("does not see {}", path.display()));
         Ok((directory, seen?))
     };
-    let directories = directories.into_iter().map(see).collect::<Result<Vec<_>>>()?;
+    let directories = directories
+        .into_iter()
+        .map(see)
+        .collect::<Result<Vec<_>>>()?;
     let in_process = InProcess::new(&directories)?;
-    let plan = WorkerPlan { directories, ..WorkerPlan::default() };
+    let plan = WorkerPlan {
+        directories,
+        ..WorkerPlan::default()
+    };
     Ok((processes::worker(&plan, true)?, in_process))
 }
 

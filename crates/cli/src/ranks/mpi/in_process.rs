@@ -20,8 +20,12 @@ pub(super) struct InProcess {
 
 impl InProcess {
     pub(super) fn new(directories: &[(String, [u64; 2])]) -> Result<Self> {
-        let available = || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
-        Ok(Self { directories: open_directories(directories)?, engine: Engine::new(None, available, &|_| {}) })
+        let available =
+            || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
+        Ok(Self {
+            directories: open_directories(directories)?,
+            engine: Engine::new(None, available, &|_| {}),
+        })
     }
 }
 
@@ -41,11 +45,23 @@ impl Communicator for SampleRanks {
         RankSampleRequest { sample, role }: RankSampleRequest,
     ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
         let none = || RunnerError::Protocol("a sample before its directories".to_owned());
-        let InProcess { directories, engine } = self.in_process.as_mut().ok_or_else(none)?;
-        let targets: Vec<_> =
-            directories.iter().map(|directory| Target::Directory(directory.as_fd())).collect();
+        let InProcess {
+            directories,
+            engine,
+        } = self.in_process.as_mut().ok_or_else(none)?;
+        let targets: Vec<_> = directories
+            .iter()
+            .map(|directory| Target::Directory(directory.as_fd()))
+            .collect();
         let target = numbered(&targets, sample.target)?;
-        Ok(run_sample(engine, target, &sample, role, Some(&mut self.ranks), &|_| {}))
+        Ok(run_sample(
+            engine,
+            target,
+            &sample,
+            role,
+            Some(&mut self.ranks),
+            &|_| {},
+        ))
     }
 }
 

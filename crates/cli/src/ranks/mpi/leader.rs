@@ -25,7 +25,13 @@ pub(super) struct MpiLeader {
 
 impl MpiLeader {
     pub(super) fn new(ranks: Ranks) -> Self {
-        Self { group: SampleRanks { ranks, in_process: None }, before: HashMap::new() }
+        Self {
+            group: SampleRanks {
+                ranks,
+                in_process: None,
+            },
+            before: HashMap::new(),
+        }
     }
 }
 
@@ -40,10 +46,15 @@ impl Coordinator for MpiLeader {
 
     fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankRole)> {
         let message = Message::RunSample(Box::new(share.clone()));
-        self.group.ranks.broadcast(&serde_json::to_string(&message)?);
+        self.group
+            .ranks
+            .broadcast(&serde_json::to_string(&message)?);
         self.group.ranks.join_group(share.ranks);
         self.before = self.group.ranks.compare_clocks();
-        Ok((self.group.ranks.nodes.name(0), self.group.ranks.nodes.role(0, share.ranks)))
+        Ok((
+            self.group.ranks.nodes.name(0),
+            self.group.ranks.nodes.role(0, share.ranks),
+        ))
     }
 
     fn gather(&mut self, own: Report) -> io::Result<Vec<Report>> {
@@ -55,8 +66,9 @@ impl Coordinator for MpiLeader {
             let first = self.group.ranks.nodes.first_beside(report.rank.rank);
             let offsets = self.before.get(&first).zip(after.get(&first));
             // None on the first rank's node.
-            let offset =
-                offsets.map(|(before, after)| ClockOffset::between(*before, *after)).unwrap_or_default();
+            let offset = offsets
+                .map(|(before, after)| ClockOffset::between(*before, *after))
+                .unwrap_or_default();
             report.timestamps = report.timestamps.moved(|time| offset.own_time(time));
             report.clock_uncertainty_ns = offset.uncertainty_ns;
         }
@@ -71,24 +83,46 @@ impl Leader for MpiLeader {
             mpi: library().unwrap_or_default(),
             interconnect: writebench_probe::interconnect(),
             earlier_nodes: Vec::new(),
-            job: std::env::var("SLURM_JOB_ID").ok().map(|number| format!("Slurm job {number}")),
+            job: std::env::var("SLURM_JOB_ID")
+                .ok()
+                .map(|number| format!("Slurm job {number}")),
         }
     }
 
     fn work_in(&mut self, directories: Vec<String>) -> Result<()> {
-        self.group.ranks.broadcast(&serde_json::to_string(&Message::WorkIn(directories.clone()))?);
+        self.group
+            .ranks
+            .broadcast(&serde_json::to_string(&Message::WorkIn(
+                directories.clone(),
+            ))?);
         self.group.ranks.join_group(self.group.ranks.size());
-        let blind: Vec<String> =
-            self.group.ranks.gather("").into_iter().filter(|why| !why.is_empty()).collect();
+        let blind: Vec<String> = self
+            .group
+            .ranks
+            .gather("")
+            .into_iter()
+            .filter(|why| !why.is_empty())
+            .collect();
         if blind.is_empty() {
-            let identified = |path: String| identity(&path_from_text(&path)).map(|identity| (path, identity));
-            let directories = directories.into_iter().map(identified).collect::<io::Result<Vec<_>>>()?;
+            let identified =
+                |path: String| identity(&path_from_text(&path)).map(|identity| (path, identity));
+            let directories = directories
+                .into_iter()
+                .map(identified)
+                .collect::<io::Result<Vec<_>>>()?;
             self.group.in_process = Some(InProcess::new(&directories)?);
             return Ok(());
         }
         let more = blind.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(", and {more} more ranks") } else { String::new() };
-        bail!("{}{more}. Is it a shared filesystem?", blind[..blind.len().min(NAMED)].join(", "))
+        let more = if more > 0 {
+            format!(", and {more} more ranks")
+        } else {
+            String::new()
+        };
+        bail!(
+            "{}{more}. Is it a shared filesystem?",
+            blind[..blind.len().min(NAMED)].join(", ")
+        )
     }
 }
 

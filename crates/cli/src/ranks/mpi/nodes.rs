@@ -13,7 +13,10 @@ pub(super) struct Nodes {
 impl Nodes {
     pub(super) fn new(hosts: Vec<String>) -> Self {
         let mut first_on: HashMap<&str, u32> = HashMap::new();
-        let firsts = (0..).zip(&hosts).map(|(rank, host)| *first_on.entry(host).or_insert(rank)).collect();
+        let firsts = (0..)
+            .zip(&hosts)
+            .map(|(rank, host)| *first_on.entry(host).or_insert(rank))
+            .collect();
         Self { hosts, firsts }
     }
 
@@ -22,7 +25,10 @@ impl Nodes {
     }
 
     pub(super) fn name(&self, rank: u32) -> RankName {
-        RankName { rank, host: self.hosts[rank as usize].clone() }
+        RankName {
+            rank,
+            host: self.hosts[rank as usize].clone(),
+        }
     }
 
     /// Ranks, by the first rank of their node.
@@ -36,13 +42,18 @@ impl Nodes {
 
     /// The nodes in the order of their first ranks.
     pub(super) fn list(&self) -> Vec<Node> {
-        let node = |(first, ranks): (u32, Vec<u32>)| Node { host: self.name(first).host, ranks: count(&ranks) };
+        let node = |(first, ranks): (u32, Vec<u32>)| Node {
+            host: self.name(first).host,
+            ranks: count(&ranks),
+        };
         self.by_first(u32::MAX).into_iter().map(node).collect()
     }
 
     /// The first rank of each other node, of a group.
     pub(super) fn others_first(&self, ranks: u32) -> Vec<u32> {
-        (1..ranks).filter(|&rank| self.first_beside(rank) == rank).collect()
+        (1..ranks)
+            .filter(|&rank| self.first_beside(rank) == rank)
+            .collect()
     }
 
     /// Each rank reads back the data of one other rank, on another node unless one has more than half of the ranks. Together
@@ -54,7 +65,11 @@ impl Nodes {
         // Ranks are sorted by node, so a shift by the largest node's size leads to another node.
         let all: Vec<u32> = nodes.into_values().flatten().collect();
         let at = all.iter().position(|&other| other == rank).unwrap_or(0);
-        RankRole { rank, verifies: all[(at + most) % all.len()], ranks_beside }
+        RankRole {
+            rank,
+            verifies: all[(at + most) % all.len()],
+            ranks_beside,
+        }
     }
 }
 
@@ -72,34 +87,64 @@ mod tests {
 
     fn verified(hosts: &[&str]) -> Vec<u32> {
         let ranks = u32::try_from(hosts.len()).unwrap();
-        (0..ranks).map(|rank| nodes(hosts).role(rank, ranks).verifies).collect()
+        (0..ranks)
+            .map(|rank| nodes(hosts).role(rank, ranks).verifies)
+            .collect()
     }
 
     #[test]
     fn each_rank_reads_back_data_of_another_node() {
         assert_eq!(verified(&["a", "a", "b", "b"]), [2, 3, 0, 1]);
-        for hosts in [&["a", "b", "a", "b", "c"][..], &["a", "a", "b", "c", "c"], &["a", "b", "c"]] {
+        for hosts in [
+            &["a", "b", "a", "b", "c"][..],
+            &["a", "a", "b", "c", "c"],
+            &["a", "b", "c"],
+        ] {
             for (rank, verified) in (0u32..).zip(verified(hosts)) {
-                assert!(hosts[rank as usize] != hosts[verified as usize], "{hosts:?}: {rank} reads {verified}");
+                assert!(
+                    hosts[rank as usize] != hosts[verified as usize],
+                    "{hosts:?}: {rank} reads {verified}"
+                );
             }
         }
         let nodes = nodes(&["a", "a", "b", "b"]);
-        assert_eq!(nodes.role(0, 2), RankRole { rank: 0, verifies: 0, ranks_beside: 2 }, "one node");
+        assert_eq!(
+            nodes.role(0, 2),
+            RankRole {
+                rank: 0,
+                verifies: 0,
+                ranks_beside: 2
+            },
+            "one node"
+        );
     }
 
     #[test]
     fn one_rank_reads_back_the_data_of_each() {
-        for hosts in [&["a"][..], &["a", "b", "b", "b"], &["a", "a", "b"], &["a", "b", "a", "b", "c"]] {
+        for hosts in [
+            &["a"][..],
+            &["a", "b", "b", "b"],
+            &["a", "a", "b"],
+            &["a", "b", "a", "b", "c"],
+        ] {
             let mut verified = verified(hosts);
             verified.sort_unstable();
-            assert_eq!(verified, (0..u32::try_from(hosts.len()).unwrap()).collect::<Vec<_>>(), "{hosts:?}");
+            assert_eq!(
+                verified,
+                (0..u32::try_from(hosts.len()).unwrap()).collect::<Vec<_>>(),
+                "{hosts:?}"
+            );
         }
     }
 
     #[test]
     fn nodes_are_listed_by_their_first_ranks() {
         let nodes = nodes(&["b", "a", "b"]);
-        let list: Vec<(String, u32)> = nodes.list().into_iter().map(|node| (node.host, node.ranks)).collect();
+        let list: Vec<(String, u32)> = nodes
+            .list()
+            .into_iter()
+            .map(|node| (node.host, node.ranks))
+            .collect();
         assert_eq!(list, [("b".to_owned(), 2), ("a".to_owned(), 1)]);
         assert_eq!(nodes.others_first(3), [1]);
         assert_eq!([0, 1, 2].map(|rank| nodes.first_beside(rank)), [0, 1, 0]);

@@ -24,7 +24,11 @@ pub(super) fn needs(language: Language, name: &str) -> Vec<Need> {
         Language::Java => &["javac", "java"],
     };
     let package = requires_package(language, name).then_some(Need::NodePackage);
-    programs.iter().map(|name| Need::Program(name)).chain(package).collect()
+    programs
+        .iter()
+        .map(|name| Need::Program(name))
+        .chain(package)
+        .collect()
 }
 
 fn requires_package(language: Language, name: &str) -> bool {
@@ -47,28 +51,50 @@ type Programs = HashMap<(&'static str, String), Arc<OnceLock<Result<Built, Strin
 static PROGRAMS: LazyLock<Mutex<Programs>> = LazyLock::new(Mutex::default);
 
 pub(crate) fn remove_programs() {
-    PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    PROGRAMS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clear();
 }
 
 /// The files at a target. A program splits its source into the files of a set.
-pub(super) fn files_at<'c>(target: &Path, case: &Case, content: &'c [u8]) -> Vec<(PathBuf, &'c [u8])> {
+pub(super) fn files_at<'c>(
+    target: &Path,
+    case: &Case,
+    content: &'c [u8],
+) -> Vec<(PathBuf, &'c [u8])> {
     let size = case.axes().file_size;
     if !case.method().writes_set() || size == FileSize::Whole {
         return vec![(target.to_owned(), content)];
     }
     let mut rest = content;
-    let files = size.files(content.len() as u64).enumerate().map(|(number, range)| {
-        let content = rest.split_off(..usize::try_from(range.length).expect("a part of the content"));
-        (target.join(format!("writebench{number:07}")), content.expect("a part of the content"))
-    });
+    let files = size
+        .files(content.len() as u64)
+        .enumerate()
+        .map(|(number, range)| {
+            let content =
+                rest.split_off(..usize::try_from(range.length).expect("a part of the content"));
+            (
+                target.join(format!("writebench{number:07}")),
+                content.expect("a part of the content"),
+            )
+        });
     files.collect()
 }
 
 /// Or the refusal.
-pub(super) fn text(case: &str, language: Language, more: &[&str]) -> Result<Result<String, String>> {
+pub(super) fn text(
+    case: &str,
+    language: Language,
+    more: &[&str],
+) -> Result<Result<String, String>> {
     let words = [&["code", case, "--lang", language.name()], more].concat();
     let ended = program()?.call(&words)?;
-    Ok(if ended.code == Some(0) { Ok(ended.stdout) } else { Err(ended.stderr) })
+    Ok(if ended.code == Some(0) {
+        Ok(ended.stdout)
+    } else {
+        Err(ended.stderr)
+    })
 }
 
 impl Built {
@@ -86,26 +112,43 @@ impl Built {
 
     pub(super) fn from_text(text: &str, language: Language) -> Result<Self> {
         let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
-        let program = Arc::clone(programs.entry((language.name(), text.to_owned())).or_default());
+        let program = Arc::clone(
+            programs
+                .entry((language.name(), text.to_owned()))
+                .or_default(),
+        );
         drop(programs);
-        let built = program.get_or_init(|| Self::compile(text, language).map_err(|error| format!("{error:#}")));
+        let built = program
+            .get_or_init(|| Self::compile(text, language).map_err(|error| format!("{error:#}")));
         built.clone().map_err(anyhow::Error::msg)
     }
 
     fn compile(text: &str, language: Language) -> Result<Self> {
-        let directory = tempfile::Builder::new().prefix("writebench-snippet-").tempdir()?;
+        let directory = tempfile::Builder::new()
+            .prefix("writebench-snippet-")
+            .tempdir()?;
         let words = compiled(text, language, directory.path(), Purpose::Test)?;
-        Ok(Self { _directory: Arc::new(directory), words })
+        Ok(Self {
+            _directory: Arc::new(directory),
+            words,
+        })
     }
 
     pub(super) fn command(&self, directory: &Path, source: &Path, target: &Path) -> Command {
         let (program, words) = self.words.split_first().expect("a program");
         let mut command = Command::new(program);
-        command.args(words).arg(source).arg(target).current_dir(directory).env("LC_ALL", "C");
+        command
+            .args(words)
+            .arg(source)
+            .arg(target)
+            .current_dir(directory)
+            .env("LC_ALL", "C");
         command
     }
 
     pub(super) fn output(&self, directory: &Path, source: &Path, target: &Path) -> Result<Output> {
-        self.command(directory, source, target).output().context("start the program")
+        self.command(directory, source, target)
+            .output()
+            .context("start the program")
     }
 }

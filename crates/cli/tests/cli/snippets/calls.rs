@@ -14,26 +14,60 @@ use crate::syscalls::{Calls, promise_of, traced_other};
 pub(crate) fn add(trials: &mut Trials) {
     let promises = promises();
     for (language, (case, promise)) in in_all_languages(&promises) {
-        let kind = if promise.0.contains("huge=collapse") { Kind::Tmpfs } else { Kind::Ext4 };
+        let kind = if promise.0.contains("huge=collapse") {
+            Kind::Tmpfs
+        } else {
+            Kind::Ext4
+        };
         let on_image = case.method().name() == "ficlone";
-        let place = if on_image { Need::Image("xfs") } else { Need::Filesystem(kind) };
+        let place = if on_image {
+            Need::Image("xfs")
+        } else {
+            Need::Filesystem(kind)
+        };
         let needs = [&needs(language, promise.0)[..], &[Need::Strace, place]].concat();
         let (case, calls) = (case.clone(), promise.1);
-        let name = format!("snippets: {}: the code makes the calls of {}", language.name(), promise.0);
+        let name = format!(
+            "snippets: {}: the code makes the calls of {}",
+            language.name(),
+            promise.0
+        );
         // A producer fills whole buffers.
         if streams(&case) && case.axes().chunk_size_bytes <= case.axes().size_bytes {
             let (case, name) = (case.clone(), format!("{name}, for a producer"));
-            let call = move || keeps(&case, language, calls, directory_on(kind).path(), &["--stream"]);
+            let call = move || {
+                keeps(
+                    &case,
+                    language,
+                    calls,
+                    directory_on(kind).path(),
+                    &["--stream"],
+                )
+            };
             trials.add(name, &needs, call);
         }
         if appends(&case, language) && case.axes().chunk_size_bytes <= case.axes().size_bytes {
             let (case, name) = (case.clone(), format!("{name}, for a log"));
-            let call = move || keeps(&case, language, calls, directory_on(kind).path(), &["--append"]);
+            let call = move || {
+                keeps(
+                    &case,
+                    language,
+                    calls,
+                    directory_on(kind).path(),
+                    &["--append"],
+                )
+            };
             trials.add(name, &needs, call);
         }
         trials.add(name, &needs, move || {
             if on_image {
-                keeps(&case, language, calls, &Image::mount("xfs", 512 << 20)?.path(), &[])
+                keeps(
+                    &case,
+                    language,
+                    calls,
+                    &Image::mount("xfs", 512 << 20)?.path(),
+                    &[],
+                )
             } else {
                 keeps(&case, language, calls, directory_on(kind).path(), &[])
             }
@@ -41,15 +75,33 @@ pub(crate) fn add(trials: &mut Trials) {
     }
 }
 
-fn keeps(case: &Case, language: Language, promised: &[(&str, usize)], on: &Path, more: &[&str]) -> Result<()> {
+fn keeps(
+    case: &Case,
+    language: Language,
+    promised: &[(&str, usize)],
+    on: &Path,
+    more: &[&str],
+) -> Result<()> {
     let name = case.to_string();
-    let Some(built) = Built::for_case(&name, language, more)? else { return Ok(()) };
+    let Some(built) = Built::for_case(&name, language, more)? else {
+        return Ok(());
+    };
     // The calls on a set's directory count too.
-    let directory = on.join(if case.method().writes_set() { "sample-set" } else { ".writebench-snippet" });
+    let directory = on.join(if case.method().writes_set() {
+        "sample-set"
+    } else {
+        ".writebench-snippet"
+    });
     std::fs::create_dir(&directory)?;
     let is_log = more.contains(&"--append");
-    let content =
-        vec![7; if is_log { log_content_bytes(case)? } else { usize::try_from(case.axes().size_bytes)? }];
+    let content = vec![
+        7;
+        if is_log {
+            log_content_bytes(case)?
+        } else {
+            usize::try_from(case.axes().size_bytes)?
+        }
+    ];
     std::fs::write(directory.join("copied"), &content)?;
     let target = directory.join("sample");
     let files = files_at(&target, case, &content);
@@ -64,17 +116,35 @@ fn keeps(case: &Case, language: Language, promised: &[(&str, usize)], on: &Path,
     let log = tempfile::NamedTempFile::new()?;
     let command = built.command(&directory, Path::new("copied"), Path::new("sample"));
     let found = traced_other(&command, log.path(), "/sample").context("under strace")?;
-    let (found, promised) = (of_snippet(&found, case, language), promised_of_snippet(case, promised));
-    let promised = if is_log { of_log(&promised, case, content.len()) } else { promised };
-    ensure!(found == promised, "found {found:#?}\npromised {promised:#?}");
+    let (found, promised) = (
+        of_snippet(&found, case, language),
+        promised_of_snippet(case, promised),
+    );
+    let promised = if is_log {
+        of_log(&promised, case, content.len())
+    } else {
+        promised
+    };
+    ensure!(
+        found == promised,
+        "found {found:#?}\npromised {promised:#?}"
+    );
     if is_log {
         let file = std::fs::read(&target)?;
         let (records, rest) = log_file::records(&file)?;
-        ensure!(records.concat() == content && rest.is_empty(), "{} records, {rest:?}", records.len());
+        ensure!(
+            records.concat() == content && rest.is_empty(),
+            "{} records, {rest:?}",
+            records.len()
+        );
         return Ok(());
     }
     for (path, content) in files {
-        ensure!(std::fs::read(&path)? == content, "another content of {}", path.display());
+        ensure!(
+            std::fs::read(&path)? == content,
+            "another content of {}",
+            path.display()
+        );
     }
     Ok(())
 }
@@ -95,7 +165,9 @@ fn of_log(promised: &Calls, case: &Case, content_bytes: usize) -> Calls {
         .iter()
         .map(|(call, count)| {
             let call = match call.split(' ').collect::<Vec<_>>()[..] {
-                ["pwrite64", bytes, "0"] if prepare == Prepare::ZeroFill && bytes == size.to_string() => {
+                ["pwrite64", bytes, "0"]
+                    if prepare == Prepare::ZeroFill && bytes == size.to_string() =>
+                {
                     format!("pwrite64 {content_bytes} 0")
                 }
                 ["pwrite64", bytes, offset] => format!("pwrite64 {bytes} {}", later(offset)),
@@ -157,7 +229,10 @@ fn own(calls: Calls) -> Calls {
 fn of_snippet(found: &Calls, case: &Case, language: Language) -> Calls {
     let mut found = own(found.clone());
     if language == Language::Python {
-        found = found.into_iter().map(|(call, count)| (without_flags(call), count)).collect();
+        found = found
+            .into_iter()
+            .map(|(call, count)| (without_flags(call), count))
+            .collect();
     }
     if !case.method().copies() {
         found.retain(|call, _| !call.starts_with("read source"));
@@ -184,7 +259,12 @@ fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
     };
     if case.axes().prepare.needs_old_content() {
         const DROPPED: &str = "fadvise64 0 0 POSIX_FADV_DONTNEED";
-        for call in [CREATE, CREATE_TO_MAP, &format!("write {}", case.axes().size_bytes), DROPPED] {
+        for call in [
+            CREATE,
+            CREATE_TO_MAP,
+            &format!("write {}", case.axes().size_bytes),
+            DROPPED,
+        ] {
             less(call);
         }
         if !case.method().writes_set() {
@@ -192,7 +272,9 @@ fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
         }
     }
     // The engine looks which pages remain.
-    if case.method().has_axis(writebench_model::Axis::Cache) && case.axes().cache == Cache::Dontcache {
+    if case.method().has_axis(writebench_model::Axis::Cache)
+        && case.axes().cache == Cache::Dontcache
+    {
         less("fdatasync");
     }
     // The caller makes further directories.
@@ -202,7 +284,10 @@ fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
     calls.remove(LOOK);
     let calls = own(calls);
     if case.staged_bytes() > 0 && case.method().has_axis(writebench_model::Axis::Vector) {
-        return calls.into_iter().map(|(call, count)| (with_all_elements(&call, case), count)).collect();
+        return calls
+            .into_iter()
+            .map(|(call, count)| (with_all_elements(&call, case), count))
+            .collect();
     }
     calls
 }
@@ -212,8 +297,9 @@ fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
 fn with_all_elements(call: &str, case: &Case) -> String {
     match call.split(' ').collect::<Vec<_>>()[..] {
         ["pwritev", "1", offset, length] => {
-            let elements =
-                length.parse::<u64>().map_or(1, |length| length.div_ceil(case.axes().chunk_size_bytes));
+            let elements = length
+                .parse::<u64>()
+                .map_or(1, |length| length.div_ceil(case.axes().chunk_size_bytes));
             format!("pwritev {elements} {offset} {length}")
         }
         _ => call.to_owned(),

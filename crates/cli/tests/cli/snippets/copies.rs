@@ -36,12 +36,21 @@ const NEW: [Printed; 15] = [
     ("read-write,chunk=64KiB", &[]),
     ("read-write,chunk=64KiB,sync=fsync", &["--atomic"]),
     ("read-write,chunk=64KiB,cache=direct", &[]),
-    ("read-write,chunk=64KiB,threads=2,descriptor=per-thread", &[]),
+    (
+        "read-write,chunk=64KiB,threads=2,descriptor=per-thread",
+        &[],
+    ),
     ("pipeline,chunk=64KiB,depth=3", &[]),
     ("mmap-write,chunk=64KiB", &[]),
-    ("mmap-write,chunk=64KiB,threads=2,descriptor=per-thread,cache=direct", &["--atomic"]),
+    (
+        "mmap-write,chunk=64KiB,threads=2,descriptor=per-thread,cache=direct",
+        &["--atomic"],
+    ),
     ("read-mmap,chunk=64KiB", &[]),
-    ("read-mmap,chunk=64KiB,threads=2,descriptor=per-thread,map=per-thread", &[]),
+    (
+        "read-mmap,chunk=64KiB,threads=2,descriptor=per-thread,map=per-thread",
+        &[],
+    ),
     ("mmap-mmap,chunk=64KiB", &[]),
     ("uring-copy,chunk=16KiB,depth=4", &[]),
     ("uring-copy,chunk=16KiB,depth=4,cache=direct", &[]),
@@ -51,18 +60,33 @@ const NEW: [Printed; 15] = [
 ];
 
 /// Programs that read their data first.
-const READING: [Printed; 3] =
-    [("write,chunk=64KiB", &[]), ("pwrite,chunk=64KiB,cache=direct,memory=huge-pages", &[]), ("mmap", &[])];
+const READING: [Printed; 3] = [
+    ("write,chunk=64KiB", &[]),
+    ("pwrite,chunk=64KiB,cache=direct,memory=huge-pages", &[]),
+    ("mmap", &[]),
+];
 
 pub(crate) fn add(trials: &mut Trials) {
     for (language, (name, more)) in in_all_languages(OVER_EXISTING) {
-        let place = if name == CLONE { Need::Image("xfs") } else { Need::Filesystem(Kind::Ext4) };
+        let place = if name == CLONE {
+            Need::Image("xfs")
+        } else {
+            Need::Filesystem(Kind::Ext4)
+        };
         let needs = [&needs(language, name)[..], &[place]].concat();
         let words = more.concat();
-        let title = format!("snippets: {}: {name}{words} does not empty its own source", language.name());
+        let title = format!(
+            "snippets: {}: {name}{words} does not empty its own source",
+            language.name()
+        );
         trials.add(title, &needs, move || {
             if name == CLONE {
-                spares_source(name, language, more, &Image::mount("xfs", 512 << 20)?.path())
+                spares_source(
+                    name,
+                    language,
+                    more,
+                    &Image::mount("xfs", 512 << 20)?.path(),
+                )
             } else {
                 spares_source(name, language, more, directory_on(Kind::Ext4).path())
             }
@@ -71,21 +95,35 @@ pub(crate) fn add(trials: &mut Trials) {
     for (language, (name, more)) in in_all_languages(NEW.into_iter().chain(READING)) {
         let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
         let words = more.concat();
-        let title = format!("snippets: {}: {name}{words} copies a source to its end or fails", language.name());
-        trials.add(title, &needs, move || is_all_or_nothing(name, language, more));
+        let title = format!(
+            "snippets: {}: {name}{words} copies a source to its end or fails",
+            language.name()
+        );
+        trials.add(title, &needs, move || {
+            is_all_or_nothing(name, language, more)
+        });
     }
     for (language, (name, more)) in in_all_languages(NEW) {
-        let place = [Need::Strace, Need::Program("setpriv"), Need::Filesystem(Kind::Ext4)];
+        let place = [
+            Need::Strace,
+            Need::Program("setpriv"),
+            Need::Filesystem(Kind::Ext4),
+        ];
         let needs = [&needs(language, name)[..], &place].concat();
         let words = more.concat();
-        let title = format!("snippets: {}: {name}{words} gives a copy its source's mode", language.name());
+        let title = format!(
+            "snippets: {}: {name}{words} gives a copy its source's mode",
+            language.name()
+        );
         trials.add(title, &needs, move || keeps_mode(name, language, more));
     }
 }
 
 /// By its own name, a hard link and a symbolic one.
 fn spares_source(name: &str, language: Language, more: &[&str], on: &Path) -> Result<()> {
-    let Some(built) = Built::for_case(name, language, more)? else { return Ok(()) };
+    let Some(built) = Built::for_case(name, language, more)? else {
+        return Ok(());
+    };
     let source = on.join("source");
     std::fs::write(&source, content(100_000))?;
     let [hard, soft, other] = ["hard", "soft", "other"].map(|name| on.join(name));
@@ -94,45 +132,87 @@ fn spares_source(name: &str, language: Language, more: &[&str], on: &Path) -> Re
     for target in [&source, &hard, &soft] {
         let output = built.output(on, &source, target)?;
         ensure!(!output.status.success(), "{}: {output:?}", target.display());
-        ensure!(std::fs::read(&source)? == content(100_000), "{} was written: {output:?}", target.display());
+        ensure!(
+            std::fs::read(&source)? == content(100_000),
+            "{} was written: {output:?}",
+            target.display()
+        );
     }
     std::fs::write(&other, content(200_000))?;
     let output = built.output(on, &source, &other)?;
     ensure!(output.status.success(), "{output:?}");
     // A producer's data may end before an overwritten file.
-    let end = if name.contains("prepare=overwrite") && !more.is_empty() { 100_000 } else { usize::MAX };
+    let end = if name.contains("prepare=overwrite") && !more.is_empty() {
+        100_000
+    } else {
+        usize::MAX
+    };
     let copied = std::fs::read(&other)?;
-    ensure!(copied[..copied.len().min(end)] == content(100_000), "another content");
+    ensure!(
+        copied[..copied.len().min(end)] == content(100_000),
+        "another content"
+    );
     Ok(())
 }
 
 /// Files of /proc have no length, files of /sys have one that is too long, and pipes have none.
 fn is_all_or_nothing(name: &str, language: Language, more: &[&str]) -> Result<()> {
-    let Some(built) = Built::for_case(name, language, more)? else { return Ok(()) };
+    let Some(built) = Built::for_case(name, language, more)? else {
+        return Ok(());
+    };
     let on = directory_on(Kind::Ext4);
     let target = on.path().join("target");
     let fails = |output: &Output, source: &str| {
-        ensure!(!output.status.success() && !output.stderr.is_empty(), "{source}: {output:?}");
-        ensure!(!target.exists(), "{source}: a file of {} bytes is left", target.metadata()?.len());
+        ensure!(
+            !output.status.success() && !output.stderr.is_empty(),
+            "{source}: {output:?}"
+        );
+        ensure!(
+            !target.exists(),
+            "{source}: a file of {} bytes is left",
+            target.metadata()?.len()
+        );
         Ok(())
     };
-    for source in ["/proc/cpuinfo", "/sys/kernel/mm/transparent_hugepage/enabled", "/dev/null", "/proc"] {
-        fails(&built.output(on.path(), Path::new(source), &target)?, source)?;
+    for source in [
+        "/proc/cpuinfo",
+        "/sys/kernel/mm/transparent_hugepage/enabled",
+        "/dev/null",
+        "/proc",
+    ] {
+        fails(
+            &built.output(on.path(), Path::new(source), &target)?,
+            source,
+        )?;
     }
     let mut command = built.command(on.path(), Path::new("/dev/stdin"), &target);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
     // The program may have ended already.
-    let _ = child.stdin.take().context("a pipe")?.write_all(&content(10_000));
+    let _ = child
+        .stdin
+        .take()
+        .context("a pipe")?
+        .write_all(&content(10_000));
     fails(&child.wait_with_output()?, "a pipe")
 }
 
 /// As root, a rename over /dev/null would make it a file for all programs.
 fn keeps_pipe(built: &Built, directory: &Path, source: &Path, target: &Path) -> Result<()> {
     std::fs::remove_file(target)?;
-    ensure!(Command::new("mkfifo").arg(target).status()?.success(), "mkfifo");
+    ensure!(
+        Command::new("mkfifo").arg(target).status()?.success(),
+        "mkfifo"
+    );
     let before = entries(directory);
     let output = built.output(directory, source, target)?;
-    ensure!(!output.status.success() && target.metadata()?.file_type().is_fifo(), "{output:?}");
+    ensure!(
+        !output.status.success() && target.metadata()?.file_type().is_fifo(),
+        "{output:?}"
+    );
     ensure!(entries(directory) == before, "{:?}", entries(directory));
     Ok(())
 }
@@ -141,7 +221,9 @@ fn keeps_pipe(built: &Built, directory: &Path, source: &Path, target: &Path) -> 
 const UMASK: u32 = 0o027;
 
 fn keeps_mode(name: &str, language: Language, more: &[&str]) -> Result<()> {
-    let Some(built) = Built::for_case(name, language, more)? else { return Ok(()) };
+    let Some(built) = Built::for_case(name, language, more)? else {
+        return Ok(());
+    };
     let on = directory_on(Kind::Ext4);
     let [source, target, log] = ["source", "target", "log"].map(|name| on.path().join(name));
     for mode in [0o600, 0o444, 0o755] {
@@ -151,29 +233,55 @@ fn keeps_mode(name: &str, language: Language, more: &[&str]) -> Result<()> {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("umask {UMASK:o}; exec \"$@\""), "sh"]);
         // Root may open any file.
-        shell.args(["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"]);
-        shell.args(["strace", "-f", "-e", "trace=open,openat", "-o"]).arg(&log);
-        shell.arg(program.get_program()).args(program.get_args()).current_dir(on.path());
+        shell.args([
+            "setpriv",
+            "--bounding-set=-dac_override",
+            "--inh-caps=-dac_override",
+        ]);
+        shell
+            .args(["strace", "-f", "-e", "trace=open,openat", "-o"])
+            .arg(&log);
+        shell
+            .arg(program.get_program())
+            .args(program.get_args())
+            .current_dir(on.path());
         let output = shell.output()?;
         ensure!(output.status.success(), "{mode:o}: {output:?}");
         let (copied, wanted) = (target.metadata()?.mode() & 0o777, mode & !UMASK);
-        ensure!(copied == wanted, "{copied:o} of {mode:o} with umask {UMASK:o}");
-        ensure!(std::fs::read(&target)? == content(300_001), "another content");
+        ensure!(
+            copied == wanted,
+            "{copied:o} of {mode:o} with umask {UMASK:o}"
+        );
+        ensure!(
+            std::fs::read(&target)? == content(300_001),
+            "another content"
+        );
         // From the beginning.
         let log = std::fs::read_to_string(&log)?;
-        let made: Vec<&str> =
-            log.lines().filter(|line| line.contains("target") && line.contains("O_CREAT")).collect();
+        let made: Vec<&str> = log
+            .lines()
+            .filter(|line| line.contains("target") && line.contains("O_CREAT"))
+            .collect();
         let is_narrow = |line: &&str| {
             let (_, argument) = line.rsplit_once(", ").unwrap_or_default();
-            let digits = argument.split_once(')').map_or(argument, |(digits, _)| digits);
+            let digits = argument
+                .split_once(')')
+                .map_or(argument, |(digits, _)| digits);
             u32::from_str_radix(digits, 8).is_ok_and(|made| made & 0o077 == mode & 0o077)
         };
-        ensure!(!made.is_empty() && made.iter().all(is_narrow), "{mode:o}: {made:?}");
+        ensure!(
+            !made.is_empty() && made.iter().all(is_narrow),
+            "{mode:o}: {made:?}"
+        );
         // A replaced file keeps its own.
         if more.contains(&"--atomic") {
             std::fs::set_permissions(&target, Permissions::from_mode(0o640))?;
             ensure!(built.output(on.path(), &source, &target)?.status.success());
-            ensure!(target.metadata()?.mode() & 0o777 == 0o640, "{:o}", target.metadata()?.mode());
+            ensure!(
+                target.metadata()?.mode() & 0o777 == 0o640,
+                "{:o}",
+                target.metadata()?.mode()
+            );
             keeps_pipe(&built, on.path(), &source, &target)?;
         }
         std::fs::remove_file(&target)?;

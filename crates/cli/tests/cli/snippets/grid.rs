@@ -9,9 +9,15 @@ use crate::set_promises;
 
 /// Promises of one file, written by one process.
 pub(super) fn promises() -> Vec<(Case, &'static Promise)> {
-    let all = PROMISES.iter().chain(set_promises::SETS).chain(PAST_CACHE).chain(COPIES).chain(CLONES);
+    let all = PROMISES
+        .iter()
+        .chain(set_promises::SETS)
+        .chain(PAST_CACHE)
+        .chain(COPIES)
+        .chain(CLONES);
     let known = all.filter_map(|promise| Some((Case::parse(promise.0).ok()?, promise)));
-    let has_code = |case: &Case| code(case, Language::C, EmitOptions::default()).is_ok() || streams(case);
+    let has_code =
+        |case: &Case| code(case, Language::C, EmitOptions::default()).is_ok() || streams(case);
     known.filter(|(case, _)| has_code(case)).collect()
 }
 
@@ -117,7 +123,15 @@ pub(super) const LOG_LANGUAGES: [Language; 3] = [Language::C, Language::Rust, La
 
 /// Whether the case is one of records for a log in the language.
 pub(super) fn appends(case: &Case, language: Language) -> bool {
-    code(case, language, EmitOptions { is_append: true, ..EmitOptions::default() }).is_ok()
+    code(
+        case,
+        language,
+        EmitOptions {
+            is_append: true,
+            ..EmitOptions::default()
+        },
+    )
+    .is_ok()
 }
 
 /// Each combination of options.
@@ -128,13 +142,25 @@ pub(super) fn frames() -> impl Iterator<Item = EmitOptions> {
         is_stream: bits & 4 > 0,
         is_append: false,
     });
-    let append = EmitOptions { is_append: true, ..EmitOptions::default() };
-    plain.chain([append, EmitOptions { is_program: true, ..append }])
+    let append = EmitOptions {
+        is_append: true,
+        ..EmitOptions::default()
+    };
+    plain.chain([
+        append,
+        EmitOptions {
+            is_program: true,
+            ..append
+        },
+    ])
 }
 
 /// Whether the case can write a producer's data.
 pub(super) fn streams(case: &Case) -> bool {
-    let frame = EmitOptions { is_stream: true, ..EmitOptions::default() };
+    let frame = EmitOptions {
+        is_stream: true,
+        ..EmitOptions::default()
+    };
     code(case, Language::C, frame).is_ok()
 }
 
@@ -145,5 +171,7 @@ pub(super) fn case(name: &str) -> Result<Case> {
 pub(super) fn in_all_languages<T: Copy>(
     items: impl IntoIterator<Item = T>,
 ) -> impl Iterator<Item = (Language, T)> {
-    items.into_iter().flat_map(|item| Language::ALL.iter().map(move |&language| (language, item)))
+    items
+        .into_iter()
+        .flat_map(|item| Language::ALL.iter().map(move |&language| (language, item)))
 }

@@ -21,8 +21,10 @@ const REPEATING: [Language; 3] = [Language::Python, Language::Java, Language::No
 pub(crate) fn add(trials: &mut Trials) {
     for (language, name) in in_all_languages(CASES) {
         let needs = [&needs(language, name)[..], &[Need::Fuse]].concat();
-        let title =
-            format!("snippets: {}: an interrupted sync of {name} is final, or it says so", language.name());
+        let title = format!(
+            "snippets: {}: an interrupted sync of {name} is final, or it says so",
+            language.name()
+        );
         trials.add(title, &needs, move || is_final(name, language));
     }
 }
@@ -33,13 +35,25 @@ fn is_final(name: &str, language: Language) -> Result<()> {
         ensure!(text.contains("EINTR"), "{text}");
         return Ok(());
     }
-    let Some(built) = Built::for_case(name, language, &[])? else { return Ok(()) };
+    let Some(built) = Built::for_case(name, language, &[])? else {
+        return Ok(());
+    };
     let faulty = Faulty::mount("sample", Caching::None)?;
-    faulty.follow(&[Fault { when: When::Call(Call::Fsync), what: What::Fail(Errno::INTR) }]);
+    faulty.follow(&[Fault {
+        when: When::Call(Call::Fsync),
+        what: What::Fail(Errno::INTR),
+    }]);
     let source = tempfile::NamedTempFile::new()?;
     std::fs::write(source.path(), content(40_000))?;
     let output = built.output(faulty.path(), source.path(), &faulty.path().join("sample"))?;
-    let syncs = faulty.operations().iter().filter(|operation| operation.call == Call::Fsync).count();
-    ensure!(!output.status.success() && syncs == 1, "{syncs} syncs: {output:?}");
+    let syncs = faulty
+        .operations()
+        .iter()
+        .filter(|operation| operation.call == Call::Fsync)
+        .count();
+    ensure!(
+        !output.status.success() && syncs == 1,
+        "{syncs} syncs: {output:?}"
+    );
     Ok(())
 }

@@ -6,7 +6,9 @@ use std::process::Output;
 
 use anyhow::{Context, Result, bail, ensure};
 use writebench_snippets::Language;
-use writebench_testkit::{Caching, Call, Errno, Fault, Faulty, Kind, Need, Trials, What, When, directory_on};
+use writebench_testkit::{
+    Caching, Call, Errno, Fault, Faulty, Kind, Need, Trials, What, When, directory_on,
+};
 
 use super::built::{Built, needs, text};
 use super::grid::LOG_LANGUAGES;
@@ -31,20 +33,36 @@ const CASES: [&str; 5] = [
 pub(crate) fn add(trials: &mut Trials) {
     for language in LOG_LANGUAGES {
         for case in CASES {
-            let needs = [&needs(language, case)[..], &[Need::Strace, Need::Filesystem(Kind::Ext4)]].concat();
-            let title = format!("snippets: {}: threads append whole records by {case}", language.name());
+            let needs = [
+                &needs(language, case)[..],
+                &[Need::Strace, Need::Filesystem(Kind::Ext4)],
+            ]
+            .concat();
+            let title = format!(
+                "snippets: {}: threads append whole records by {case}",
+                language.name()
+            );
             trials.add(title, &needs, move || has_whole_records(case, language));
             if case.contains('/') {
-                let title =
-                    format!("snippets: {}: after a failed sync, no thread appends by {case}", language.name());
+                let title = format!(
+                    "snippets: {}: after a failed sync, no thread appends by {case}",
+                    language.name()
+                );
                 let needs = [&needs[..], &[Need::Fuse]].concat();
-                trials.add(title, &needs, move || ends(case, language, Call::Fsync, 5, (Errno::IO, IO)));
+                trials.add(title, &needs, move || {
+                    ends(case, language, Call::Fsync, 5, (Errno::IO, IO))
+                });
             }
         }
         let case = "write,sync=fdatasync/1";
         let needs = [&needs(language, case)[..], &[Need::Fuse]].concat();
-        let title = format!("snippets: {}: after a failed write, no thread appends by {case}", language.name());
-        trials.add(title, &needs, move || ends(case, language, Call::Write, 20, (Errno::NOSPC, NO_SPACE)));
+        let title = format!(
+            "snippets: {}: after a failed write, no thread appends by {case}",
+            language.name()
+        );
+        trials.add(title, &needs, move || {
+            ends(case, language, Call::Write, 20, (Errno::NOSPC, NO_SPACE))
+        });
     }
 }
 
@@ -159,28 +177,55 @@ fn built(case: &str, language: Language) -> Result<Built> {
         _ => (GO, " || log.Sync() != nil"),
     };
     // Go's imports are at the beginning, and not twice under one name.
-    let package = "package main\n\nimport (\n\tletters \"bytes\"\n\town \"os\"\n\twaiting \"sync\"\n)";
+    let package =
+        "package main\n\nimport (\n\tletters \"bytes\"\n\town \"os\"\n\twaiting \"sync\"\n)";
     let text = text.replace("package fileio", package) + harness;
     let sync = if case.ends_with("/16") { sync } else { "" };
-    let expected = if case.contains("zero-fill") { ", 100000" } else { "" };
+    let expected = if case.contains("zero-fill") {
+        ", 100000"
+    } else {
+        ""
+    };
     let records = RECORDS.to_string();
-    let text = text.replace("AND_SYNC", sync).replace("EXPECTED", expected).replace("RECORDS", &records);
+    let text = text
+        .replace("AND_SYNC", sync)
+        .replace("EXPECTED", expected)
+        .replace("RECORDS", &records);
     Built::from_text(&text, language)
 }
 
 /// The program's output, with Go's on the other stream, and its calls.
-fn traced(case: &str, language: Language, on: &Path, inject: &str) -> Result<(Vec<String>, String)> {
+fn traced(
+    case: &str,
+    language: Language,
+    on: &Path,
+    inject: &str,
+) -> Result<(Vec<String>, String)> {
     let built = built(case, language)?;
     let [target, log] = ["target", "calls"].map(|name| on.join(name));
     let program = built.command(on, Path::new("-"), &target);
     let mut strace = writebench_testkit::strace();
     strace.args(["-qq", "-e", "trace=write,pwrite64,pwritev2,fsync,fdatasync"]);
-    strace.args(["-P", &target.display().to_string(), "-e", inject, "-o"]).arg(&log);
-    strace.arg(program.get_program()).args(program.get_args()).env("LC_ALL", "C");
-    let Output { status, stdout, stderr } = strace.output().context("start strace")?;
-    let said = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    strace
+        .args(["-P", &target.display().to_string(), "-e", inject, "-o"])
+        .arg(&log);
+    strace
+        .arg(program.get_program())
+        .args(program.get_args())
+        .env("LC_ALL", "C");
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = strace.output().context("start strace")?;
+    let said = [stdout, stderr]
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .concat();
     ensure!(status.success(), "{said}");
-    Ok((said.lines().map(str::to_owned).collect(), std::fs::read_to_string(&log)?))
+    Ok((
+        said.lines().map(str::to_owned).collect(),
+        std::fs::read_to_string(&log)?,
+    ))
 }
 
 /// By thread, in the order of the file. Their bytes are checked. After an error, prepared space follows.
@@ -189,12 +234,23 @@ fn records(target: &Path) -> Result<BTreeMap<u8, Vec<u8>>> {
     let (records, rest) = log_file::records(&file)?;
     let mut found: BTreeMap<u8, Vec<u8>> = BTreeMap::new();
     for record in records {
-        let [length, thread, number, ref letters @ ..] = *record else { bail!("a short record: {record:?}") };
-        ensure!(record.len() == usize::from(length), "a part of a record: {record:?}");
-        ensure!(letters.iter().all(|&byte| byte == b'a' + thread), "a mixed record: {record:?}");
+        let [length, thread, number, ref letters @ ..] = *record else {
+            bail!("a short record: {record:?}")
+        };
+        ensure!(
+            record.len() == usize::from(length),
+            "a part of a record: {record:?}"
+        );
+        ensure!(
+            letters.iter().all(|&byte| byte == b'a' + thread),
+            "a mixed record: {record:?}"
+        );
         found.entry(thread).or_default().push(number);
     }
-    ensure!(rest.iter().all(|&byte| byte == 0), "bytes after the records");
+    ensure!(
+        rest.iter().all(|&byte| byte == 0),
+        "bytes after the records"
+    );
     Ok(found)
 }
 
@@ -204,7 +260,10 @@ fn rest_is_cut(target: &Path) -> Result<bool> {
 }
 
 fn count(calls: &str, wanted: &str) -> usize {
-    calls.lines().filter(|line| line.contains(wanted) && !line.contains("resumed")).count()
+    calls
+        .lines()
+        .filter(|line| line.contains(wanted) && !line.contains("resumed"))
+        .count()
 }
 
 fn has_whole_records(case: &str, language: Language) -> Result<()> {
@@ -214,37 +273,81 @@ fn has_whole_records(case: &str, language: Language) -> Result<()> {
     ensure!(said == vec![RECORDS.to_string(); THREADS], "{said:?}");
     let found = records(&on.path().join("target"))?;
     let all: Vec<u8> = (0..u8::try_from(RECORDS)?).collect();
-    ensure!(found.len() == THREADS && found.values().all(|numbers| *numbers == all), "{found:?}");
+    ensure!(
+        found.len() == THREADS && found.values().all(|numbers| *numbers == all),
+        "{found:?}"
+    );
     let (syncs, appends) = (count(&calls, "sync("), THREADS * RECORDS);
-    ensure!(rest_is_cut(&on.path().join("target"))?, "the file is longer than its records");
+    ensure!(
+        rest_is_cut(&on.path().join("target"))?,
+        "the file is longer than its records"
+    );
     if case.contains('/') {
         // Each has the records of at least two threads on average.
-        ensure!(syncs >= RECORDS && syncs <= appends * 3 / 4, "{syncs} syncs for {appends} appends");
+        ensure!(
+            syncs >= RECORDS && syncs <= appends * 3 / 4,
+            "{syncs} syncs for {appends} appends"
+        );
     } else {
         // The first page is the log's own.
-        ensure!(syncs == 0 && count(&calls, "write") == appends + 1, "{calls}");
+        ensure!(
+            syncs == 0 && count(&calls, "write") == appends + 1,
+            "{calls}"
+        );
     }
     Ok(())
 }
 
 /// Fails an operation of threads that append, and the log with it.
-fn ends(case: &str, language: Language, call: Call, good: usize, (errno, words): (Errno, &str)) -> Result<()> {
+fn ends(
+    case: &str,
+    language: Language,
+    call: Call,
+    good: usize,
+    (errno, words): (Errno, &str),
+) -> Result<()> {
     let built = built(case, language)?;
     let on = Faulty::mount("target", Caching::None)?;
-    on.follow(&[Fault { when: When::InFile(0, call, good + 1), what: What::Fail(errno) }]);
+    on.follow(&[Fault {
+        when: When::InFile(0, call, good + 1),
+        what: What::Fail(errno),
+    }]);
     let target = on.path().join("target");
-    let Output { status, stdout, stderr } = built.output(on.path(), Path::new("-"), &target)?;
-    let said = [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = built.output(on.path(), Path::new("-"), &target)?;
+    let said = [stdout, stderr]
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .concat();
     ensure!(status.success(), "{said}");
-    let calls = on.operations().iter().filter(|operation| operation.call == call).count();
-    ensure!(calls == good + 1, "{calls} calls, of which number {} failed", good + 1);
+    let calls = on
+        .operations()
+        .iter()
+        .filter(|operation| operation.call == call)
+        .count();
+    ensure!(
+        calls == good + 1,
+        "{calls} calls, of which number {} failed",
+        good + 1
+    );
     let said: Vec<_> = said.lines().collect();
-    let (durable, error) = said.split_at_checked(THREADS).context("a count per thread")?;
-    ensure!(matches!(error, [one] if one.to_lowercase().contains(words)), "{said:?}");
+    let (durable, error) = said
+        .split_at_checked(THREADS)
+        .context("a count per thread")?;
+    ensure!(
+        matches!(error, [one] if one.to_lowercase().contains(words)),
+        "{said:?}"
+    );
     let found = records(&target)?;
     for (thread, durable) in (0..).zip(durable) {
-        let (durable, written): (usize, _) = (durable.parse()?, found.get(&thread).map_or(0, Vec::len));
-        ensure!(durable < RECORDS && (durable..=durable + 1).contains(&written), "{said:?} of {found:?}");
+        let (durable, written): (usize, _) =
+            (durable.parse()?, found.get(&thread).map_or(0, Vec::len));
+        ensure!(
+            durable < RECORDS && (durable..=durable + 1).contains(&written),
+            "{said:?} of {found:?}"
+        );
     }
     Ok(())
 }

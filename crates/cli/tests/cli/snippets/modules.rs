@@ -11,13 +11,21 @@ use super::built::text;
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Program("node"), Need::Filesystem(Kind::Ext4)];
     for options in [&[][..], &["--main"]] {
-        let name = format!("snippets: node: modules of both kinds import the function{}", options.concat());
+        let name = format!(
+            "snippets: node: modules of both kinds import the function{}",
+            options.concat()
+        );
         trials.add(name, &needs, move || imports(options));
     }
-    for (case, options) in
-        [("write,chunk=5", &[][..]), ("pwrite,chunk=5", &["--atomic"]), ("writev,chunk=3,vector=2", &[])]
-    {
-        let name = format!("snippets: node: {case}{} writes all bytes of a typed array", options.concat());
+    for (case, options) in [
+        ("write,chunk=5", &[][..]),
+        ("pwrite,chunk=5", &["--atomic"]),
+        ("writev,chunk=3,vector=2", &[]),
+    ] {
+        let name = format!(
+            "snippets: node: {case}{} writes all bytes of a typed array",
+            options.concat()
+        );
         trials.add(name, &needs, move || writes_elements(case, options));
     }
 }
@@ -27,23 +35,43 @@ fn node(code: &str, name: &str, on: &std::path::Path) -> Result<()> {
     let file = on.join(name);
     std::fs::write(&file, code)?;
     let output = Command::new("node").arg(&file).current_dir(on).output()?;
-    ensure!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    ensure!(
+        output.status.success() && output.stdout.is_empty(),
+        "{output:?}"
+    );
     Ok(())
 }
 
 fn imports(options: &[&str]) -> Result<()> {
     let on = directory_on(Kind::Ext4);
-    for (case, stream, function) in
-        [("write", "", "writeFile"), ("write", "--stream", "writeStream"), ("read-write", "", "copyFile")]
-    {
-        let options: Vec<&str> =
-            options.iter().copied().chain(Some(stream).filter(|text| !text.is_empty())).collect();
+    for (case, stream, function) in [
+        ("write", "", "writeFile"),
+        ("write", "--stream", "writeStream"),
+        ("read-write", "", "copyFile"),
+    ] {
+        let options: Vec<&str> = options
+            .iter()
+            .copied()
+            .chain(Some(stream).filter(|text| !text.is_empty()))
+            .collect();
         let text = text(case, Language::Node, &options)?.map_err(anyhow::Error::msg)?;
-        ensure!(text.contains(&format!("{{ {function} }} = require('./FILE.cjs')")), "{text}");
+        ensure!(
+            text.contains(&format!("{{ {function} }} = require('./FILE.cjs')")),
+            "{text}"
+        );
         std::fs::write(on.path().join("FILE.cjs"), &text)?;
-        let check = format!("if (typeof {function} !== 'function') throw new Error('no function');");
-        node(&format!("const {{ {function} }} = require('./FILE.cjs');\n{check}"), "uses.cjs", on.path())?;
-        node(&format!("import {{ {function} }} from './FILE.cjs';\n{check}"), "uses.mjs", on.path())?;
+        let check =
+            format!("if (typeof {function} !== 'function') throw new Error('no function');");
+        node(
+            &format!("const {{ {function} }} = require('./FILE.cjs');\n{check}"),
+            "uses.cjs",
+            on.path(),
+        )?;
+        node(
+            &format!("import {{ {function} }} from './FILE.cjs';\n{check}"),
+            "uses.mjs",
+            on.path(),
+        )?;
     }
     Ok(())
 }

@@ -23,24 +23,36 @@ const NAMES: [(&str, &[&str]); 4] = [
 pub(crate) fn add(trials: &mut Trials) {
     let place = [Need::Strace, Need::Filesystem(Kind::Ext4)];
     for case in cases() {
-        trials.add(format!("{case} makes its calls in the order of its words"), &place, {
+        trials.add(
+            format!("{case} makes its calls in the order of its words"),
+            &place,
+            {
+                let case = case.clone();
+                move || sample(&case)
+            },
+        );
+        for &language in Language::ALL
+            .iter()
+            .filter(|language| is_tried(&case, **language))
+        {
+            let title = format!(
+                "snippets: {}: the comment has the calls of {case} in their order",
+                language.name()
+            );
             let case = case.clone();
-            move || sample(&case)
-        });
-        for &language in Language::ALL.iter().filter(|language| is_tried(&case, **language)) {
-            let title =
-                format!("snippets: {}: the comment has the calls of {case} in their order", language.name());
-            let case = case.clone();
-            trials.add(title, &[&needs(language, "write")[..], &place].concat(), move || {
-                printed(&case, language)
-            });
+            trials.add(
+                title,
+                &[&needs(language, "write")[..], &place].concat(),
+                move || printed(&case, language),
+            );
         }
     }
 }
 
 fn cases() -> impl Iterator<Item = Case> {
-    let names =
-        NAMES.iter().flat_map(|(naming, prepares)| prepares.iter().map(move |prepare| (naming, prepare)));
+    let names = NAMES
+        .iter()
+        .flat_map(|(naming, prepares)| prepares.iter().map(move |prepare| (naming, prepare)));
     let all = names.flat_map(|name| SyncFiles::ALL.iter().map(move |sync| (name, sync)));
     let bytes = FILES * FILE_BYTES;
     all.map(move |((naming, prepare), sync)| {
@@ -55,7 +67,10 @@ fn cases() -> impl Iterator<Item = Case> {
 fn is_tried(case: &Case, language: Language) -> bool {
     let has_many_steps = case.axes().naming != Naming::Direct
         && case.axes().prepare.needs_old_content()
-        && matches!(case.axes().sync_files, SyncFiles::Each | SyncFiles::Batch | SyncFiles::Syncfs);
+        && matches!(
+            case.axes().sync_files,
+            SyncFiles::Each | SyncFiles::Batch | SyncFiles::Syncfs
+        );
     match language {
         Language::C | Language::Python => true,
         Language::Cpp | Language::Rust | Language::Go => has_many_steps,
@@ -72,7 +87,9 @@ fn promised(words: &str) -> Vec<String> {
     for step in afterwards.split(", ") {
         match step {
             OF_DIRECTORY => calls.push(step.to_owned()),
-            _ if step.ends_with(" of each file") => calls.extend((0..FILES).flat_map(|_| named(step))),
+            _ if step.ends_with(" of each file") => {
+                calls.extend((0..FILES).flat_map(|_| named(step)))
+            }
             _ => calls.extend(named(step)),
         }
     }
@@ -81,7 +98,10 @@ fn promised(words: &str) -> Vec<String> {
 
 fn named(words: &str) -> Vec<String> {
     let words = words.split([' ', ',']);
-    words.filter(|word| word.ends_with("(2)") || *word == "RENAME_EXCHANGE").map(str::to_owned).collect()
+    words
+        .filter(|word| word.ends_with("(2)") || *word == "RENAME_EXCHANGE")
+        .map(str::to_owned)
+        .collect()
 }
 
 /// In the words' form, those in a directory whose path contains `set`.
@@ -95,9 +115,14 @@ fn made(log: &str, set: &str) -> Vec<String> {
             continue;
         }
         let descriptor = |text: &str| text.split(['<', ' ']).next().unwrap_or_default().to_owned();
-        let path =
-            arguments.split_once('<').and_then(|(_, path)| path.split_once('>')).map_or("", |(path, _)| path);
-        let is_directory = path.rsplit('/').next().is_some_and(|last| last.contains(set));
+        let path = arguments
+            .split_once('<')
+            .and_then(|(_, path)| path.split_once('>'))
+            .map_or("", |(path, _)| path);
+        let is_directory = path
+            .rsplit('/')
+            .next()
+            .is_some_and(|last| last.contains(set));
         calls.push(
             match name {
                 "openat" if arguments.contains("O_WRONLY") => "open(2)",
@@ -130,7 +155,10 @@ fn made(log: &str, set: &str) -> Vec<String> {
 
 /// Calls before are of the old files.
 fn ends_with(calls: &[String], promised: &[String]) -> Result<()> {
-    ensure!(promised.len() > FILES && calls.ends_with(promised), "made {calls:#?}\npromised {promised:#?}");
+    ensure!(
+        promised.len() > FILES && calls.ends_with(promised),
+        "made {calls:#?}\npromised {promised:#?}"
+    );
     Ok(())
 }
 
@@ -139,16 +167,37 @@ fn sample(case: &Case) -> Result<()> {
     let program = program()?;
     let log = program.home().join("strace");
     let mut strace = strace();
-    strace.args(["-y", "-s", "0", "-o"]).arg(&log).arg(program.binary());
-    strace.args(["run", "--verify", "never", "--samples", "1", "--no-limits", "--case", &case.to_string()]);
-    let output = strace.arg("--db").arg(program.home().join("db")).arg(on.path()).output()?;
+    strace
+        .args(["-y", "-s", "0", "-o"])
+        .arg(&log)
+        .arg(program.binary());
+    strace.args([
+        "run",
+        "--verify",
+        "never",
+        "--samples",
+        "1",
+        "--no-limits",
+        "--case",
+        &case.to_string(),
+    ]);
+    let output = strace
+        .arg("--db")
+        .arg(program.home().join("db"))
+        .arg(on.path())
+        .output()?;
     ensure!(output.status.success(), "{output:?}");
-    ends_with(&made(&std::fs::read_to_string(log)?, "sample-"), &promised(&case.words()))
+    ends_with(
+        &made(&std::fs::read_to_string(log)?, "sample-"),
+        &promised(&case.words()),
+    )
 }
 
 fn printed(case: &Case, language: Language) -> Result<()> {
     let name = case.to_string();
-    let Some(built) = Built::for_case(&name, language, &[])? else { return Ok(()) };
+    let Some(built) = Built::for_case(&name, language, &[])? else {
+        return Ok(());
+    };
     let text = text(&name, language, &[])?.map_err(anyhow::Error::msg)?;
     let on = directory_on(Kind::Ext4);
     let [source, log, set] = ["source", "log", "sample-set"].map(|name| on.path().join(name));
@@ -161,19 +210,42 @@ fn printed(case: &Case, language: Language) -> Result<()> {
     }
     let command = built.command(on.path(), &source, &set);
     let mut strace = strace();
-    strace.args(["-y", "-s", "0", "-o"]).arg(&log).arg(command.get_program()).args(command.get_args());
+    strace
+        .args(["-y", "-s", "0", "-o"])
+        .arg(&log)
+        .arg(command.get_program())
+        .args(command.get_args());
     let output = strace.output()?;
     ensure!(output.status.success(), "{output:?}");
-    ends_with(&made(&std::fs::read_to_string(log)?, "sample-set"), &promised(&comment(&text)?))
+    ends_with(
+        &made(&std::fs::read_to_string(log)?, "sample-set"),
+        &promised(&comment(&text)?),
+    )
 }
 
 /// The first sentence of the comment at the beginning.
 fn comment(text: &str) -> Result<String> {
-    let line = |line: &str| line.trim_start_matches(['/', '!', '*', '#', ' ', '"']).trim_end().to_owned();
+    let line = |line: &str| {
+        line.trim_start_matches(['/', '!', '*', '#', ' ', '"'])
+            .trim_end()
+            .to_owned()
+    };
     let lines: Vec<String> = text.lines().map(line).collect();
-    let start = lines.iter().position(|line| line.contains(" files: ")).context("no words")?;
-    let paragraph =
-        lines[start..].iter().take_while(|line| !line.is_empty()).cloned().collect::<Vec<_>>().join(" ");
+    let start = lines
+        .iter()
+        .position(|line| line.contains(" files: "))
+        .context("no words")?;
+    let paragraph = lines[start..]
+        .iter()
+        .take_while(|line| !line.is_empty())
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(" ");
     let (_, words) = paragraph.split_once(" files: ").context("no words")?;
-    Ok(words.split(". ").next().unwrap_or(words).trim_end_matches('.').to_owned())
+    Ok(words
+        .split(". ")
+        .next()
+        .unwrap_or(words)
+        .trim_end_matches('.')
+        .to_owned())
 }

@@ -24,24 +24,42 @@ pub(crate) fn add(trials: &mut Trials) {
     for language in LOG_LANGUAGES {
         for case in CASES {
             let needs = [&needs(language, case)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
-            let title = format!("snippets: {}: a log by {case} is opened again after a crash", language.name());
+            let title = format!(
+                "snippets: {}: a log by {case} is opened again after a crash",
+                language.name()
+            );
             trials.add(title, &needs, move || recovers(case, language));
         }
         let case = CASES[0];
         let place = [Need::Strace, Need::Filesystem(Kind::Ext4)];
         let all = [&needs(language, case)[..], &place].concat();
-        let title =
-            format!("snippets: {}: a log is read from the disk, and cut before it goes on", language.name());
+        let title = format!(
+            "snippets: {}: a log is read from the disk, and cut before it goes on",
+            language.name()
+        );
         trials.add(title, &all, move || reads_disk(case, language));
-        let title = format!("snippets: {}: a log that cannot be read is not cut", language.name());
+        let title = format!(
+            "snippets: {}: a log that cannot be read is not cut",
+            language.name()
+        );
         trials.add(title, &all, move || keeps_unread(case, language));
-        let title = format!("snippets: {}: a log in use is not opened again", language.name());
-        trials.add(title, &needs(language, case), move || is_locked(case, language));
+        let title = format!(
+            "snippets: {}: a log in use is not opened again",
+            language.name()
+        );
+        trials.add(title, &needs(language, case), move || {
+            is_locked(case, language)
+        });
         for case in CASES {
-            let needs =
-                [&needs(language, case)[..], &[Need::Image("ext4"), Need::Filesystem(Kind::Tmpfs)]].concat();
-            let title =
-                format!("snippets: {}: a log by {case} has its records after a power loss", language.name());
+            let needs = [
+                &needs(language, case)[..],
+                &[Need::Image("ext4"), Need::Filesystem(Kind::Tmpfs)],
+            ]
+            .concat();
+            let title = format!(
+                "snippets: {}: a log by {case} has its records after a power loss",
+                language.name()
+            );
             trials.add(title, &needs, move || survives(case, language));
         }
     }
@@ -139,27 +157,52 @@ fn built(case: &str, language: Language) -> Result<Built> {
     let package = "package main\n\nimport (\n\tscan \"bufio\"\n\ttext \"fmt\"\n\town \"os\"\n)";
     let code = code.replace("package fileio", package) + harness;
     let sync = if case.ends_with("/16") { sync } else { "" };
-    let expected = if case.contains("zero") { ", 100000" } else { "" };
-    Built::from_text(&code.replace("AND_SYNC", sync).replace("EXPECTED", expected), language)
+    let expected = if case.contains("zero") {
+        ", 100000"
+    } else {
+        ""
+    };
+    Built::from_text(
+        &code.replace("AND_SYNC", sync).replace("EXPECTED", expected),
+        language,
+    )
 }
 
 /// Opens the log, appends the records, and returns what it said.
 fn opened(built: &Built, target: &Path, records: &[String]) -> Result<Vec<String>> {
     let output = output(built, target, records)?;
     ensure!(output.status.success(), "{output:?}");
-    Ok(String::from_utf8(output.stdout)?.lines().map(str::to_owned).collect())
+    Ok(String::from_utf8(output.stdout)?
+        .lines()
+        .map(str::to_owned)
+        .collect())
 }
 
 fn output(built: &Built, target: &Path, records: &[String]) -> Result<Output> {
     let input = tempfile::NamedTempFile::new()?;
-    std::fs::write(input.path(), records.iter().map(|record| format!("{record}\n")).collect::<String>())?;
-    let mut command = built.command(target.parent().context("a directory")?, Path::new("-"), target);
-    command.stdin(std::fs::File::open(input.path())?).output().context("start the program")
+    std::fs::write(
+        input.path(),
+        records
+            .iter()
+            .map(|record| format!("{record}\n"))
+            .collect::<String>(),
+    )?;
+    let mut command = built.command(
+        target.parent().context("a directory")?,
+        Path::new("-"),
+        target,
+    );
+    command
+        .stdin(std::fs::File::open(input.path())?)
+        .output()
+        .context("start the program")
 }
 
 /// Of several lengths, so that they end anywhere in a sector.
 fn records(count: usize) -> Vec<String> {
-    (0..count).map(|number| format!("{number}:{}", "x".repeat(number * 97 % 1500))).collect()
+    (0..count)
+        .map(|number| format!("{number}:{}", "x".repeat(number * 97 % 1500)))
+        .collect()
 }
 
 /// What a crash may leave after the acknowledged records, and whether anything of it is cut.
@@ -169,7 +212,9 @@ fn tails(target: &Path, whole: &[u8]) -> Vec<(&'static str, Vec<u8>, bool)> {
     let torn = |sectors: &[usize]| {
         let mut torn = later.to_vec();
         for &sector in sectors {
-            let start = (sector * 512).saturating_sub(whole.len() % 512).min(torn.len());
+            let start = (sector * 512)
+                .saturating_sub(whole.len() % 512)
+                .min(torn.len());
             let end = (start + 512).min(torn.len());
             torn[start..end].fill(0);
         }
@@ -185,13 +230,25 @@ fn tails(target: &Path, whole: &[u8]) -> Vec<(&'static str, Vec<u8>, bool)> {
         ("a head", later[..HEAD_BYTES].to_vec(), true),
         ("a part of a record", later[..second - 1].to_vec(), true),
         ("zeros", vec![0; 70_000], false),
-        ("a part of a record, then zeros", [&later[..second - 1], &[0; 5000]].concat(), true),
-        ("zeros, then a later record", [&vec![0; second][..], &later[second..]].concat(), true),
+        (
+            "a part of a record, then zeros",
+            [&later[..second - 1], &[0; 5000]].concat(),
+            true,
+        ),
+        (
+            "zeros, then a later record",
+            [&vec![0; second][..], &later[second..]].concat(),
+            true,
+        ),
         ("a first sector of zeros", torn(&[0]), true),
         ("a second sector of zeros", torn(&[1]), true),
         ("another bit", other_byte, true),
         ("a length beyond the end", long, true),
-        ("a record of another place", whole[PAGE_BYTES..].to_vec(), true),
+        (
+            "a record of another place",
+            whole[PAGE_BYTES..].to_vec(),
+            true,
+        ),
     ]
 }
 
@@ -202,23 +259,37 @@ fn recovers(case: &str, language: Language) -> Result<()> {
     let all = records(40);
     let (acknowledged, lost) = all.split_at(30);
     let said = opened(&built, &target, acknowledged)?;
-    ensure!(said.first().is_some_and(|line| line == "open") && said.len() == 31, "{said:?}");
+    ensure!(
+        said.first().is_some_and(|line| line == "open") && said.len() == 31,
+        "{said:?}"
+    );
     let whole = std::fs::read(&target)?;
     // Those that a crash loses, whole or in part. A second call on a whole log only appends.
     let said = opened(&built, &target, lost)?;
-    ensure!(said[..30] == *acknowledged && said[30] == "open", "{said:?}");
+    ensure!(
+        said[..30] == *acknowledged && said[30] == "open",
+        "{said:?}"
+    );
     let tails = tails(&target, &whole);
     for (what, tail, is_cut) in tails {
         std::fs::write(&target, [&whole[..], &tail].concat())?;
         let more = vec!["after".to_owned(), "the crash".to_owned()];
         let said = opened(&built, &target, &more).context(what)?;
         let cut = is_cut.then(|| "cut".to_owned());
-        let expected: Vec<String> =
-            acknowledged.iter().cloned().chain(cut).chain(["open".to_owned()]).collect();
+        let expected: Vec<String> = acknowledged
+            .iter()
+            .cloned()
+            .chain(cut)
+            .chain(["open".to_owned()])
+            .collect();
         ensure!(said[..expected.len()] == expected, "{what}: {said:?}");
         let file = std::fs::read(&target)?;
         let (found, rest) = log_file::records(&file)?;
-        let wanted: Vec<&[u8]> = acknowledged.iter().chain(&more).map(String::as_bytes).collect();
+        let wanted: Vec<&[u8]> = acknowledged
+            .iter()
+            .chain(&more)
+            .map(String::as_bytes)
+            .collect();
         ensure!(
             found == wanted && rest.is_empty(),
             "{what}: {} records, {} bytes more",
@@ -230,12 +301,21 @@ fn recovers(case: &str, language: Language) -> Result<()> {
     for empty in [0, PAGE_BYTES, 100_000] {
         std::fs::write(&target, vec![0; empty])?;
         let said = opened(&built, &target, acknowledged)?;
-        ensure!(said.len() == 31 && said[0] == "open", "{empty} zeros: {said:?}");
-        ensure!(std::fs::read(&target)?.len() == whole.len(), "{empty} zeros");
+        ensure!(
+            said.len() == 31 && said[0] == "open",
+            "{empty} zeros: {said:?}"
+        );
+        ensure!(
+            std::fs::read(&target)?.len() == whole.len(),
+            "{empty} zeros"
+        );
     }
     // The records of another log have other checks, wherever their bytes come from.
     let other = std::fs::read(&target)?;
-    std::fs::write(&target, [&whole[..PAGE_BYTES], &other[PAGE_BYTES..]].concat())?;
+    std::fs::write(
+        &target,
+        [&whole[..PAGE_BYTES], &other[PAGE_BYTES..]].concat(),
+    )?;
     let said = opened(&built, &target, &[])?;
     ensure!(said == ["cut", "open"], "{said:?}");
     Ok(())
@@ -250,20 +330,40 @@ fn traced(case: &str, language: Language, options: &[&str]) -> Result<(Output, S
     std::fs::write(&target, &bytes)?;
     let command = built.command(on.path(), Path::new("-"), &target);
     let mut strace = writebench_testkit::strace();
-    strace.args(["-qq", "-P", &target.display().to_string(), "-o"]).arg(&log).args(options);
-    strace.arg(command.get_program()).args(command.get_args()).stdin(Stdio::null());
+    strace
+        .args(["-qq", "-P", &target.display().to_string(), "-o"])
+        .arg(&log)
+        .args(options);
+    strace
+        .arg(command.get_program())
+        .args(command.get_args())
+        .stdin(Stdio::null());
     let output = strace.output().context("start strace")?;
-    Ok((output, std::fs::read_to_string(&log)?, std::fs::read(&target)?))
+    Ok((
+        output,
+        std::fs::read_to_string(&log)?,
+        std::fs::read(&target)?,
+    ))
 }
 
 /// The order in which the calls of a log, and not others, must be.
-const STEPS: [&str; 6] = ["flock(", "fdatasync(", "fadvise64(", "read", "ftruncate(", "fdatasync("];
+const STEPS: [&str; 6] = [
+    "flock(",
+    "fdatasync(",
+    "fadvise64(",
+    "read",
+    "ftruncate(",
+    "fdatasync(",
+];
 
 fn reads_disk(case: &str, language: Language) -> Result<()> {
     let (output, log, _) = traced(
         case,
         language,
-        &["-e", "trace=flock,fdatasync,fadvise64,read,pread64,ftruncate,write,pwrite64"],
+        &[
+            "-e",
+            "trace=flock,fdatasync,fadvise64,read,pread64,ftruncate,write,pwrite64",
+        ],
     )?;
     ensure!(output.status.success(), "{output:?}");
     let mut steps = STEPS.iter().peekable();
@@ -277,9 +377,20 @@ fn reads_disk(case: &str, language: Language) -> Result<()> {
 }
 
 fn keeps_unread(case: &str, language: Language) -> Result<()> {
-    for options in ["inject=read,pread64:error=EIO:when=1", "inject=fdatasync:error=EIO:when=1"] {
-        let (output, log, file) =
-            traced(case, language, &["-e", "trace=read,pread64,fdatasync,ftruncate", "-e", options])?;
+    for options in [
+        "inject=read,pread64:error=EIO:when=1",
+        "inject=fdatasync:error=EIO:when=1",
+    ] {
+        let (output, log, file) = traced(
+            case,
+            language,
+            &[
+                "-e",
+                "trace=read,pread64,fdatasync,ftruncate",
+                "-e",
+                options,
+            ],
+        )?;
         ensure!(
             !output.status.success() && log.contains("EIO") && !log.contains("ftruncate"),
             "{options}: {log}"
@@ -298,7 +409,10 @@ fn is_locked(case: &str, language: Language) -> Result<()> {
     held.try_lock().context("flock")?;
     let before = std::fs::read(&target)?;
     let refused = output(&built, &target, &records(3))?;
-    ensure!(!refused.status.success() && std::fs::read(&target)? == before, "{refused:?}");
+    ensure!(
+        !refused.status.success() && std::fs::read(&target)? == before,
+        "{refused:?}"
+    );
     drop(held);
     ensure!(opened(&built, &target, &[])?.len() == 4, "not free again");
     Ok(())
@@ -319,14 +433,25 @@ fn survives(case: &str, language: Language) -> Result<()> {
         .spawn()?;
     let mut input = child.stdin.take().context("its input")?;
     let mut lines = BufReader::new(child.stdout.take().context("its output")?).lines();
-    ensure!(lines.next().transpose()?.as_deref() == Some("open"), "not open");
+    ensure!(
+        lines.next().transpose()?.as_deref() == Some("open"),
+        "not open"
+    );
     let mut after = Vec::new();
     for (number, record) in all.iter().enumerate() {
         writeln!(input, "{record}")?;
-        ensure!(lines.next().transpose()? == Some(format!("durable {number}")), "{number} is not acknowledged");
+        ensure!(
+            lines.next().transpose()? == Some(format!("durable {number}")),
+            "{number} is not acknowledged"
+        );
         if number % 12 == 7 {
             let copy = copies.path().join(number.to_string());
-            call(Command::new("cp").arg("--sparse=always").arg(image.device().image()).arg(&copy))?;
+            call(
+                Command::new("cp")
+                    .arg("--sparse=always")
+                    .arg(image.device().image())
+                    .arg(&copy),
+            )?;
             after.push((number, copy));
         }
     }
@@ -336,13 +461,31 @@ fn survives(case: &str, language: Language) -> Result<()> {
         let disk = Image::over(&copy)?;
         let more = vec!["after the loss".to_owned()];
         let said = opened(&built, &disk.path().join("log"), &more)?;
-        let open = said.iter().position(|line| line == "open").context("not open")?;
+        let open = said
+            .iter()
+            .position(|line| line == "open")
+            .context("not open")?;
         let found: Vec<&String> = said[..open].iter().filter(|line| *line != "cut").collect();
-        ensure!(found.len() > number, "{} of {} records after a power loss", found.len(), number + 1);
-        ensure!(found.iter().zip(&all).all(|(found, record)| *found == record), "other records: {said:?}");
+        ensure!(
+            found.len() > number,
+            "{} of {} records after a power loss",
+            found.len(),
+            number + 1
+        );
+        ensure!(
+            found
+                .iter()
+                .zip(&all)
+                .all(|(found, record)| *found == record),
+            "other records: {said:?}"
+        );
         let file = std::fs::read(disk.path().join("log"))?;
         let (records, rest) = log_file::records(&file)?;
-        ensure!(records.len() == found.len() + 1 && rest.is_empty(), "{} records", records.len());
+        ensure!(
+            records.len() == found.len() + 1 && rest.is_empty(),
+            "{} records",
+            records.len()
+        );
     }
     Ok(())
 }

@@ -1,4 +1,7 @@
-#![expect(unsafe_code, reason = "the kernel reads the queue's memory after the call")]
+#![expect(
+    unsafe_code,
+    reason = "the kernel reads the queue's memory after the call"
+)]
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::time::Instant;
@@ -8,7 +11,9 @@ use io_uring::squeue::{Entry, Flags};
 use io_uring::types::FsyncFlags;
 use writebench_model::{Source, SyncCall};
 
-use super::{Operations, Ring, entry_file, is_interrupted, operation_failed, user_data, write_entry};
+use super::{
+    Operations, Ring, entry_file, is_interrupted, operation_failed, user_data, write_entry,
+};
 use crate::call::{Result, wrote_nothing};
 use crate::methods::writev::flags;
 use crate::records::Records;
@@ -85,7 +90,11 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
                 let length = chunk.min(self.length - self.next);
                 records.reserve((self.next + length) as u64)?;
                 // The clock is read only if each record has a latency.
-                let submitted = if records.is_off() { None } else { Some(Instant::now()) };
+                let submitted = if records.is_off() {
+                    None
+                } else {
+                    Some(Instant::now())
+                };
                 self.begin(index, length, submitted)?;
             }
             self.operations.wait()?;
@@ -111,7 +120,13 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
     }
 
     fn begin(&mut self, index: usize, length: usize, submitted: Option<Instant>) -> Result<()> {
-        self.slots[index] = Slot { begin: self.next, left: length, length, submitted, ..Slot::default() };
+        self.slots[index] = Slot {
+            begin: self.next,
+            left: length,
+            length,
+            submitted,
+            ..Slot::default()
+        };
         self.next += length;
         self.push_write(index)?;
         if self.staging.is_some() {
@@ -120,7 +135,13 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         }
         if self.waits_for_all() {
             self.since_sync += 1;
-            if self.region.axes.sync.every.is_some_and(|every| self.since_sync >= u64::from(every)) {
+            if self
+                .region
+                .axes
+                .sync
+                .every
+                .is_some_and(|every| self.since_sync >= u64::from(every))
+            {
                 let sync = self.sync_entry().flags(Flags::IO_DRAIN);
                 self.push(&[sync.user_data(user_data(index, BARRIER))])?;
                 self.since_sync = 0;
@@ -174,9 +195,16 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
     fn sync_entry(&self) -> Entry {
         // `Case` allows no other periodic sync than fsync.
         let is_data = self.region.axes.sync.call == SyncCall::Fdatasync;
-        let sync_flags = if is_data { FsyncFlags::DATASYNC } else { FsyncFlags::empty() };
+        let sync_flags = if is_data {
+            FsyncFlags::DATASYNC
+        } else {
+            FsyncFlags::empty()
+        };
         let (file, file_flags) = entry_file(self.region.axes.registered, self.file.as_raw_fd(), 0);
-        opcode::Fsync::new(file).flags(sync_flags).build().flags(file_flags)
+        opcode::Fsync::new(file)
+            .flags(sync_flags)
+            .build()
+            .flags(file_flags)
     }
 
     fn complete_write(&mut self, index: usize, result: i32, records: &mut Records) -> Result<()> {
@@ -191,11 +219,19 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         }
         if slot.left == 0 {
             slot.write_ended = true;
-            return if linked { Ok(()) } else { self.complete_chunk(index, records) };
+            return if linked {
+                Ok(())
+            } else {
+                self.complete_chunk(index, records)
+            };
         }
         // The kernel cancels the linked sync of a short write.
         self.sync_owed |= self.waits_for_all();
-        if linked { Ok(()) } else { self.push_write(index) }
+        if linked {
+            Ok(())
+        } else {
+            self.push_write(index)
+        }
     }
 
     fn complete_sync(&mut self, index: usize, result: i32, records: &mut Records) -> Result<()> {
@@ -204,7 +240,11 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
             return Err(operation_failed("io_uring fsync", result));
         }
         // The sync was cancelled, or ran before the rest of the write.
-        if ended { self.complete_chunk(index, records) } else { self.push_write(index) }
+        if ended {
+            self.complete_chunk(index, records)
+        } else {
+            self.push_write(index)
+        }
     }
 
     fn complete_chunk(&mut self, index: usize, records: &mut Records) -> Result<()> {
@@ -262,51 +302,77 @@ mod tests {
 
     #[test]
     fn a_sync_is_linked_to_its_write_and_follows_it() {
-        with_queue("uring,size=64KiB,chunk=16KiB,depth=4,sync=fdatasync/1", |queue, _| {
-            let index = queue.free.pop().unwrap();
-            queue.begin(index, 16 << 10, None).unwrap();
-            let (write, sync) = queue.entries(index);
-            let linked = format!("flags: {}", Flags::IO_LINK.bits());
-            assert!(shown(&write).contains(&linked), "{write:?}");
-            assert!(shown(&sync.unwrap()).contains("flags: 0"));
-            assert_eq!(queue.operations.under_way, 2);
-        });
-        with_queue("uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/2", |queue, _| {
-            for _ in 0..2 {
+        with_queue(
+            "uring,size=64KiB,chunk=16KiB,depth=4,sync=fdatasync/1",
+            |queue, _| {
                 let index = queue.free.pop().unwrap();
                 queue.begin(index, 16 << 10, None).unwrap();
-            }
-            assert_eq!(queue.operations.under_way, 3, "two writes and the sync that waits for them");
-        });
+                let (write, sync) = queue.entries(index);
+                let linked = format!("flags: {}", Flags::IO_LINK.bits());
+                assert!(shown(&write).contains(&linked), "{write:?}");
+                assert!(shown(&sync.unwrap()).contains("flags: 0"));
+                assert_eq!(queue.operations.under_way, 2);
+            },
+        );
+        with_queue(
+            "uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/2",
+            |queue, _| {
+                for _ in 0..2 {
+                    let index = queue.free.pop().unwrap();
+                    queue.begin(index, 16 << 10, None).unwrap();
+                }
+                assert_eq!(
+                    queue.operations.under_way, 3,
+                    "two writes and the sync that waits for them"
+                );
+            },
+        );
     }
 
     #[test]
     fn a_short_write_and_its_canceled_sync_are_queued_again() {
-        with_queue("uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1", |queue, records| {
-            let index = queue.free.pop().unwrap();
-            queue.begin(index, 16 << 10, None).unwrap();
-            queue.complete_write(index, 4096, records).unwrap();
-            assert_eq!(queue.operations.under_way, 2, "nothing before the sync has come back");
-            queue.complete_sync(index, -libc::ECANCELED, records).unwrap();
-            let slot = queue.slots[index];
-            assert_eq!((slot.left, slot.linked, queue.operations.under_way), (12 << 10, true, 4));
-            queue.complete_write(index, 12 << 10, records).unwrap();
-            assert!(!queue.free.contains(&index), "the sync is still to come");
-            queue.complete_sync(index, 0, records).unwrap();
-            assert!(queue.free.contains(&index));
-        });
+        with_queue(
+            "uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1",
+            |queue, records| {
+                let index = queue.free.pop().unwrap();
+                queue.begin(index, 16 << 10, None).unwrap();
+                queue.complete_write(index, 4096, records).unwrap();
+                assert_eq!(
+                    queue.operations.under_way, 2,
+                    "nothing before the sync has come back"
+                );
+                queue
+                    .complete_sync(index, -libc::ECANCELED, records)
+                    .unwrap();
+                let slot = queue.slots[index];
+                assert_eq!(
+                    (slot.left, slot.linked, queue.operations.under_way),
+                    (12 << 10, true, 4)
+                );
+                queue.complete_write(index, 12 << 10, records).unwrap();
+                assert!(!queue.free.contains(&index), "the sync is still to come");
+                queue.complete_sync(index, 0, records).unwrap();
+                assert!(queue.free.contains(&index));
+            },
+        );
     }
 
     #[test]
     fn a_sync_that_ran_behind_a_short_write_does_not_count() {
-        with_queue("uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1", |queue, records| {
-            let index = queue.free.pop().unwrap();
-            queue.begin(index, 16 << 10, None).unwrap();
-            queue.complete_write(index, 4096, records).unwrap();
-            queue.complete_sync(index, 0, records).unwrap();
-            assert_eq!(queue.slots[index].left, 12 << 10);
-            assert_eq!(queue.operations.under_way, 4, "the rest and a sync of its own");
-        });
+        with_queue(
+            "uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1",
+            |queue, records| {
+                let index = queue.free.pop().unwrap();
+                queue.begin(index, 16 << 10, None).unwrap();
+                queue.complete_write(index, 4096, records).unwrap();
+                queue.complete_sync(index, 0, records).unwrap();
+                assert_eq!(queue.slots[index].left, 12 << 10);
+                assert_eq!(
+                    queue.operations.under_way, 4,
+                    "the rest and a sync of its own"
+                );
+            },
+        );
     }
 
     #[test]
@@ -315,9 +381,15 @@ mod tests {
             let index = queue.free.pop().unwrap();
             queue.begin(index, 16 << 10, None).unwrap();
             queue.complete_write(index, -libc::EINTR, records).unwrap();
-            assert_eq!((queue.slots[index].left, queue.operations.under_way), (16 << 10, 2));
+            assert_eq!(
+                (queue.slots[index].left, queue.operations.under_way),
+                (16 << 10, 2)
+            );
             assert!(queue.complete_write(index, -libc::EIO, records).is_err());
-            assert!(queue.complete_write(index, 0, records).is_err(), "nothing written, and no error");
+            assert!(
+                queue.complete_write(index, 0, records).is_err(),
+                "nothing written, and no error"
+            );
             assert!(queue.complete_sync(index, -libc::EIO, records).is_err());
         });
     }

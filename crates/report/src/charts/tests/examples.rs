@@ -12,12 +12,26 @@ fn on_ext4(record: &CaseRecord) -> (String, CaseReport) {
     ("ext4".to_owned(), CaseReport::from_record(record.clone()))
 }
 
-fn record(suite: &str, section: &str, label: Option<&str>, case: &str, samples: Vec<Sample>) -> CaseRecord {
+fn record(
+    suite: &str,
+    section: &str,
+    label: Option<&str>,
+    case: &str,
+    samples: Vec<Sample>,
+) -> CaseRecord {
     let mut record = example_case(section, case, samples);
     record.origin = section_of(suite, section);
     record.label = label.map(str::to_owned);
-    let start = if case.contains("prepare=overwrite") { Start::Existing } else { Start::New };
-    record.contract = Contract { bytes: 32 << 20, start, ..record.contract };
+    let start = if case.contains("prepare=overwrite") {
+        Start::Existing
+    } else {
+        Start::New
+    };
+    record.contract = Contract {
+        bytes: 32 << 20,
+        start,
+        ..record.contract
+    };
     record
 }
 
@@ -41,7 +55,11 @@ pub(crate) fn parallel() -> Vec<(String, CaseReport)> {
     let mut cases = Vec::new();
     for (files, slower) in [("", 10), (",files=per-thread", 7)] {
         for threads in [1_u32, 2, 4, 8, 16] {
-            let counted = if threads > 1 { format!(",threads={threads}") } else { String::new() };
+            let counted = if threads > 1 {
+                format!(",threads={threads}")
+            } else {
+                String::new()
+            };
             let case = format!("pwrite,size=32MiB{counted}{files},prepare=truncate");
             let write = 20_000 / u64::from(threads.min(6)) + u64::from(threads * slower * 30);
             let samples = samples_of([80, 20, write, 0, 10], 6);
@@ -58,13 +76,20 @@ pub(crate) fn scaling() -> Vec<(String, CaseReport)> {
     let mut cases = Vec::new();
     for files in ["", ",files=per-rank"] {
         for ranks in [1_u32, 2, 4] {
-            let counted = if ranks > 1 { format!(",ranks={ranks}") } else { String::new() };
+            let counted = if ranks > 1 {
+                format!(",ranks={ranks}")
+            } else {
+                String::new()
+            };
             let case = format!("pwrite,size={}MiB{counted}{files},sync=fsync", 32 * ranks);
             let samples = samples_of([80, 20, 20_000, 0, 10], 6);
             let mut record = record("cluster", "By ranks", None, &case, samples);
             record.contract.files = if files.is_empty() { 1 } else { ranks };
             record.contract.bytes = u64::from(ranks) << 25;
-            record.samples.iter_mut().for_each(|sample| sample.bytes = u64::from(ranks) << 25);
+            record
+                .samples
+                .iter_mut()
+                .for_each(|sample| sample.bytes = u64::from(ranks) << 25);
             cases.push(on_ext4(&record));
         }
     }
@@ -73,7 +98,12 @@ pub(crate) fn scaling() -> Vec<(String, CaseReport)> {
 
 /// With two contracts and a cell without a value.
 pub(crate) fn direct() -> Vec<(String, CaseReport)> {
-    let labels = ["BUFFERED", "BUFFERED + ALIGNED", "O_DIRECT", "AMORTIZED_FSYNC + O_DIRECT"];
+    let labels = [
+        "BUFFERED",
+        "BUFFERED + ALIGNED",
+        "O_DIRECT",
+        "AMORTIZED_FSYNC + O_DIRECT",
+    ];
     let sizes: Vec<u64> = (12..26).map(|power| 1 << power).collect();
     let named = study(&labels, &sizes).into_iter().map(|(label, case)| {
         let mut record = case.record;
@@ -96,7 +126,10 @@ pub(crate) fn copies(labels: &[&str]) -> Vec<(String, CaseReport)> {
         let mut record = case.record;
         record.origin = section_of("copy", "Ways to copy");
         if label == "sendfile" {
-            record.samples.iter_mut().for_each(|sample| sample.disturbed = Some("noise".to_owned()));
+            record
+                .samples
+                .iter_mut()
+                .for_each(|sample| sample.disturbed = Some("noise".to_owned()));
         }
         record.label = Some(label);
         on_ext4(&record)
@@ -113,10 +146,14 @@ fn latency(usual_ns: u64, calls: u64) -> Latency {
             it if it % 100 == 99 => 10,
             _ => 1,
         };
-        histogram.record(usual_ns * factor * (1000 + call * 7 % 400) / 1000).unwrap();
+        histogram
+            .record(usual_ns * factor * (1000 + call * 7 % 400) / 1000)
+            .unwrap();
     }
     let mut bytes = Vec::new();
-    V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
+    V2DeflateSerializer::new()
+        .serialize(&histogram, &mut bytes)
+        .unwrap();
     Latency {
         count: histogram.len(),
         p50_ns: histogram.value_at_quantile(0.5),
@@ -137,11 +174,24 @@ pub(crate) fn durable() -> Vec<(String, CaseReport)> {
 pub(crate) fn durable_in(calls: u64) -> Vec<(String, CaseReport)> {
     let ways = [
         ("append", "write,prepare=create,sync=fsync/1", Some(90_000)),
-        ("overwrite", "write,prepare=overwrite,sync=fsync/1", Some(50_000)),
+        (
+            "overwrite",
+            "write,prepare=overwrite,sync=fsync/1",
+            Some(50_000),
+        ),
         ("all at once", "write,sync=fsync", None),
     ];
     let cases = ways.map(|(label, case, usual_ns)| {
-        let mut samples = samples_of([300, 40, 70_000, if usual_ns.is_none() { 9_000 } else { 0 }, 30], 6);
+        let mut samples = samples_of(
+            [
+                300,
+                40,
+                70_000,
+                if usual_ns.is_none() { 9_000 } else { 0 },
+                30,
+            ],
+            6,
+        );
         if let Some(usual_ns) = usual_ns {
             for (sample, slower) in samples.iter_mut().zip(0..) {
                 sample.latency = Some(Box::new(latency(usual_ns + slower * usual_ns / 20, calls)));
@@ -163,8 +213,10 @@ pub(crate) fn long(count: u64) -> Vec<(String, CaseReport)> {
                 let burst = if interval < 9 + number { 460 } else { 90 };
                 (burst + (interval * 37 + round * 11 + number * 5) % 23) * 1_000_000
             };
-            let timeline =
-                Timeline { interval_ns: sample.phases_ns.total() / 40, bytes: (0..40).map(bytes).collect() };
+            let timeline = Timeline {
+                interval_ns: sample.phases_ns.total() / 40,
+                bytes: (0..40).map(bytes).collect(),
+            };
             sample.timeline = Some(Box::new(timeline));
         }
         let case = format!("write,chunk={}KiB,size=8GiB", 4 << number);

@@ -9,21 +9,33 @@ fn only(cases: &[(String, CaseReport)], family: ChartFamily) -> Chart {
 }
 
 fn names(chart: &Chart) -> Vec<&str> {
-    chart.series.iter().map(|series| series.name.as_str()).collect()
+    chart
+        .series
+        .iter()
+        .map(|series| series.name.as_str())
+        .collect()
 }
 
 fn tick_texts(chart: &Chart) -> Vec<&str> {
-    chart.x.ticks.iter().map(|tick| tick.text.as_str()).collect()
+    chart
+        .x
+        .ticks
+        .iter()
+        .map(|tick| tick.text.as_str())
+        .collect()
 }
 
 #[test]
 fn words_in_documents_do_not_change() {
-    let words = |values: serde_json::Result<serde_json::Value>| values.unwrap().as_str().unwrap().to_owned();
+    let words = |values: serde_json::Result<serde_json::Value>| {
+        values.unwrap().as_str().unwrap().to_owned()
+    };
     assert_eq!(
         [ChartKind::HeatMap, ChartKind::Stacked].map(|kind| words(serde_json::to_value(kind))),
         ["heat-map", "stacked"]
     );
-    let scales = [XScale::Linear, XScale::Percentile].map(|scale| words(serde_json::to_value(scale)));
+    let scales =
+        [XScale::Linear, XScale::Percentile].map(|scale| words(serde_json::to_value(scale)));
     assert_eq!(scales, ["linear", "percentile"]);
     let families = [
         ChartFamily::ThroughputByChunk,
@@ -47,7 +59,10 @@ fn words_in_documents_do_not_change() {
         "phases",
         "over-time",
     ];
-    assert_eq!(families.map(|family| words(serde_json::to_value(family))), expected);
+    assert_eq!(
+        families.map(|family| words(serde_json::to_value(family))),
+        expected
+    );
 }
 
 #[test]
@@ -55,7 +70,11 @@ fn threads_are_an_axis_of_lines() {
     let chart = only(&parallel(), ChartFamily::ThroughputByThreads);
     assert_eq!(names(&chart), ["pwrite", "pwrite,files=per-thread"]);
     assert_eq!(tick_texts(&chart), ["1", "2", "4", "8", "16"]);
-    assert!(chart.subtitle.contains(", one file or a file per thread"), "{}", chart.subtitle);
+    assert!(
+        chart.subtitle.contains(", one file or a file per thread"),
+        "{}",
+        chart.subtitle
+    );
     assert!(chart.series.iter().all(|series| series.points.len() == 5));
 }
 
@@ -65,10 +84,18 @@ fn ranks_with_equal_sizes_are_an_axis() {
     assert_eq!(names(&chart), ["pwrite", "pwrite,files=per-rank"]);
     assert_eq!(tick_texts(&chart), ["1", "2", "4"]);
     let subtitle = &chart.subtitle;
-    assert!(subtitle.contains("32 MiB of incompressible data"), "{subtitle}");
+    assert!(
+        subtitle.contains("32 MiB of incompressible data"),
+        "{subtitle}"
+    );
     let remarks = ", size per rank, one file or a file per rank";
     assert!(subtitle.contains(remarks), "{subtitle}");
-    let throughput = |point: usize| chart.series[0].points[point].figure.as_ref().map(|figure| figure.value);
+    let throughput = |point: usize| {
+        chart.series[0].points[point]
+            .figure
+            .as_ref()
+            .map(|figure| figure.value)
+    };
     assert_eq!(throughput(2), throughput(0).map(|one| 4.0 * one));
 }
 
@@ -76,7 +103,14 @@ fn ranks_with_equal_sizes_are_an_axis() {
 fn two_numbers_of_threads_have_no_chart_and_contracts_have_one_each() {
     let few: Vec<_> = parallel()
         .into_iter()
-        .filter(|(_, case)| case.record.case.value(writebench_model::Axis::Threads).unwrap().len() == 2)
+        .filter(|(_, case)| {
+            case.record
+                .case
+                .value(writebench_model::Axis::Threads)
+                .unwrap()
+                .len()
+                == 2
+        })
         .collect();
     assert!(answering(&charts_of(&few), ChartFamily::ThroughputByThreads).is_empty());
     let mut cases = parallel();
@@ -88,19 +122,45 @@ fn two_numbers_of_threads_have_no_chart_and_contracts_have_one_each() {
     let charts = answering(&charts_of(&cases), ChartFamily::ThroughputByThreads);
     assert_eq!(
         stems(&charts),
-        ["parallel-throughput-by-threads-cached", "parallel-throughput-by-threads-durable"]
+        [
+            "parallel-throughput-by-threads-cached",
+            "parallel-throughput-by-threads-durable"
+        ]
     );
 }
 
 #[test]
 fn flags_are_rows_and_a_cell_without_a_value_has_a_note() {
     let chart = only(&direct(), ChartFamily::Flags);
-    assert_eq!((chart.kind, chart.x.scale), (ChartKind::HeatMap, XScale::Categories));
-    assert_eq!(names(&chart), ["BUFFERED", "BUFFERED + ALIGNED", "O_DIRECT", "AMORTIZED_FSYNC + O_DIRECT"]);
+    assert_eq!(
+        (chart.kind, chart.x.scale),
+        (ChartKind::HeatMap, XScale::Categories)
+    );
+    assert_eq!(
+        names(&chart),
+        [
+            "BUFFERED",
+            "BUFFERED + ALIGNED",
+            "O_DIRECT",
+            "AMORTIZED_FSYNC + O_DIRECT"
+        ]
+    );
     assert_eq!(chart.x.ticks.len(), 14);
-    assert_eq!((chart.series[2].points[0].figure, chart.series[2].points[0].x), (None, 0.0));
+    assert_eq!(
+        (
+            chart.series[2].points[0].figure,
+            chart.series[2].points[0].x
+        ),
+        (None, 0.0)
+    );
     assert!(chart.notes[0].contains("not measured"), "{:?}", chart.notes);
-    assert!(chart.subtitle.contains("Colours compare cells, not contracts"), "{}", chart.subtitle);
+    assert!(
+        chart
+            .subtitle
+            .contains("Colours compare cells, not contracts"),
+        "{}",
+        chart.subtitle
+    );
     assert!(chart.subtitle.contains("2 contracts"), "{}", chart.subtitle);
 }
 
@@ -111,11 +171,22 @@ fn every_good_sample_of_a_ranked_case_is_a_dot() {
     assert_eq!(points[0].dots.len(), 6);
     let disturbed: Vec<usize> = points
         .iter()
-        .map(|point| point.dots.iter().filter(|(_, is_disturbed)| *is_disturbed).count())
+        .map(|point| {
+            point
+                .dots
+                .iter()
+                .filter(|(_, is_disturbed)| *is_disturbed)
+                .count()
+        })
         .collect();
     assert_eq!(disturbed, [0, 6]);
     let figure = points[0].figure.unwrap();
-    assert!(points[0].dots.iter().any(|(value, _)| *value <= figure.value));
+    assert!(
+        points[0]
+            .dots
+            .iter()
+            .any(|(value, _)| *value <= figure.value)
+    );
     assert_eq!(serde_json::to_value(&points[0]).unwrap().get("dots"), None);
 }
 
@@ -125,20 +196,35 @@ fn latencies_reach_from_the_shortest_to_the_longest_call() {
     assert_eq!(names(&chart), ["append", "overwrite"]);
     assert_eq!(chart.x.scale, XScale::Percentile);
     // 6 samples of 1280 calls.
-    assert_eq!(tick_texts(&chart), ["0 %", "50 %", "90 %", "99 %", "99.9 %"]);
+    assert_eq!(
+        tick_texts(&chart),
+        ["0 %", "50 %", "90 %", "99 %", "99.9 %"]
+    );
     let points = &chart.series[0].points;
     assert!((10..=40).contains(&points.len()), "{}", points.len());
     assert!(points.is_sorted_by(|a, b| a.x < b.x));
     let figure = |share: f64| {
         let at = crate::charts::axis::nines(share);
-        points.iter().find(|point| (point.x - at).abs() < 1e-9).unwrap().figure.unwrap()
+        points
+            .iter()
+            .find(|point| (point.x - at).abs() < 1e-9)
+            .unwrap()
+            .figure
+            .unwrap()
     };
     for point in points {
-        let Interval { value: median, low, high } = point.figure.unwrap();
+        let Interval {
+            value: median,
+            low,
+            high,
+        } = point.figure.unwrap();
         assert!(low <= median && median <= high, "{point:?}");
     }
     let half = figure(0.5);
-    assert!((90e-6..=160e-6).contains(&half.value) && half.low < half.high, "{half:?}");
+    assert!(
+        (90e-6..=160e-6).contains(&half.value) && half.low < half.high,
+        "{half:?}"
+    );
     let longest = figure(1.0 - 0.5 / 7680.0);
     assert!(longest.value > 100.0 * 90e-6, "{longest:?}");
     assert!(chart.subtitle.contains("2 contracts"), "{}", chart.subtitle);
@@ -147,7 +233,10 @@ fn latencies_reach_from_the_shortest_to_the_longest_call() {
 #[test]
 fn a_few_calls_have_no_distribution() {
     assert!(answering(&charts_of(&durable_in(3)), ChartFamily::Latency).is_empty());
-    assert_eq!(answering(&charts_of(&durable_in(4)), ChartFamily::Latency).len(), 1);
+    assert_eq!(
+        answering(&charts_of(&durable_in(4)), ChartFamily::Latency).len(),
+        1
+    );
 }
 
 #[test]
@@ -156,7 +245,8 @@ fn phases_are_the_same_five_parts_of_every_case() {
     assert_eq!(chart.kind, ChartKind::Stacked);
     assert_eq!(names(&chart), ["prepare", "open", "write", "sync", "close"]);
     assert_eq!(tick_texts(&chart), ["append", "overwrite", "all at once"]);
-    let median = |series: usize, case: usize| chart.series[series].points[case].figure.unwrap().value;
+    let median =
+        |series: usize, case: usize| chart.series[series].points[case].figure.unwrap().value;
     assert_eq!((median(3, 0), median(3, 2) > 8e-3), (0.0, true));
     let whole: f64 = (0..5).map(|series| median(series, 2)).sum();
     assert!((stacked(&chart)[2].1 - whole).abs() < 1e-12);
@@ -174,14 +264,20 @@ fn a_single_case_has_its_phases_and_one_without_a_good_sample_has_none() {
 #[test]
 fn phases_have_label_and_chunk_if_labels_repeat() {
     let chart = only(&direct(), ChartFamily::Phases);
-    assert_eq!(tick_texts(&chart)[..2], ["BUFFERED, 4 KiB", "BUFFERED, 8 KiB"]);
+    assert_eq!(
+        tick_texts(&chart)[..2],
+        ["BUFFERED, 4 KiB", "BUFFERED, 8 KiB"]
+    );
 }
 
 #[test]
 fn the_median_sample_is_drawn_over_time_and_named() {
     let cases = long(2);
     let chart = only(&cases, ChartFamily::OverTime);
-    assert_eq!((chart.x.scale, names(&chart)), (XScale::Linear, vec!["write,chunk=4KiB", "write,chunk=8KiB"]));
+    assert_eq!(
+        (chart.x.scale, names(&chart)),
+        (XScale::Linear, vec!["write,chunk=4KiB", "write,chunk=8KiB"])
+    );
     assert_eq!(tick_texts(&chart), ["0", "1 s", "2 s", "3 s", "4 s"]);
     let points = &chart.series[0].points;
     assert_eq!(points.len(), 40);
@@ -191,13 +287,20 @@ fn the_median_sample_is_drawn_over_time_and_named() {
     let rate = timeline.bytes[7] as f64 * 1e9 / timeline.interval_ns as f64;
     assert!((points[7].figure.unwrap().value / rate - 1.0).abs() < 1e-9);
     let round = |round: u32| format!("round {round} for each.");
-    assert!(chart.notes[0].ends_with(&round(samples[2].round)), "{:?}", chart.notes);
+    assert!(
+        chart.notes[0].ends_with(&round(samples[2].round)),
+        "{:?}",
+        chart.notes
+    );
     let mut cases = long(2);
     let mut record = cases[1].1.record.clone();
     record.samples.truncate(1);
     cases[1].1 = CaseReport::from_record(record.clone());
     let notes = only(&cases, ChartFamily::OverTime).notes;
-    assert!(notes[0].ends_with(", round 0 for write,chunk=8KiB."), "{notes:?}");
+    assert!(
+        notes[0].ends_with(", round 0 for write,chunk=8KiB."),
+        "{notes:?}"
+    );
 }
 
 #[test]
@@ -206,20 +309,33 @@ fn many_cases_that_were_cut_short_are_counted() {
     for (index, (_, case)) in cases.iter_mut().enumerate() {
         let mut record = case.record.clone();
         record.samples = samples_of([0, 0, 900, 0, 0], 6);
-        record.samples.iter_mut().for_each(|sample| sample.bytes = (index as u64 + 1) << 20);
+        record
+            .samples
+            .iter_mut()
+            .for_each(|sample| sample.bytes = (index as u64 + 1) << 20);
         *case = CaseReport::from_record(record.clone());
     }
     cases.extend(copies(&["f"]));
     let chart = only(&cases, ChartFamily::Phases);
     assert_eq!(chart.notes.len(), 1, "{:?}", chart.notes);
-    assert!(chart.notes[0].ends_with("and 2 more: cut short after 1 MiB to 5 MiB"), "{:?}", chart.notes);
+    assert!(
+        chart.notes[0].ends_with("and 2 more: cut short after 1 MiB to 5 MiB"),
+        "{:?}",
+        chart.notes
+    );
 }
 
 /// A disturbed case was last, though its bar was the shortest.
 #[test]
 fn a_chart_from_the_fastest_is_sorted_by_the_length_of_its_bars() {
-    let chart = only(&copies(&["sendfile", "splice", "copy_file_range"]), ChartFamily::Ranked);
-    let values: Vec<f64> = chart.points().filter_map(|point| Some(point.figure?.value)).collect();
+    let chart = only(
+        &copies(&["sendfile", "splice", "copy_file_range"]),
+        ChartFamily::Ranked,
+    );
+    let values: Vec<f64> = chart
+        .points()
+        .filter_map(|point| Some(point.figure?.value))
+        .collect();
     assert!(values.len() == 3 && values.is_sorted(), "{values:?}");
     assert_eq!(tick_texts(&chart)[0], "sendfile");
 }
@@ -230,8 +346,16 @@ fn a_case_that_is_not_durable_here_has_a_note_and_no_place_among_the_fastest() {
     cases[1].1.not_durable = Some("tmpfs is in memory".to_owned());
     let chart = only(&cases, ChartFamily::Ranked);
     assert_eq!(chart.x.ticks.len(), 2, "{:?}", chart.x.ticks);
-    let note = format!("Not durable, where memory loses its data in a power loss: {}", cases[1].1.record.case);
+    let note = format!(
+        "Not durable, where memory loses its data in a power loss: {}",
+        cases[1].1.record.case
+    );
     assert!(chart.notes.contains(&note), "{:?}", chart.notes);
-    cases.iter_mut().for_each(|(_, case)| case.not_durable = Some("tmpfs is in memory".to_owned()));
-    assert!(answering(&charts_of(&cases), ChartFamily::Ranked).is_empty(), "no chart of promises");
+    cases
+        .iter_mut()
+        .for_each(|(_, case)| case.not_durable = Some("tmpfs is in memory".to_owned()));
+    assert!(
+        answering(&charts_of(&cases), ChartFamily::Ranked).is_empty(),
+        "no chart of promises"
+    );
 }

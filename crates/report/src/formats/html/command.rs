@@ -24,12 +24,22 @@ pub(super) fn of_program(case: &CaseRecord, settings: &Settings) -> Option<Strin
         Some(command) if !words.is_empty() => format!(" --{option} {}", quoted(&command)),
         _ => String::new(),
     };
-    let beside: String = [("setup", &*commands.setup), ("cleanup", &*commands.cleanup)].map(beside).concat();
+    let beside: String = [("setup", &*commands.setup), ("cleanup", &*commands.cleanup)]
+        .map(beside)
+        .concat();
     let (contract, copies) = (&case.contract, case.case.known()?.method().copies());
     let size = Bytes(contract.bytes);
-    let durable = if contract.durability == Durability::Durable { " --durable" } else { "" };
+    let durable = if contract.durability == Durability::Durable {
+        " --durable"
+    } else {
+        ""
+    };
     let copies = if copies { " --copies" } else { "" };
-    let existing = if contract.start == Start::Existing { " --existing" } else { "" };
+    let existing = if contract.start == Start::Existing {
+        " --existing"
+    } else {
+        ""
+    };
     Some(format!(
         "--command {} --bytes {size}{durable}{existing}{copies}{beside}",
         quoted(&joined(&commands.program)?)
@@ -37,14 +47,23 @@ pub(super) fn of_program(case: &CaseRecord, settings: &Settings) -> Option<Strin
 }
 
 fn make(making: &FilesystemSpec) -> String {
-    let FilesystemSpec { kind, images, mkfs_options, mount_options, .. } = making;
+    let FilesystemSpec {
+        kind,
+        images,
+        mkfs_options,
+        mount_options,
+        ..
+    } = making;
     let mut command = format!("writebench fs --on {}", quoted(kind));
     if let Some(image) = images.first() {
         command += &format!(" --images {}", quoted(&image.directory));
     }
     if !mkfs_options.is_empty() {
         let options: Vec<String> = mkfs_options.iter().map(|word| quoted(word)).collect();
-        command += &format!(" --mkfs-options {}", quoted(&format!("{kind}={}", options.join(" "))));
+        command += &format!(
+            " --mkfs-options {}",
+            quoted(&format!("{kind}={}", options.join(" ")))
+        );
     }
     if let Some(options) = mount_options {
         command += &format!(" --mount-options {}", quoted(&format!("{kind}={options}")));
@@ -61,7 +80,10 @@ mod tests {
     fn a_directory_with_an_odd_name_is_one_word() {
         let mut run = example_run();
         run.targets[0].path = "/data/it's $(here)".to_owned();
-        assert_eq!(again(&run, &run.targets[0]), r#"writebench run "/data/it's "'$(here)'"#);
+        assert_eq!(
+            again(&run, &run.targets[0]),
+            r#"writebench run "/data/it's "'$(here)'"#
+        );
         run.settings.copy_from = Some("/x y".to_owned());
         assert!(again(&run, &run.targets[0]).ends_with(" --from '/x y'"));
     }

@@ -49,7 +49,11 @@ type NumberedChart<'r> = (usize, &'r NamedChart);
 pub(super) fn extent(reports: &[Report]) -> String {
     let cases = || reports.iter().flat_map(|report| &report.cases);
     let samples = cases().map(|case| case.record.samples.len()).sum();
-    let counts = format!("{}, {}", counted(cases().count(), "case"), counted(samples, "sample"));
+    let counts = format!(
+        "{}, {}",
+        counted(cases().count(), "case"),
+        counted(samples, "sample")
+    );
     match reports {
         [one] => format!("{counts}, {}", one.run.started.replace('-', "\u{2011}")),
         several => format!("{} runs, {counts}", several.len()),
@@ -59,14 +63,24 @@ pub(super) fn extent(reports: &[Report]) -> String {
 /// Numbers keep their units in a narrow window, and names of cases break after commas.
 pub(super) fn prose(sentence: &str) -> String {
     let Ok(html) = askama::filters::escape(sentence, askama::filters::Html);
-    let html =
-        html.to_string().replace(" – ", "\u{a0}–\u{2060}\u{a0}").replace(',', ",<wbr>").replace("<wbr> ", " ");
+    let html = html
+        .to_string()
+        .replace(" – ", "\u{a0}–\u{2060}\u{a0}")
+        .replace(',', ",<wbr>")
+        .replace("<wbr> ", " ");
     html.replace(" %", "\u{a0}%").replace(" GB/s", "\u{a0}GB/s")
 }
 
 pub(super) fn title(reports: &[Report], names: &[String]) -> String {
-    let [one] = reports else { return names.join(" and ") };
-    let targets: Vec<&str> = one.run.targets.iter().map(|target| target.name.as_str()).collect();
+    let [one] = reports else {
+        return names.join(" and ");
+    };
+    let targets: Vec<&str> = one
+        .run
+        .targets
+        .iter()
+        .map(|target| target.name.as_str())
+        .collect();
     format!("{} on {}", names[0], targets.join(", "))
 }
 
@@ -77,17 +91,30 @@ pub(super) fn runs<'r>(reports: &'r [Report], names: &'r [String]) -> Vec<Run<'r
     let most = (ANSWERS / reports.len().max(1)).max(1);
     let run = |(report, name): (&'r Report, &'r String)| {
         // Other finalists have no goal, and long names.
-        let named = report.findings.iter().take_while(|finding| !finding.goal.is_empty()).count();
-        Run { name, report, at_once: most.min(named.max(1)), code: code(report) }
+        let named = report
+            .findings
+            .iter()
+            .take_while(|finding| !finding.goal.is_empty())
+            .count();
+        Run {
+            name,
+            report,
+            at_once: most.min(named.max(1)),
+            code: code(report),
+        }
     };
     reports.iter().zip(names).map(run).collect()
 }
 
 fn code(report: &Report) -> Option<Code> {
     let case = report.advice.as_ref()?.recommended_case(&report.cases)?;
-    let highlighted = |(language, text): (Language, String)| (language.title(), highlighted(&text, language));
+    let highlighted =
+        |(language, text): (Language, String)| (language.title(), highlighted(&text, language));
     let (_, codes) = codes(case, report.run.settings.language())?;
-    Some((case.to_string(), codes.into_iter().map(highlighted).collect()))
+    Some((
+        case.to_string(),
+        codes.into_iter().map(highlighted).collect(),
+    ))
 }
 
 pub(super) fn suites<'r>(
@@ -97,26 +124,51 @@ pub(super) fn suites<'r>(
 ) -> Vec<Suite<'r>> {
     let section = |(number, (suite, title)): NumberedSection<'r>| {
         let (main, more) = charts_of((suite, title), reports, charts);
-        Section { number, title, main, more, notes: notes((suite, title), reports, names) }
+        Section {
+            number,
+            title,
+            main,
+            more,
+            notes: notes((suite, title), reports, names),
+        }
     };
     let suite = |(name, of_suite): (&'r str, Vec<NumberedSection<'r>>)| {
         let (number, is_search) = (of_suite[0].0, name == CaseOrigin::SEARCH);
         let (title, summary) = heading(name, reports);
         let mut sections: Vec<Section<'_>> = of_suite.into_iter().map(section).collect();
         let notes = sections.iter().flat_map(|section| &section.notes);
-        let candidates =
-            is_search.then(|| distinct(notes, |note| note.as_str()).into_iter().cloned().collect());
-        sections.retain(|section| !is_search || !section.main.is_empty() || !section.more.is_empty());
-        Suite { number, title, summary, sections, candidates }
+        let candidates = is_search.then(|| {
+            distinct(notes, |note| note.as_str())
+                .into_iter()
+                .cloned()
+                .collect()
+        });
+        sections
+            .retain(|section| !is_search || !section.main.is_empty() || !section.more.is_empty());
+        Suite {
+            number,
+            title,
+            summary,
+            sections,
+            candidates,
+        }
     };
     let sections = sections(reports).into_iter().enumerate();
-    grouped(sections, |(_, (suite, _))| *suite).into_iter().map(suite).collect()
+    grouped(sections, |(_, (suite, _))| *suite)
+        .into_iter()
+        .map(suite)
+        .collect()
 }
 
 fn heading(suite: &str, reports: &[Report]) -> (String, String) {
-    let mut origins = reports.iter().flat_map(|report| &report.cases).map(|case| &case.record.origin);
+    let mut origins = reports
+        .iter()
+        .flat_map(|report| &report.cases)
+        .map(|case| &case.record.origin);
     let (title, summary) = match origins.find(|origin| origin.suite() == suite) {
-        Some(origin) if origin.is_search() => ("Search for advice", "The fastest method for a goal"),
+        Some(origin) if origin.is_search() => {
+            ("Search for advice", "The fastest method for a goal")
+        }
         Some(origin) if origin.suite() == GOALS => ("Goals", "The fastest method for each goal"),
         Some(origin) if *origin == CaseOrigin::named() => ("Named cases", ""),
         _ => match writebench_model::suite_named(suite) {
@@ -134,11 +186,16 @@ fn charts_of<'r>(
 ) -> (Vec<Vec<NumberedChart<'r>>>, Vec<NumberedChart<'r>>) {
     let is_of_section =
         |(_, named): &NumberedChart<'_>| (named.suite.as_str(), named.section.as_str()) == section;
-    let of_section: Vec<NumberedChart<'r>> = charts.iter().enumerate().filter(is_of_section).collect();
+    let of_section: Vec<NumberedChart<'r>> =
+        charts.iter().enumerate().filter(is_of_section).collect();
     let first = of_section.first().map(|(_, named)| named.family);
     let has_main = of_section.iter().any(|(_, named)| named.family.is_main());
     let is_main = |(_, named): &NumberedChart<'_>| {
-        if has_main { named.family.is_main() } else { Some(named.family) == first }
+        if has_main {
+            named.family.is_main()
+        } else {
+            Some(named.family) == first
+        }
     };
     let (main, more): (Vec<NumberedChart<'r>>, _) = of_section.into_iter().partition(is_main);
     let mut met: HashMap<_, usize> = HashMap::new();
@@ -151,24 +208,50 @@ fn charts_of<'r>(
         *turn += 1;
         ((subject, *turn), (number, named))
     });
-    let beside =
-        |(_, charts): (_, Vec<(_, NumberedChart<'r>)>)| charts.into_iter().map(|(_, chart)| chart).collect();
-    (grouped(main, |(key, _)| key.clone()).into_iter().map(beside).collect(), more)
+    let beside = |(_, charts): (_, Vec<(_, NumberedChart<'r>)>)| {
+        charts.into_iter().map(|(_, chart)| chart).collect()
+    };
+    (
+        grouped(main, |(key, _)| key.clone())
+            .into_iter()
+            .map(beside)
+            .collect(),
+        more,
+    )
 }
 
 /// Few charts have several contracts.
 fn first_case(named: &NamedChart, reports: &[Report]) -> Option<(usize, String)> {
-    let row = named.chart.points().map(|point| point.row).next().unwrap_or(0);
-    let mut cases =
-        reports.iter().zip(0..).flat_map(|(report, run)| report.cases.iter().map(move |case| (run, case)));
-    cases.nth(row).map(|(run, case)| (run, case.record.contract.to_string()))
+    let row = named
+        .chart
+        .points()
+        .map(|point| point.row)
+        .next()
+        .unwrap_or(0);
+    let mut cases = reports
+        .iter()
+        .zip(0..)
+        .flat_map(|(report, run)| report.cases.iter().map(move |case| (run, case)));
+    cases
+        .nth(row)
+        .map(|(run, case)| (run, case.record.contract.to_string()))
 }
 
 fn notes(section: (&str, &str), reports: &[Report], names: &[String]) -> Vec<String> {
     let of_run = |(report, name): (&Report, &String)| {
-        let cases = report.sections().find(|cases| cases[0].record.origin.table() == section);
-        let notes = cases.map_or(Vec::new(), |cases| section_notes(cases, &report.run)).into_iter();
-        let named = |note| if reports.len() > 1 { format!("{name}: {note}") } else { note };
+        let cases = report
+            .sections()
+            .find(|cases| cases[0].record.origin.table() == section);
+        let notes = cases
+            .map_or(Vec::new(), |cases| section_notes(cases, &report.run))
+            .into_iter();
+        let named = |note| {
+            if reports.len() > 1 {
+                format!("{name}: {note}")
+            } else {
+                note
+            }
+        };
         notes.map(named).collect::<Vec<_>>()
     };
     distinct(reports.iter().zip(names).flat_map(of_run), Clone::clone)

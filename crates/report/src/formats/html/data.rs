@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use writebench_model::{Axis, Bytes, CaseRecord, Content, Contract, RunRecord, Sample, Settings, TargetRecord};
+use writebench_model::{
+    Axis, Bytes, CaseRecord, Content, Contract, RunRecord, Sample, Settings, TargetRecord,
+};
 use writebench_stats::as_f64;
 
 use super::command::{again, of_program};
@@ -13,8 +15,8 @@ use crate::charts::scale::round_values;
 use crate::charts::{NamedChart, Point, Scale, Unit};
 use crate::formats::palette;
 use crate::numbers::{
-    CaseReport, CompareError, ComparedCase, Comparison, Estimate, Figure, LatencyEstimate, PHASES, distinct,
-    grouped,
+    CaseReport, CompareError, ComparedCase, Comparison, Estimate, Figure, LatencyEstimate, PHASES,
+    distinct, grouped,
 };
 use crate::sentences::Report;
 use crate::sentences::answer::is_baseline;
@@ -79,27 +81,50 @@ pub(super) fn data<'r>(
             let has_goal = is_ranked && report.is_drawn(case);
             let goal = has_goal.then(|| goal_number(&mut goals, case, &report.run.targets, target));
             let contract = &case.record.contract;
-            let figure = case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s);
+            let figure = case
+                .estimate
+                .as_ref()
+                .map(|estimate| &estimate.throughput_bytes_per_s);
             match goal {
                 Some(goal) => goals[goal].figures.extend(figure),
-                None => of_others.extend(figure.filter(|_| is_other).map(|figure| (contract, figure))),
+                None => {
+                    of_others.extend(figure.filter(|_| is_other).map(|figure| (contract, figure)))
+                }
             }
-            let facts = facts((case, &report.run.settings), [run, target, section], goal, is_other);
-            cases.push(Case { facts, samples: samples(case) });
+            let facts = facts(
+                (case, &report.run.settings),
+                [run, target, section],
+                goal,
+                is_other,
+            );
+            cases.push(Case {
+                facts,
+                samples: samples(case),
+            });
         }
     }
     let rows = rows(reports);
     let others = comparisons.iter().zip(1..);
     Data {
-        runs: reports.iter().zip(names).map(|(report, name)| run_data(&report.run, name)).collect(),
+        runs: reports
+            .iter()
+            .zip(names)
+            .map(|(report, name)| run_data(&report.run, name))
+            .collect(),
         overview: overview(&goals, of_others),
         goals: goals.iter().map(goal_data).collect(),
         cases,
         charts: charts.iter().map(|named| drawn(named, &numbers)).collect(),
-        comparisons: others.map(|(of_b, b)| Some(compared(b, of_b.as_ref().ok()?, &rows))).collect(),
+        comparisons: others
+            .map(|(of_b, b)| Some(compared(b, of_b.as_ref().ok()?, &rows)))
+            .collect(),
         ticks: json!({ "s": ticks(Unit::Seconds), "B/s": ticks(Unit::BytesPerSecond) }),
-        heat: palette::heat().map(|colour| [colour.light, colour.dark]).to_vec(),
-        colours: palette::OF_SERIES.map(|colour| [colour.light, colour.dark]).to_vec(),
+        heat: palette::heat()
+            .map(|colour| [colour.light, colour.dark])
+            .to_vec(),
+        colours: palette::OF_SERIES
+            .map(|colour| [colour.light, colour.dark])
+            .to_vec(),
         sections,
     }
 }
@@ -111,43 +136,79 @@ fn goal_number<'r>(
     target: usize,
 ) -> usize {
     let contract = &case.record.contract;
-    goals.iter().position(|goal| goal.contract == contract).unwrap_or_else(|| {
-        let goal = finding::goal(contract, Some(&targets[target]), finding::promised(targets));
-        let text = format!("{goal}, {}", Bytes(contract.bytes).in_words());
-        goals.push(Goal { text, contract, figures: Vec::new() });
-        goals.len() - 1
-    })
+    goals
+        .iter()
+        .position(|goal| goal.contract == contract)
+        .unwrap_or_else(|| {
+            let goal = finding::goal(contract, Some(&targets[target]), finding::promised(targets));
+            let text = format!("{goal}, {}", Bytes(contract.bytes).in_words());
+            goals.push(Goal {
+                text,
+                contract,
+                figures: Vec::new(),
+            });
+            goals.len() - 1
+        })
 }
 
 /// Candidates outside the final, each where it was measured last.
 fn others(report: &Report) -> HashSet<usize> {
-    let candidates = report.cases.iter().enumerate().filter(|(_, case)| case.record.origin.is_search());
+    let candidates = report
+        .cases
+        .iter()
+        .enumerate()
+        .filter(|(_, case)| case.record.origin.is_search());
     let key = |CaseReport { record, .. }: &CaseReport| {
-        (record.target.clone(), record.case.name_without(&[Axis::Size]))
+        (
+            record.target.clone(),
+            record.case.name_without(&[Axis::Size]),
+        )
     };
     let by_way = grouped(candidates, |(_, case)| key(case)).into_iter();
     let others = by_way.filter(|(_, cases)| !cases.iter().any(|(_, case)| report.is_drawn(case)));
-    let stage = |(_, case): &(usize, &CaseReport)| (!case.is_screening(), case.record.contract.bytes);
-    others.filter_map(|(_, cases)| Some(cases.into_iter().max_by_key(stage)?.0)).collect()
+    let stage =
+        |(_, case): &(usize, &CaseReport)| (!case.is_screening(), case.record.contract.bytes);
+    others
+        .filter_map(|(_, cases)| Some(cases.into_iter().max_by_key(stage)?.0))
+        .collect()
 }
 
 /// Goals with records or files have their own, much smaller scales, unless all have the same: then it is everyone's.
 fn overview(goals: &[Goal<'_>], others: Vec<(&Contract, &Figure)>) -> Value {
     let common = goals.first().and_then(|goal| own_unit(goal.contract));
-    if let Some((per, unit)) = common.filter(|_| goals.iter().all(|goal| own_unit(goal.contract) == common)) {
-        let of_goals = goals.iter().flat_map(|goal| &goal.figures).map(|figure| ends(figure, per));
-        let of_others = others.iter().map(|(contract, figure)| ends(figure, rate_bytes(contract)));
+    if let Some((per, unit)) =
+        common.filter(|_| goals.iter().all(|goal| own_unit(goal.contract) == common))
+    {
+        let of_goals = goals
+            .iter()
+            .flat_map(|goal| &goal.figures)
+            .map(|figure| ends(figure, per));
+        let of_others = others
+            .iter()
+            .map(|(contract, figure)| ends(figure, rate_bytes(contract)));
         return scale_data(&bars(of_goals.chain(of_others)), per, Some(unit));
     }
-    let shared = || goals.iter().filter(|goal| own_unit(goal.contract).is_none());
+    let shared = || {
+        goals
+            .iter()
+            .filter(|goal| own_unit(goal.contract).is_none())
+    };
     // Kernels may share blocks instead of copying bytes, at any speed.
     let written = shared().filter(|goal| goal.contract.content != Content::Copy);
     let of_others = others.into_iter().map(|(_, figure)| figure);
-    let mut figures: Vec<&Figure> = written.flat_map(|goal| &goal.figures).copied().chain(of_others).collect();
+    let mut figures: Vec<&Figure> = written
+        .flat_map(|goal| &goal.figures)
+        .copied()
+        .chain(of_others)
+        .collect();
     if figures.is_empty() {
         figures = shared().flat_map(|goal| &goal.figures).copied().collect();
     }
-    scale_data(&bars(figures.into_iter().map(|figure| ends(figure, 1.0))), 1.0, None)
+    scale_data(
+        &bars(figures.into_iter().map(|figure| ends(figure, 1.0))),
+        1.0,
+        None,
+    )
 }
 
 /// Bytes per second at the end, and the ticks in gigabytes, records or files per second.
@@ -183,18 +244,29 @@ fn rate_bytes(contract: &Contract) -> f64 {
 
 /// The bytes of a record or file, and the unit of their rate.
 fn own_unit(contract: &Contract) -> Option<(f64, &'static str)> {
-    let file = contract.file_size.map(|_| as_f64(contract.bytes) / f64::from(contract.files.max(1)));
-    let record = contract.durable_every_bytes.map(|bytes| (as_f64(bytes), RECORDS.unit));
+    let file = contract
+        .file_size
+        .map(|_| as_f64(contract.bytes) / f64::from(contract.files.max(1)));
+    let record = contract
+        .durable_every_bytes
+        .map(|bytes| (as_f64(bytes), RECORDS.unit));
     file.map(|file| (file, FILES.unit)).or(record)
 }
 
 fn ticks(unit: Unit) -> [Vec<(Short, String)>; 3] {
-    round_values(unit).map(|values| values.into_iter().map(|(value, text)| (Short(value), text)).collect())
+    round_values(unit).map(|values| {
+        values
+            .into_iter()
+            .map(|(value, text)| (Short(value), text))
+            .collect()
+    })
 }
 
 pub(super) fn sections(reports: &[Report]) -> Vec<(&str, &str)> {
     let cases = reports.iter().flat_map(|report| &report.cases);
-    distinct(cases.map(|case| case.record.origin.table()), |section| *section)
+    distinct(cases.map(|case| case.record.origin.table()), |section| {
+        *section
+    })
 }
 
 fn run_data(run: &RunRecord, name: &str) -> Value {
@@ -247,8 +319,14 @@ fn shown(record: &CaseRecord, estimate: &Estimate) -> [String; 2] {
         Some(_) => &RECORDS,
         None => &THROUGHPUT,
     };
-    let value = or_nothing((metric.figure)(estimate), |figure| metric.text.text(figure.value));
-    let interval = if estimate.samples == 1 { "one sample".to_owned() } else { metric.interval(estimate) };
+    let value = or_nothing((metric.figure)(estimate), |figure| {
+        metric.text.text(figure.value)
+    });
+    let interval = if estimate.samples == 1 {
+        "one sample".to_owned()
+    } else {
+        metric.interval(estimate)
+    };
     [value, interval]
 }
 
@@ -278,12 +356,18 @@ fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
 /// Percentiles of too few values are null. The last is the longest.
 fn latency(latency: &LatencyEstimate) -> Vec<Option<Short>> {
     let percentiles = latency.percentiles().into_iter().map(|(_, ns)| ns);
-    percentiles.chain([Some(latency.max_ns)]).map(|ns| ns.map(short)).collect()
+    percentiles
+        .chain([Some(latency.max_ns)])
+        .map(|ns| ns.map(short))
+        .collect()
 }
 
 /// Removes null fields.
 fn known(mut object: Value) -> Value {
-    object.as_object_mut().into_iter().for_each(|fields| fields.retain(|_, value| !value.is_null()));
+    object
+        .as_object_mut()
+        .into_iter()
+        .for_each(|fields| fields.retain(|_, value| !value.is_null()));
     object
 }
 
@@ -300,8 +384,11 @@ fn spread(figure: &Figure) -> [Short; 5] {
 
 /// Without all-zero columns, except the first, which counts the samples.
 fn samples(case: &CaseReport) -> BTreeMap<&'static str, Vec<Short>> {
-    let column =
-        |value: &dyn Fn(&Sample) -> u64| case.good_samples().map(|sample| short(value(sample))).collect();
+    let column = |value: &dyn Fn(&Sample) -> u64| {
+        case.good_samples()
+            .map(|sample| short(value(sample)))
+            .collect()
+    };
     let disturbed = column(&|sample| u64::from(sample.disturbed.is_some()));
     let mut columns: BTreeMap<&str, Vec<Short>> = PHASES
         .into_iter()
@@ -315,12 +402,20 @@ fn samples(case: &CaseReport) -> BTreeMap<&'static str, Vec<Short>> {
 
 fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {
     let chart = &named.chart;
-    let series = chart.series.iter().zip(palette::colours(chart)).map(|(series, colour)| {
-        let points: Vec<Vec<Value>> = series.points.iter().map(point).collect();
-        // For light and dark screens.
-        json!({ "name": series.name, "colours": [colour.light, colour.dark], "points": points })
-    });
-    let ticks = chart.x.ticks.iter().map(|tick| (Short(tick.at), tick.text.as_str()));
+    let series = chart
+        .series
+        .iter()
+        .zip(palette::colours(chart))
+        .map(|(series, colour)| {
+            let points: Vec<Vec<Value>> = series.points.iter().map(point).collect();
+            // For light and dark screens.
+            json!({ "name": series.name, "colours": [colour.light, colour.dark], "points": points })
+        });
+    let ticks = chart
+        .x
+        .ticks
+        .iter()
+        .map(|tick| (Short(tick.at), tick.text.as_str()));
     json!({
         "section": numbers[&(named.suite.as_str(), named.section.as_str())],
         "of": named.family,
@@ -333,17 +428,25 @@ fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {
 
 /// Place, row, median and ends of the interval. Without a value only the first two.
 fn point(point: &Point) -> Vec<Value> {
-    let figure = point.figure.into_iter().flat_map(|figure| [figure.value, figure.low, figure.high]);
+    let figure = point
+        .figure
+        .into_iter()
+        .flat_map(|figure| [figure.value, figure.low, figure.high]);
     let place = [json!(Short(point.x)), json!(point.row)];
-    place.into_iter().chain(figure.map(|value| json!(Short(value)))).collect()
+    place
+        .into_iter()
+        .chain(figure.map(|value| json!(Short(value))))
+        .collect()
 }
 
 /// By run, case and target, and by run and case alone.
 type Rows<'r> = HashMap<(usize, &'r str, &'r str), usize>;
 
 fn rows(reports: &[Report]) -> Rows<'_> {
-    let cases =
-        reports.iter().zip(0..).flat_map(|(report, run)| report.cases.iter().map(move |case| (run, case)));
+    let cases = reports
+        .iter()
+        .zip(0..)
+        .flat_map(|(report, run)| report.cases.iter().map(move |case| (run, case)));
     let mut rows = HashMap::new();
     for (row, (run, CaseReport { record, .. })) in cases.enumerate() {
         for target in [record.target.as_str(), ""] {

@@ -17,7 +17,11 @@ pub(super) fn highlighted(text: &str, language: Language) -> String {
 
 /// The class and length of the first token.
 fn token(text: &str, language: Language) -> (Option<&'static str>, usize) {
-    let until = |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
+    let until = |end: &str, from: usize| {
+        text[from..]
+            .find(end)
+            .map_or(text.len(), |at| from + at + end.len())
+    };
     let (line, (begin, end)) = match language {
         Language::Python => ("#", ("\"\"\"", "\"\"\"")),
         _ => ("//", ("/*", "*/")),
@@ -29,11 +33,17 @@ fn token(text: &str, language: Language) -> (Option<&'static str>, usize) {
         return (Some("comment"), until(end, begin.len()));
     }
     // A lifetime of Rust is not a string.
-    let quotes: &[char] = if language == Language::Rust { &['"'] } else { &['"', '\'', '`'] };
+    let quotes: &[char] = if language == Language::Rust {
+        &['"']
+    } else {
+        &['"', '\'', '`']
+    };
     if let Some(quote) = text.chars().next().filter(|first| quotes.contains(first)) {
         return (Some("string"), string_length(text, quote));
     }
-    let word = text.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(text.len());
+    let word = text
+        .find(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .unwrap_or(text.len());
     let is_keyword = KEYWORDS.split(' ').any(|keyword| keyword == &text[..word]);
     (is_keyword.then_some("keyword"), word)
 }
@@ -54,7 +64,9 @@ fn string_length(text: &str, quote: char) -> usize {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 /// Of all languages, except those that one of them uses otherwise in our code.
@@ -68,7 +80,10 @@ mod tests {
 
     #[test]
     fn comments_strings_and_keywords_have_classes_and_all_else_is_kept() {
-        let html = highlighted("if (a < b) /* <c> */ return \"\\\"x\"; // end\nd", Language::C);
+        let html = highlighted(
+            "if (a < b) /* <c> */ return \"\\\"x\"; // end\nd",
+            Language::C,
+        );
         let expected = "<span class=\"keyword\">if</span> (a &lt; b) <span class=\"comment\">/* &lt;c&gt; */</span> \
                         <span class=\"keyword\">return</span> <span class=\"string\">\"\\\"x\"</span>; \
                         <span class=\"comment\">// end</span>\nd";
@@ -81,7 +96,13 @@ mod tests {
             highlighted("fn a<'b>() {}", Language::Rust),
             "<span class=\"keyword\">fn</span> a&lt;'b&gt;() {}"
         );
-        assert_eq!(highlighted("\"é\nx", Language::Go), "<span class=\"string\">\"é</span>\nx");
-        assert_eq!(highlighted("# a\n", Language::Python), "<span class=\"comment\"># a</span>\n");
+        assert_eq!(
+            highlighted("\"é\nx", Language::Go),
+            "<span class=\"string\">\"é</span>\nx"
+        );
+        assert_eq!(
+            highlighted("# a\n", Language::Python),
+            "<span class=\"comment\"># a</span>\n"
+        );
     }
 }

@@ -60,12 +60,15 @@ pub fn render(reports: &[Report]) -> String {
     let charts = charts::charts(reports);
     let side = |index: usize| {
         let (name, run) = (names[index].clone(), reports[index].whole_run());
-        Side { name: name.clone(), runs: vec![ComparedRun { name, run }] }
+        Side {
+            name: name.clone(),
+            runs: vec![ComparedRun { name, run }],
+        }
     };
     let comparison = |b: usize| Comparison::from_sides(side(0), side(b));
     let comparisons: Vec<_> = (1..reports.len()).map(comparison).collect();
-    let data =
-        serde_json::to_string(&data(reports, &names, &charts, &comparisons)).expect("every key is a text");
+    let data = serde_json::to_string(&data(reports, &names, &charts, &comparisons))
+        .expect("every key is a text");
     let script = format!("\"use strict\"\n{{\n{}}}\n", SCRIPTS.concat());
     let page = Page {
         title: title(reports, &names),
@@ -74,7 +77,11 @@ pub fn render(reports: &[Report]) -> String {
         suites: suites(reports, &names, &charts),
         spreads: spreads(reports, &names),
         warnings: reports.iter().map(|report| report.warnings.len()).sum(),
-        troubled: reports.iter().flat_map(|report| &report.cases).filter(|case| !case.is_ok()).count(),
+        troubled: reports
+            .iter()
+            .flat_map(|report| &report.cases)
+            .filter(|case| !case.is_ok())
+            .count(),
         comparisons,
         script_hashes: [PLOTLY, &script].map(hash).join(" "),
         script,
@@ -85,7 +92,10 @@ pub fn render(reports: &[Report]) -> String {
 }
 
 fn hash(script: &str) -> String {
-    format!("'sha256-{}'", base64::engine::general_purpose::STANDARD.encode(Sha256::digest(script)))
+    format!(
+        "'sha256-{}'",
+        base64::engine::general_purpose::STANDARD.encode(Sha256::digest(script))
+    )
 }
 
 #[cfg(test)]

@@ -37,6 +37,9 @@ mod tests {
         assert_eq!(text(4_612_345_678.9), "4612300000");
         assert_eq!(text(123.456_78), "123.46");
         assert_eq!(text(0.000_512_345_6), "0.00051235");
-        assert_eq!((text(0.0), text(7.0), text(f64::INFINITY)), ("0".into(), "7".into(), "null".into()));
+        assert_eq!(
+            (text(0.0), text(7.0), text(f64::INFINITY)),
+            ("0".into(), "7".into(), "null".into())
+        );
     }
 }

@@ -20,25 +20,45 @@ pub(super) fn spreads<'r>(reports: &[Report], names: &'r [String]) -> Vec<Spread
     let spread = |(report, run): (&Report, &'r String)| {
         let choices = Choices::of_search(&report.cases)?;
         let seconds: Vec<f64> = choices.times_ns.iter().map(|ns| ns / 1e9).collect();
-        let scale = Scale::new(Unit::Seconds, YScale::for_values(seconds.iter().copied()), &seconds);
-        Some(Spread { run, choices, scale })
+        let scale = Scale::new(
+            Unit::Seconds,
+            YScale::for_values(seconds.iter().copied()),
+            &seconds,
+        );
+        Some(Spread {
+            run,
+            choices,
+            scale,
+        })
     };
     reports.iter().zip(names).filter_map(spread).collect()
 }
 
 impl Spread<'_> {
     pub(super) fn introduction(&self) -> String {
-        let Choices { times_ns, bytes, .. } = &self.choices;
+        let Choices {
+            times_ns, bytes, ..
+        } = &self.choices;
         let (least, most) = least_and_most(times_ns.iter().copied()).unwrap_or_default();
-        let (candidates, bytes) = (counted(times_ns.len(), "candidate"), Bytes(*bytes).approximate());
-        format!("{candidates} wrote {bytes} in {} ms.", MILLISECONDS.between(least, most).replace('–', "to"))
+        let (candidates, bytes) = (
+            counted(times_ns.len(), "candidate"),
+            Bytes(*bytes).approximate(),
+        );
+        format!(
+            "{candidates} wrote {bytes} in {} ms.",
+            MILLISECONDS.between(least, most).replace('–', "to")
+        )
     }
 
     /// Choices with an effect, and the remaining ones.
     pub(super) fn parts(&self) -> [Vec<&Choice>; 2] {
         // Without shares, all choices are shown.
         let least = self.choices.all[0].share.and(Some(WEIGHT));
-        self.choices.all.iter().partition::<Vec<_>, _>(|choice| choice.share >= least).into()
+        self.choices
+            .all
+            .iter()
+            .partition::<Vec<_>, _>(|choice| choice.share >= least)
+            .into()
     }
 
     /// A time as a percentage of the scale.

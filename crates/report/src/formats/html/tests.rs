@@ -7,7 +7,8 @@ use super::render;
 use crate::Report;
 
 /// Would end any element, attribute, string or script.
-const HOSTILE: &str = "</script><script>alert(1)</script>\"'>\n<img src=x onerror=alert(2)>{{7*7}}<!--";
+const HOSTILE: &str =
+    "</script><script>alert(1)</script>\"'>\n<img src=x onerror=alert(2)>{{7*7}}<!--";
 
 fn samples(times: u64) -> Vec<Sample> {
     let sample = |round: u32| {
@@ -21,12 +22,24 @@ fn samples(times: u64) -> Vec<Sample> {
 }
 
 fn run(label: &str, times: u64, name: &str) -> Report {
-    let mut write = example_case("Into a new file", "write,chunk=4KiB,size=1GiB", samples(times));
+    let mut write = example_case(
+        "Into a new file",
+        "write,chunk=4KiB,size=1GiB",
+        samples(times),
+    );
     write.label = Some(name.to_owned());
-    let cases: Vec<CaseRecord> = vec![write, example_case("Into a new file", "fwrite,size=1GiB", Vec::new())];
+    let cases: Vec<CaseRecord> = vec![
+        write,
+        example_case("Into a new file", "fwrite,size=1GiB", Vec::new()),
+    ];
     Report::from_run(
         None,
-        RunRecord { id: label.to_owned(), label: Some(label.to_owned()), cases, ..example_run() },
+        RunRecord {
+            id: label.to_owned(),
+            label: Some(label.to_owned()),
+            cases,
+            ..example_run()
+        },
     )
 }
 
@@ -56,9 +69,14 @@ fn recorded_text_cannot_become_markup() {
     for markup in ["<img", "<script>alert", "<!--", "</script><"] {
         assert!(!page.contains(markup), "{markup}");
     }
-    assert!(page.contains("&#60;img src=x onerror=alert(2)&#62;"), "it is shown");
+    assert!(
+        page.contains("&#60;img src=x onerror=alert(2)&#62;"),
+        "it is shown"
+    );
     // Recorded text does not end the data early.
-    let (_, data) = page.split_once(r#"<script type="application/json" id="data">"#).unwrap();
+    let (_, data) = page
+        .split_once(r#"<script type="application/json" id="data">"#)
+        .unwrap();
     let (data, _) = data.split_once("</script>").unwrap();
     let data: serde_json::Value = serde_json::from_str(data).unwrap();
     assert_eq!(data["cases"][0]["label"], HOSTILE);
@@ -70,16 +88,35 @@ fn a_search_shows_its_steps_and_leaves_the_first_screen_to_the_chart() {
         origin: CaseOrigin::of_search(Stage::Final, name == "write"),
         ..example_case("", &format!("{name},size=1GiB"), samples(times))
     };
-    let times = [("write", 5), ("pwrite,threads=2", 4), ("pwrite,prepare=fallocate", 3)];
-    let times = times.into_iter().chain([("pwrite,threads=2,prepare=fallocate", 2)]);
+    let times = [
+        ("write", 5),
+        ("pwrite,threads=2", 4),
+        ("pwrite,prepare=fallocate", 3),
+    ];
+    let times = times
+        .into_iter()
+        .chain([("pwrite,threads=2,prepare=fallocate", 2)]);
     let cases = times.map(|(name, times)| final_case(name, times)).collect();
-    let page = render(&[Report::from_run(None, RunRecord { cases, ..example_run() })]);
+    let page = render(&[Report::from_run(
+        None,
+        RunRecord {
+            cases,
+            ..example_run()
+        },
+    )]);
     let (_, answers) = page.split_once("<table class=\"answers\">").unwrap();
     let (answers, rest) = answers.split_once("</table>").unwrap();
-    let goals: Vec<_> =
-        answers.split("<th scope=\"row\">").skip(1).map(|row| row.split('<').next().unwrap()).collect();
+    let goals: Vec<_> = answers
+        .split("<th scope=\"row\">")
+        .skip(1)
+        .map(|row| row.split('<').next().unwrap())
+        .collect();
     assert_eq!(goals, ["plain write", "step", "recommended"]);
-    assert!(rest.trim_start().starts_with("<details>\n<summary>1 more</summary>"), "{rest:.200}");
+    assert!(
+        rest.trim_start()
+            .starts_with("<details>\n<summary>1 more</summary>"),
+        "{rest:.200}"
+    );
 }
 
 fn search(looked_at: u64) -> Report {
@@ -90,11 +127,21 @@ fn search(looked_at: u64) -> Report {
     let screened = (0..looked_at).map(|number| {
         let prepare = ["create", "fallocate", "set-len"][usize::try_from(number % 3).unwrap()];
         let name = format!("pwrite,chunk={}KiB,prepare={prepare}", 4 * (number / 3 + 1));
-        case(Stage::Screening, &name, samples(2 + number % 3)[..1].to_vec())
+        case(
+            Stage::Screening,
+            &name,
+            samples(2 + number % 3)[..1].to_vec(),
+        )
     });
     let finals = [("write", 3), ("pwrite,prepare=fallocate", 2), ("mmap", 4)];
     let finals = finals.map(|(name, times)| case(Stage::Final, name, samples(times)));
-    Report::from_run(None, RunRecord { cases: screened.chain(finals).collect(), ..example_run() })
+    Report::from_run(
+        None,
+        RunRecord {
+            cases: screened.chain(finals).collect(),
+            ..example_run()
+        },
+    )
 }
 
 #[test]
@@ -109,7 +156,11 @@ fn searches_of_2_to_5000_candidates_have_a_page() {
     for (looked_at, others) in [(0, 0), (1, 1), (2, 2), (5000, 5000)] {
         let page = own_part(&render(&[search(looked_at)]));
         assert_eq!(page.matches("\"other\":true").count(), others);
-        assert_eq!(page.matches("data-table=\"cases\"").count(), 1, "one table of all candidates");
+        assert_eq!(
+            page.matches("data-table=\"cases\"").count(),
+            1,
+            "one table of all candidates"
+        );
         assert_eq!(page.matches("\"goal\":0").count(), 3, "the finalists");
     }
 }
@@ -120,9 +171,17 @@ fn a_candidate_that_was_measured_again_is_one_mark() {
     let again = report.cases[1].record.clone();
     let is_baseline = again.origin.is_baseline();
     let mut run = report.whole_run();
-    run.cases.push(CaseRecord { origin: CaseOrigin::of_search(Stage::Final, is_baseline), ..again });
+    run.cases.push(CaseRecord {
+        origin: CaseOrigin::of_search(Stage::Final, is_baseline),
+        ..again
+    });
     report = Report::from_run(None, run);
-    assert_eq!(own_part(&render(&[report])).matches("\"other\":true").count(), 6);
+    assert_eq!(
+        own_part(&render(&[report]))
+            .matches("\"other\":true")
+            .count(),
+        6
+    );
 }
 
 #[test]
@@ -139,7 +198,10 @@ fn incomparable_runs_have_a_reason() {
     let mut other = run("other", 1, "plain");
     other.cases[0].record.contract.bytes /= 2;
     let page = own_part(&render(&[run("a", 1, "plain"), other]));
-    assert!(page.contains("Not compared: case write,chunk=4KiB,size=1GiB is different work"), "{page}");
+    assert!(
+        page.contains("Not compared: case write,chunk=4KiB,size=1GiB is different work"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -149,7 +211,9 @@ fn a_run_without_a_result_has_a_page() {
 }
 
 fn page_data(page: &str) -> serde_json::Value {
-    let (_, data) = page.split_once(r#"<script type="application/json" id="data">"#).unwrap();
+    let (_, data) = page
+        .split_once(r#"<script type="application/json" id="data">"#)
+        .unwrap();
     serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()
 }
 
@@ -159,8 +223,14 @@ fn search_for_files() -> Report {
         let mut record = example_case("", name, samples);
         (record.contract.bytes, record.contract.files) = (bytes, 100);
         record.contract.file_size = Some("1KiB..64KiB".parse().unwrap());
-        record.samples.iter_mut().for_each(|sample| sample.bytes = bytes);
-        CaseRecord { origin: CaseOrigin::of_search(stage, name == "write-files,sync=fsync"), ..record }
+        record
+            .samples
+            .iter_mut()
+            .for_each(|sample| sample.bytes = bytes);
+        CaseRecord {
+            origin: CaseOrigin::of_search(stage, name == "write-files,sync=fsync"),
+            ..record
+        }
     };
     let few = |times| samples(times)[..6].to_vec();
     let run = RunRecord {
@@ -172,7 +242,12 @@ fn search_for_files() -> Report {
                 samples(5)[..1].to_vec(),
             ),
             case(Stage::Final, "write-files,sync=fsync", 3_267_001, few(3)),
-            case(Stage::Final, "write-files,chunk=4KiB,sync=fsync", 3_267_001, few(2)),
+            case(
+                Stage::Final,
+                "write-files,chunk=4KiB,sync=fsync",
+                3_267_001,
+                few(2),
+            ),
         ],
         ..example_run()
     };
@@ -184,11 +259,26 @@ fn search_for_files() -> Report {
 fn a_search_for_files_has_one_unit_in_its_chart_and_its_answers_in_it() {
     let report = search_for_files();
     let data = page_data(&render(std::slice::from_ref(&report)));
-    assert_eq!((&data["overview"]["unit"], &data["goals"][0]["unit"]), (&"files/s".into(), &"files/s".into()));
-    let last = data["overview"]["ticks"].as_array().unwrap().last().unwrap()[1].as_f64().unwrap();
+    assert_eq!(
+        (&data["overview"]["unit"], &data["goals"][0]["unit"]),
+        (&"files/s".into(), &"files/s".into())
+    );
+    let last = data["overview"]["ticks"]
+        .as_array()
+        .unwrap()
+        .last()
+        .unwrap()[1]
+        .as_f64()
+        .unwrap();
     let end = data["overview"]["end"].as_f64().unwrap() / data["goals"][0]["per"].as_f64().unwrap();
-    assert!((last / end - 1.0).abs() < 1e-3, "the ticks are files per second: {last} and {end}");
-    assert_eq!(data["cases"][0]["per"], 16_000.0, "of the candidate's own files");
+    assert!(
+        (last / end - 1.0).abs() < 1e-3,
+        "the ticks are files per second: {last} and {end}"
+    );
+    assert_eq!(
+        data["cases"][0]["per"], 16_000.0,
+        "of the candidate's own files"
+    );
     for finding in &report.findings {
         let drawn = data["cases"]
             .as_array()
@@ -198,7 +288,10 @@ fn a_search_for_files_has_one_unit_in_its_chart_and_its_answers_in_it() {
         let shown = &drawn.expect("a row")["shown"];
         assert_eq!(
             (&shown[0], &shown[1]),
-            (&finding.value.clone().into(), &finding.interval.clone().into()),
+            (
+                &finding.value.clone().into(),
+                &finding.interval.clone().into()
+            ),
             "{finding:?}"
         );
     }
@@ -210,16 +303,21 @@ fn a_search_for_files_has_one_unit_in_its_chart_and_its_answers_in_it() {
 fn a_chart_and_its_table_have_the_same_numbers() {
     for report in [search(3), search_for_files(), run("a", 1, "plain")] {
         let data = page_data(&render(std::slice::from_ref(&report)));
-        for finding in report.findings.iter().filter(|finding| finding.unit != "ms") {
-            let case = data["cases"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .find(|case| case["goal"].is_number() && case["case"].as_str() == finding.case.as_deref());
+        for finding in report
+            .findings
+            .iter()
+            .filter(|finding| finding.unit != "ms")
+        {
+            let case = data["cases"].as_array().unwrap().iter().find(|case| {
+                case["goal"].is_number() && case["case"].as_str() == finding.case.as_deref()
+            });
             let shown = &case.unwrap_or_else(|| panic!("no row for {finding:?}"))["shown"];
             assert_eq!(
                 (&shown[0], &shown[1]),
-                (&finding.value.clone().into(), &finding.interval.clone().into())
+                (
+                    &finding.value.clone().into(),
+                    &finding.interval.clone().into()
+                )
             );
         }
     }

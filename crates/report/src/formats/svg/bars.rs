@@ -49,7 +49,9 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
         for point in &series.points {
             let y = rows.y(point.x);
             parts.extend(has_dots.then(|| dots_of(chart, index, point, &rows, y + STRIP_BELOW)));
-            let Some(figure) = &point.figure else { continue };
+            let Some(figure) = &point.figure else {
+                continue;
+            };
             parts.push(bar(chart, index, point, figure, &rows, y));
             let end = rows.x(figure.value).max(rows.x(figure.high));
             parts.push(rows.value(end, point.x, figure.value, point.all_disturbed));
@@ -68,14 +70,29 @@ pub(super) fn draw_stacked(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
         let mut begin = 0.0;
         let (mut is_empty, mut all_disturbed) = (true, false);
         for (index, series) in chart.series.iter().enumerate() {
-            for point in series.points.iter().filter(|point| point.x.total_cmp(&at).is_eq()) {
+            for point in series
+                .points
+                .iter()
+                .filter(|point| point.x.total_cmp(&at).is_eq())
+            {
                 all_disturbed |= point.all_disturbed;
-                let Some(figure) = &point.figure else { continue };
+                let Some(figure) = &point.figure else {
+                    continue;
+                };
                 let (from, to) = (rows.x(begin), rows.x(begin + figure.value));
                 (begin, is_empty) = (begin + figure.value, false);
-                let words = format!("{}, {}: {}", point.case, series.name, figure_text(chart, figure));
+                let words = format!(
+                    "{}, {}: {}",
+                    point.case,
+                    series.name,
+                    figure_text(chart, figure)
+                );
                 let mut part = titled(series_group(chart, index), &words);
-                part.append(rect((from, y - height / 2.0), (to - from, height), &[("stroke", "none")]));
+                part.append(rect(
+                    (from, y - height / 2.0),
+                    (to - from, height),
+                    &[("stroke", "none")],
+                ));
                 parts.push(part);
             }
         }
@@ -94,13 +111,21 @@ fn dots(chart: &Chart) -> impl Iterator<Item = &Dot> {
 pub(super) fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
     let mut marks = Vec::new();
     if dots(chart).next().is_some() {
-        let cross =
-            if dots(chart).any(|(_, is_disturbed)| *is_disturbed) { ", cross: a disturbed sample" } else { "" };
+        let cross = if dots(chart).any(|(_, is_disturbed)| *is_disturbed) {
+            ", cross: a disturbed sample"
+        } else {
+            ""
+        };
         marks.push(format!("Dot below a bar: a sample{cross}."));
     }
-    let beyond = dots(chart).filter(|(value, _)| !scale.holds(*value)).count();
+    let beyond = dots(chart)
+        .filter(|(value, _)| !scale.holds(*value))
+        .count();
     if beyond > 0 {
-        marks.push(format!("Outside the picture: {}.", counted(beyond, "sample")));
+        marks.push(format!(
+            "Outside the picture: {}.",
+            counted(beyond, "sample")
+        ));
     }
     marks
 }
@@ -112,9 +137,14 @@ fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64
     let are_many = dots(chart).count() > MANY_DOTS;
     let mut met = HashSet::new();
     let (mut calm, mut disturbed) = (String::new(), String::new());
-    let shown = (0u32..).zip(&point.dots).filter(|(_, (value, _))| rows.scale.holds(*value));
+    let shown = (0u32..)
+        .zip(&point.dots)
+        .filter(|(_, (value, _))| rows.scale.holds(*value));
     for (number, &(value, is_disturbed)) in shown {
-        let (x, y) = (rows.x(value), top + (f64::from(number) * GOLDEN).fract() * STRIP_HEIGHT);
+        let (x, y) = (
+            rows.x(value),
+            top + (f64::from(number) * GOLDEN).fract() * STRIP_HEIGHT,
+        );
         let pixel = (px(x.round()), px(y.round()), is_disturbed);
         if are_many && !met.insert(pixel) {
             continue;
@@ -141,15 +171,28 @@ fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64
     group
 }
 
-fn bar(chart: &Chart, index: usize, point: &Point, figure: &Interval, rows: &Rows<'_>, y: f64) -> Element {
+fn bar(
+    chart: &Chart,
+    index: usize,
+    point: &Point,
+    figure: &Interval,
+    rows: &Rows<'_>,
+    y: f64,
+) -> Element {
     let [end, low, high] = [figure.value, figure.low, figure.high].map(|value| rows.x(value));
-    let mut group =
-        titled(series_group(chart, index), &format!("{}: {}", point.case, figure_text(chart, figure)));
+    let mut group = titled(
+        series_group(chart, index),
+        &format!("{}: {}", point.case, figure_text(chart, figure)),
+    );
     let style = match point.all_disturbed {
         true => [("fill-opacity", "0.12"), ("stroke-dasharray", "3 2")],
         false => [("fill-opacity", "0.45"), ("stroke-width", "1")],
     };
-    group.append(rect((rows.left, y - BAR_HEIGHT / 2.0), (end - rows.left, BAR_HEIGHT), &style));
+    group.append(rect(
+        (rows.left, y - BAR_HEIGHT / 2.0),
+        (end - rows.left, BAR_HEIGHT),
+        &style,
+    ));
     group.append(line((low, y), (high, y), &[("stroke-width", "2")]));
     let cap = |x: f64| line((x, y - 4.0), (x, y + 4.0), &[("stroke-width", "2")]);
     group.append(cap(low));
@@ -176,10 +219,22 @@ struct Rows<'c> {
 impl<'c> Rows<'c> {
     /// `room_below`: space below the bar and name.
     fn for_chart(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
-        let names = chart.x.ticks.iter().map(|tick| shortened(&tick.text, SIZE, NAME_LIMIT));
+        let names = chart
+            .x
+            .ticks
+            .iter()
+            .map(|tick| shortened(&tick.text, SIZE, NAME_LIMIT));
         let left = MARGIN + widest(names, SIZE) + 8.0;
         let right = WIDTH - MARGIN - FIGURE_WIDTH;
-        Self { chart, scale: Scale::for_chart(chart), left, right, top: top + 6.0, row_height, room_below }
+        Self {
+            chart,
+            scale: Scale::for_chart(chart),
+            left,
+            right,
+            top: top + 6.0,
+            row_height,
+            room_below,
+        }
     }
 
     fn x(&self, value: f64) -> f64 {
@@ -209,7 +264,14 @@ impl<'c> Rows<'c> {
             }
         }
         let title = axis_title(self.chart);
-        parts.push(text((self.left + self.right) / 2.0, bottom + 38.0, 12.0, STRONG, &title, &MIDDLE));
+        parts.push(text(
+            (self.left + self.right) / 2.0,
+            bottom + 38.0,
+            12.0,
+            STRONG,
+            &title,
+            &MIDDLE,
+        ));
         parts
     }
 
@@ -229,7 +291,10 @@ impl<'c> Rows<'c> {
                 None => parts.push(name_before((end, y), SIZE, &tick.text, NAME_LIMIT)),
                 Some([above, below]) => {
                     parts.push(text(end, y - 6.0, SMALL, STRONG, &above, &END));
-                    parts.push(titled(name_before((end, y + 5.0), SMALL, &below, NAME_LIMIT), &tick.text));
+                    parts.push(titled(
+                        name_before((end, y + 5.0), SMALL, &below, NAME_LIMIT),
+                        &tick.text,
+                    ));
                 }
             }
         }

@@ -17,7 +17,11 @@ pub(super) type Ink = [(&'static str, &'static str); 2];
 pub(super) const STRONG: Ink = [("class", "wb-ink"), ("fill", palette::INK.light)];
 pub(super) const QUIET: Ink = [("class", "wb-quiet"), ("fill", palette::QUIET.light)];
 
-pub(super) fn element(name: &str, attributes: &[(&str, &str)], children: Vec<Box<dyn Node>>) -> Element {
+pub(super) fn element(
+    name: &str,
+    attributes: &[(&str, &str)],
+    children: Vec<Box<dyn Node>>,
+) -> Element {
     let mut element = Element::new(name);
     for (name, value) in attributes {
         element.assign(*name, *value);
@@ -28,13 +32,26 @@ pub(super) fn element(name: &str, attributes: &[(&str, &str)], children: Vec<Box
 
 fn shape(name: &str, lengths: &[(&str, f64)], attributes: &[(&str, &str)]) -> Element {
     let mut element = element(name, attributes, Vec::new());
-    lengths.iter().for_each(|(name, length)| element.assign(*name, px(*length)));
+    lengths
+        .iter()
+        .for_each(|(name, length)| element.assign(*name, px(*length)));
     element
 }
 
-pub(super) fn text(x: f64, y: f64, size: f64, ink: Ink, words: &str, attributes: &[(&str, &str)]) -> Element {
+pub(super) fn text(
+    x: f64,
+    y: f64,
+    size: f64,
+    ink: Ink,
+    words: &str,
+    attributes: &[(&str, &str)],
+) -> Element {
     let attributes = [&ink, attributes].concat();
-    let mut element = shape("text", &[("x", x), ("y", y), ("font-size", size)], &attributes);
+    let mut element = shape(
+        "text",
+        &[("x", x), ("y", y), ("font-size", size)],
+        &attributes,
+    );
     element.append(svg::node::Text::new(clean(words)));
     element
 }
@@ -43,12 +60,24 @@ pub(super) fn text(x: f64, y: f64, size: f64, ink: Ink, words: &str, attributes:
 pub(super) fn name_before((x, y): (f64, f64), size: f64, name: &str, limit: f64) -> Element {
     let shown = shortened(name, size, limit);
     let label = text(x, y, size, STRONG, &shown, &END);
-    if shown == name { label } else { titled(label, name) }
+    if shown == name {
+        label
+    } else {
+        titled(label, name)
+    }
 }
 
 /// Upper left corner, then width and height.
-pub(super) fn rect((x, y): (f64, f64), (width, height): (f64, f64), attributes: &[(&str, &str)]) -> Element {
-    shape("rect", &[("x", x), ("y", y), ("width", width), ("height", height)], attributes)
+pub(super) fn rect(
+    (x, y): (f64, f64),
+    (width, height): (f64, f64),
+    attributes: &[(&str, &str)],
+) -> Element {
+    shape(
+        "rect",
+        &[("x", x), ("y", y), ("width", width), ("height", height)],
+        attributes,
+    )
 }
 
 pub(super) fn circle((x, y): (f64, f64), radius: f64, attributes: &[(&str, &str)]) -> Element {
@@ -56,21 +85,35 @@ pub(super) fn circle((x, y): (f64, f64), radius: f64, attributes: &[(&str, &str)
 }
 
 pub(super) fn path(commands: &str, attributes: &[(&str, &str)]) -> Element {
-    element("path", &[&[("d", commands)], attributes].concat(), Vec::new())
+    element(
+        "path",
+        &[&[("d", commands)], attributes].concat(),
+        Vec::new(),
+    )
 }
 
 pub(super) fn through(corners: impl IntoIterator<Item = (f64, f64)>) -> String {
-    let corners = corners.into_iter().map(|(x, y)| format!("{},{}", px(x), px(y)));
+    let corners = corners
+        .into_iter()
+        .map(|(x, y)| format!("{},{}", px(x), px(y)));
     format!("M{}", corners.collect::<Vec<_>>().join("L"))
 }
 
 pub(super) fn line(from: (f64, f64), to: (f64, f64), attributes: &[(&str, &str)]) -> Element {
-    shape("line", &[("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1)], attributes)
+    shape(
+        "line",
+        &[("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1)],
+        attributes,
+    )
 }
 
 /// A tooltip, also for screen readers.
 pub(super) fn titled(mut element: Element, words: &str) -> Element {
-    element.append(self::element("title", &[], vec![svg::node::Text::new(clean(words)).into()]));
+    element.append(self::element(
+        "title",
+        &[],
+        vec![svg::node::Text::new(clean(words)).into()],
+    ));
     element
 }
 
@@ -104,7 +147,9 @@ pub(super) fn width(words: &str, size: f64) -> f64 {
 }
 
 pub(super) fn widest<S: AsRef<str>>(texts: impl Iterator<Item = S>, size: f64) -> f64 {
-    texts.map(|words| width(words.as_ref(), size)).fold(0.0, f64::max)
+    texts
+        .map(|words| width(words.as_ref(), size))
+        .fold(0.0, f64::max)
 }
 
 /// Cut at the limit.
@@ -169,7 +214,10 @@ mod tests {
             assert_eq!(lines.join(" "), words.join(" "));
         }
         let lines = wrapped(&"x".repeat(1000), 12.0);
-        assert!(lines.len() > 5 && lines.iter().all(|line| width(line, 12.0) <= WIDTH), "{lines:?}");
+        assert!(
+            lines.len() > 5 && lines.iter().all(|line| width(line, 12.0) <= WIDTH),
+            "{lines:?}"
+        );
         assert_eq!(lines.concat().len(), 1000);
     }
 

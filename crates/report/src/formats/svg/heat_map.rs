@@ -43,7 +43,12 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
         let y = map.top + f64::from(row) * ROW_HEIGHT;
         let place = (map.left - 8.0, y + ROW_HEIGHT / 2.0 + 4.0);
         parts.push(name_before(place, NAME_SIZE, &series.name, NAME_LIMIT));
-        parts.extend(series.points.iter().map(|point| map.cell(&series.name, point, y)));
+        parts.extend(
+            series
+                .points
+                .iter()
+                .map(|point| map.cell(&series.name, point, y)),
+        );
     }
     let bottom = map.top + as_f64(chart.series.len() as u64) * ROW_HEIGHT;
     parts.extend(map.key(bottom + 30.0));
@@ -52,23 +57,43 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
 
 impl<'c> HeatMap<'c> {
     fn for_chart(chart: &'c Chart, top: f64) -> Self {
-        let names = chart.series.iter().map(|series| shortened(&series.name, NAME_SIZE, NAME_LIMIT));
+        let names = chart
+            .series
+            .iter()
+            .map(|series| shortened(&series.name, NAME_SIZE, NAME_LIMIT));
         let left = MARGIN + widest(names, NAME_SIZE) + 8.0;
         let columns = as_f64(chart.x.ticks.len().max(1) as u64);
         let cell_width = ((WIDTH - MARGIN - left) / columns).min(WIDEST);
         let figures = chart.points().map(|point| figure(chart, point));
-        let size = ((cell_width - 5.0) / widest(figures, 1.0).max(1.0)).clamp(FIGURE_SIZES.0, FIGURE_SIZES.1);
+        let size = ((cell_width - 5.0) / widest(figures, 1.0).max(1.0))
+            .clamp(FIGURE_SIZES.0, FIGURE_SIZES.1);
         let (scale, colours) = (Scale::for_chart(chart), palette::heat());
-        Self { chart, scale, colours, left, top, width: cell_width, size }
+        Self {
+            chart,
+            scale,
+            colours,
+            left,
+            top,
+            width: cell_width,
+            size,
+        }
     }
 
     fn headings(&self, top: f64) -> Vec<Element> {
         let label = &self.chart.x.label;
         let mut parts = vec![text(self.left, top, NAME_SIZE, STRONG, label, &[])];
         let ticks = self.chart.x.ticks.iter().map(|tick| &tick.text);
-        let size = ((self.width - 7.0) / widest(ticks, 1.0).max(1.0)).clamp(FIGURE_SIZES.0, NAME_SIZE);
+        let size =
+            ((self.width - 7.0) / widest(ticks, 1.0).max(1.0)).clamp(FIGURE_SIZES.0, NAME_SIZE);
         parts.extend(self.chart.x.ticks.iter().map(|tick| {
-            text(self.x(tick.at) + self.width / 2.0, self.top - 8.0, size, QUIET, &tick.text, &MIDDLE)
+            text(
+                self.x(tick.at) + self.width / 2.0,
+                self.top - 8.0,
+                size,
+                QUIET,
+                &tick.text,
+                &MIDDLE,
+            )
         }));
         parts
     }
@@ -80,35 +105,72 @@ impl<'c> HeatMap<'c> {
     fn cell(&self, row: &str, point: &Point, y: f64) -> Element {
         let (x, width, height) = (self.x(point.x), self.width - 1.5, ROW_HEIGHT - 1.5);
         let Some(interval) = &point.figure else {
-            let sign = text(x + width / 2.0, y + height / 2.0 + 4.0, NAME_SIZE, QUIET, NO_FIGURE, &MIDDLE);
+            let sign = text(
+                x + width / 2.0,
+                y + height / 2.0 + 4.0,
+                NAME_SIZE,
+                QUIET,
+                NO_FIGURE,
+                &MIDDLE,
+            );
             return titled(sign, &format!("{row}, {}: no result", point.case));
         };
         let colour = self.colour(interval);
-        let mut cell =
-            titled(Element::new("g"), &format!("{row}, {}: {}", point.case, figure_text(self.chart, interval)));
+        let mut cell = titled(
+            Element::new("g"),
+            &format!(
+                "{row}, {}: {}",
+                point.case,
+                figure_text(self.chart, interval)
+            ),
+        );
         cell.append(filled((x, y), (width, height), colour));
         let words = figure(self.chart, point);
         let (x, y) = (x + width / 2.0, y + height / 2.0 + self.size * 0.36);
-        cell.append(text(x, y, self.size, palette::ink_on(colour), &words, &MIDDLE));
+        cell.append(text(
+            x,
+            y,
+            self.size,
+            palette::ink_on(colour),
+            &words,
+            &MIDDLE,
+        ));
         cell
     }
 
     fn colour(&self, figure: &Interval) -> &palette::Colour<String> {
         let last = as_f64(self.colours.len() as u64 - 1);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a few colours")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of a few colours"
+        )]
         let step = (self.scale.part(figure.value) * last).round() as usize;
         &self.colours[step.min(self.colours.len() - 1)]
     }
 
     fn key(&self, top: f64) -> Vec<Element> {
-        let title = format!("{} in {}", axis_title(self.chart), symbol(self.chart.y.unit));
+        let title = format!(
+            "{} in {}",
+            axis_title(self.chart),
+            symbol(self.chart.y.unit)
+        );
         let left = self.left.min(WIDTH - MARGIN - KEY.0);
-        let mut parts = vec![text(left - 8.0, top + KEY.1 - 1.5, NAME_SIZE, STRONG, &title, &END)];
+        let mut parts = vec![text(
+            left - 8.0,
+            top + KEY.1 - 1.5,
+            NAME_SIZE,
+            STRONG,
+            &title,
+            &END,
+        )];
         let width = KEY.0 / as_f64(self.colours.len() as u64);
         // An overlap avoids gaps.
         let places = (0u32..).map(|step| left + f64::from(step) * width);
         parts.extend(
-            places.zip(&self.colours).map(|(x, colour)| filled((x, top), (width + 0.4, KEY.1), colour)),
+            places
+                .zip(&self.colours)
+                .map(|(x, colour)| filled((x, top), (width + 0.4, KEY.1), colour)),
         );
         let mut free_from = f64::NEG_INFINITY;
         for (part, words) in self.scale.ticks() {
@@ -126,12 +188,22 @@ impl<'c> HeatMap<'c> {
 
 /// Three digits and a prefix: all cells have the same unit.
 fn figure(chart: &Chart, point: &Point) -> String {
-    let Some(figure) = &point.figure else { return String::new() };
+    let Some(figure) = &point.figure else {
+        return String::new();
+    };
     let tilde = if point.all_disturbed { "~" } else { "" };
     format!("{tilde}{}", prefixed(figure.value, chart.y.unit).trim_end())
 }
 
 fn filled(place: (f64, f64), size: (f64, f64), colour: &palette::Colour<String>) -> Element {
     let class = palette::class(colour);
-    rect(place, size, &[("class", &class), ("fill", &colour.light), ("stroke-width", "0")])
+    rect(
+        place,
+        size,
+        &[
+            ("class", &class),
+            ("fill", &colour.light),
+            ("stroke-width", "0"),
+        ],
+    )
 }

@@ -9,10 +9,16 @@ const STYLE: &str = "body { font: 16px system-ui, sans-serif; margin: 1rem; colo
 
 /// Charts of one question on several targets have one heading.
 pub(super) fn render(report: &Report, charts: &[NamedChart]) -> String {
-    let questions = grouped(charts, |named| (&named.suite, &named.section, named.family as u8));
+    let questions = grouped(charts, |named| {
+        (&named.suite, &named.section, named.family as u8)
+    });
     let parts = questions.into_iter().map(|((suite, section, _), charts)| {
         let pictures: String = charts.iter().copied().map(picture).collect();
-        format!("<h2>{} · {}</h2>\n<div>\n{pictures}</div>\n", escape(suite), escape(section))
+        format!(
+            "<h2>{} · {}</h2>\n<div>\n{pictures}</div>\n",
+            escape(suite),
+            escape(section)
+        )
     });
     let parts: String = parts.collect();
     format!(

@@ -11,7 +11,11 @@ const SIZE: f64 = 13.0;
 const ROW_HEIGHT: f64 = 21.0;
 
 fn sample_width(chart: &Chart) -> f64 {
-    if chart.kind == ChartKind::Lines { 42.0 } else { 18.0 }
+    if chart.kind == ChartKind::Lines {
+        42.0
+    } else {
+        18.0
+    }
 }
 
 /// Elements and their lower end. Columns are as wide as the longest name.
@@ -20,7 +24,11 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let name = |series: &Series| {
         let is_drawn = series.points.iter().any(|point| point.figure.is_some());
         let suffix = if is_drawn { "" } else { " (no result)" };
-        shortened(&format!("{}{suffix}", series.name), SIZE, room - sample_width(chart))
+        shortened(
+            &format!("{}{suffix}", series.name),
+            SIZE,
+            room - sample_width(chart),
+        )
     };
     let names: Vec<String> = chart.series.iter().map(name).collect();
     let column_width = (sample_width(chart) + widest(names.iter(), SIZE) + 18.0).min(room);
@@ -56,7 +64,16 @@ fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element 
 pub(super) fn series_group(chart: &Chart, index: usize) -> Element {
     let colour = palette::colour(chart, index);
     let (class, light) = (palette::class(&colour), colour.light.as_str());
-    element("g", &[("class", &class), ("fill", light), ("stroke", light), ("stroke-width", "1.2")], Vec::new())
+    element(
+        "g",
+        &[
+            ("class", &class),
+            ("fill", light),
+            ("stroke", light),
+            ("stroke-width", "1.2"),
+        ],
+        Vec::new(),
+    )
 }
 
 /// Dash and gap. Five of them and seven colours repeat after 35 series.
@@ -77,7 +94,10 @@ const CORNERS: [(&[(f64, f64)], usize); 6] = [
 pub(super) fn stroke(index: usize, width: &'static str) -> Vec<(&'static str, &'static str)> {
     let dashes = DASHES[index % DASHES.len()];
     let dashes = (!dashes.is_empty()).then_some(("stroke-dasharray", dashes));
-    [("stroke-width", width)].into_iter().chain(dashes).collect()
+    [("stroke-width", width)]
+        .into_iter()
+        .chain(dashes)
+        .collect()
 }
 
 /// Hollow from the seventh series, filled again from the thirteenth.
@@ -85,16 +105,25 @@ pub(super) fn marker(index: usize, (x, y): (f64, f64), radius: f64) -> Element {
     let (corners, turns) = CORNERS[index % CORNERS.len()];
     let is_hollow = (index / CORNERS.len()) % 2 == 1;
     let fill: &[(&str, &str)] = if is_hollow {
-        &[("class", "wb-paper"), ("fill", palette::PAPER.light), ("stroke-width", "1.5")]
+        &[
+            ("class", "wb-paper"),
+            ("fill", palette::PAPER.light),
+            ("stroke-width", "1.5"),
+        ]
     } else {
         &[]
     };
     if corners.is_empty() {
         return circle((x, y), radius, fill);
     }
-    let turned =
-        |turns: usize| corners.iter().map(move |corner| (0..turns).fold(*corner, |(dx, dy), _| (-dy, dx)));
-    let corners = (0..turns).flat_map(turned).map(|(dx, dy)| (x + dx * radius, y + dy * radius));
+    let turned = |turns: usize| {
+        corners
+            .iter()
+            .map(move |corner| (0..turns).fold(*corner, |(dx, dy), _| (-dy, dx)))
+    };
+    let corners = (0..turns)
+        .flat_map(turned)
+        .map(|(dx, dy)| (x + dx * radius, y + dy * radius));
     path(&format!("{}Z", through(corners)), fill)
 }
 

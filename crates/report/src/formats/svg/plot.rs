@@ -51,13 +51,32 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let scale = Scale::for_chart(chart);
     let texts = scale.ticks().into_iter().filter_map(|(_, text)| text);
     let top = top + 30.0;
-    let (left, right, bottom) = (MARGIN + widest(texts, SIZE) + 8.0, WIDTH - MARGIN, top + HEIGHT);
-    let mut plot = Plot { chart, scale, left, right, top, bottom, ends: ends(chart) };
+    let (left, right, bottom) = (
+        MARGIN + widest(texts, SIZE) + 8.0,
+        WIDTH - MARGIN,
+        top + HEIGHT,
+    );
+    let mut plot = Plot {
+        chart,
+        scale,
+        left,
+        right,
+        top,
+        bottom,
+        ends: ends(chart),
+    };
     let is_turned = plot.x_texts_collide();
     if is_turned {
         plot.make_room_for_turned_texts();
     }
-    let mut parts = vec![text(MARGIN, top - 12.0, SIZE, STRONG, &axis_title(chart), &[])];
+    let mut parts = vec![text(
+        MARGIN,
+        top - 12.0,
+        SIZE,
+        STRONG,
+        &axis_title(chart),
+        &[],
+    )];
     parts.extend(plot.stripes());
     parts.extend(plot.y_axis());
     let (x_axis, bottom) = plot.x_axis(is_turned);
@@ -86,7 +105,11 @@ impl Plot<'_> {
             return self.left + self.category_width() * (at + 0.5);
         }
         let (first, last) = self.ends;
-        let part = if last > first { (evenly(self.chart.x.scale, at) - first) / (last - first) } else { 0.5 };
+        let part = if last > first {
+            (evenly(self.chart.x.scale, at) - first) / (last - first)
+        } else {
+            0.5
+        };
         let (left, right) = (self.left + 26.0, self.right - 26.0);
         left + (right - left) * part
     }
@@ -105,7 +128,13 @@ impl Plot<'_> {
             let text = shortened(&tick.text, SIZE, TURNED_LIMIT);
             MARGIN + width(&text, SIZE) * TURNED.0 - (self.x(tick.at) - self.left)
         };
-        self.left = self.chart.x.ticks.iter().map(reach).fold(self.left, f64::max);
+        self.left = self
+            .chart
+            .x
+            .ticks
+            .iter()
+            .map(reach)
+            .fold(self.left, f64::max);
     }
 
     /// Shades every other category.
@@ -116,9 +145,20 @@ impl Plot<'_> {
         let size = (self.category_width(), self.bottom - self.top);
         let stripe = |tick: &Tick| {
             let place = (self.x(tick.at) - self.category_width() / 2.0, self.top);
-            rect(place, size, &[("class", "wb-stripe"), ("fill", palette::STRIPE.light)])
+            rect(
+                place,
+                size,
+                &[("class", "wb-stripe"), ("fill", palette::STRIPE.light)],
+            )
         };
-        self.chart.x.ticks.iter().skip(1).step_by(2).map(stripe).collect()
+        self.chart
+            .x
+            .ticks
+            .iter()
+            .skip(1)
+            .step_by(2)
+            .map(stripe)
+            .collect()
     }
 
     fn y_axis(&self) -> Vec<Element> {
@@ -137,7 +177,11 @@ impl Plot<'_> {
             parts.push(line((self.left, self.top), (self.left, y - 2.0), &AXIS));
             parts.push(line((self.left, self.bottom), (self.left, y + 4.0), &AXIS));
             for y in [y - 2.0, y + 4.0] {
-                parts.push(line((self.left - 5.0, y + 2.5), (self.left + 5.0, y - 2.5), &AXIS));
+                parts.push(line(
+                    (self.left - 5.0, y + 2.5),
+                    (self.left + 5.0, y - 2.5),
+                    &AXIS,
+                ));
             }
         } else {
             parts.push(line((self.left, self.top), (self.left, self.bottom), &AXIS));
@@ -147,7 +191,11 @@ impl Plot<'_> {
 
     /// Also the lower end of its text.
     fn x_axis(&self, is_turned: bool) -> (Vec<Element>, f64) {
-        let mut parts = vec![line((self.left, self.bottom), (self.right, self.bottom), &AXIS)];
+        let mut parts = vec![line(
+            (self.left, self.bottom),
+            (self.right, self.bottom),
+            &AXIS,
+        )];
         let mut height = 20.0;
         let mut last_x = f64::NEG_INFINITY;
         for tick in &self.chart.x.ticks {
@@ -160,19 +208,42 @@ impl Plot<'_> {
                 }
             }
             last_x = x;
-            let limit = if is_turned { TURNED_LIMIT } else { f64::INFINITY };
+            let limit = if is_turned {
+                TURNED_LIMIT
+            } else {
+                f64::INFINITY
+            };
             let words = shortened(&tick.text, SIZE, limit);
             let y = self.bottom + if is_turned { 15.0 } else { 20.0 };
             let turn = format!("rotate(-40 {} {})", px(x + 3.0), px(y));
             let turned = [("text-anchor", "end"), ("transform", turn.as_str())];
-            let (x, attributes) = if is_turned { (x + 3.0, &turned[..]) } else { (x, &MIDDLE[..]) };
+            let (x, attributes) = if is_turned {
+                (x + 3.0, &turned[..])
+            } else {
+                (x, &MIDDLE[..])
+            };
             let label = text(x, y, SIZE, QUIET, &words, attributes);
-            parts.push(if words == tick.text { label } else { titled(label, &tick.text) });
-            height = if is_turned { f64::max(height, 15.0 + width(&words, SIZE) * TURNED.1) } else { height };
+            parts.push(if words == tick.text {
+                label
+            } else {
+                titled(label, &tick.text)
+            });
+            height = if is_turned {
+                f64::max(height, 15.0 + width(&words, SIZE) * TURNED.1)
+            } else {
+                height
+            };
         }
         let bottom = self.bottom + height + 18.0;
         let middle = (self.left + self.right) / 2.0;
-        parts.push(text(middle, bottom, SIZE, STRONG, &self.chart.x.label, &MIDDLE));
+        parts.push(text(
+            middle,
+            bottom,
+            SIZE,
+            STRONG,
+            &self.chart.x.label,
+            &MIDDLE,
+        ));
         (parts, bottom + 8.0)
     }
 
@@ -195,7 +266,10 @@ impl Plot<'_> {
         };
         for stretch in self.stretches(index) {
             let there = stretch.iter().map(|(x, figure)| (*x, self.y(figure.high)));
-            let back = stretch.iter().rev().map(|(x, figure)| (*x, self.y(figure.low)));
+            let back = stretch
+                .iter()
+                .rev()
+                .map(|(x, figure)| (*x, self.y(figure.low)));
             group.append(match stretch.as_slice() {
                 [] => continue,
                 [(x, figure)] => self.whisker(*x, figure),
@@ -243,7 +317,10 @@ impl Plot<'_> {
 
     fn marks(&self, index: usize) -> Element {
         let mut group = series_group(self.chart, index);
-        let (index_part, count) = (as_f64(index as u64) + 0.5, as_f64(self.chart.series.len() as u64));
+        let (index_part, count) = (
+            as_f64(index as u64) + 0.5,
+            as_f64(self.chart.series.len() as u64),
+        );
         let room = (self.category_width() * GROUP_PART).min(MARK_ROOM * count);
         let aside = room * (index_part / count - 0.5);
         let radius = (room / count / 1.4).clamp(2.6, 4.2);
@@ -264,15 +341,23 @@ impl Plot<'_> {
     /// With a tooltip. None without a value.
     fn mark(&self, index: usize, point: &Point, x: f64, radius: f64) -> Element {
         let mut group = Element::new("g");
-        let Some(figure) = &point.figure else { return group };
+        let Some(figure) = &point.figure else {
+            return group;
+        };
         let name = &self.chart.series[index].name;
-        let (value, place) = (figure_text(self.chart, figure), place_text(self.chart, point.x));
+        let (value, place) = (
+            figure_text(self.chart, figure),
+            place_text(self.chart, point.x),
+        );
         let words = match self.chart.x.scale {
             // The case's name includes the place.
             XScale::Log2 | XScale::Categories => format!(": {value}"),
             XScale::Percentile => format!(" at {place}: {value}"),
             // A moment of one sample has no interval.
-            XScale::Linear => format!(" at {place}: {}", value_text(figure.value, self.chart.y.unit)),
+            XScale::Linear => format!(
+                " at {place}: {}",
+                value_text(figure.value, self.chart.y.unit)
+            ),
         };
         group = titled(group, &format!("{name}, {}{words}", point.case));
         let place = (x, self.y(figure.value));
@@ -294,6 +379,11 @@ fn evenly(scale: XScale, at: f64) -> f64 {
 
 /// Of places with a name or a value.
 fn ends(chart: &Chart) -> (f64, f64) {
-    let places = chart.x.ticks.iter().map(|tick| tick.at).chain(chart.points().map(|point| point.x));
+    let places = chart
+        .x
+        .ticks
+        .iter()
+        .map(|tick| tick.at)
+        .chain(chart.points().map(|point| point.x));
     least_and_most(places.map(|at| evenly(chart.x.scale, at))).unwrap_or_default()
 }

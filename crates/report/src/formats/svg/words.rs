@@ -2,17 +2,28 @@ use crate::charts::{Chart, Interval, Unit, XScale, YScale, value_text};
 
 /// For people who cannot see the picture.
 pub(super) fn description(chart: &Chart) -> String {
-    let mut text = format!("{} by {}. {}.", axis_title(chart), chart.x.label, chart.subtitle);
+    let mut text = format!(
+        "{} by {}. {}.",
+        axis_title(chart),
+        chart.x.label,
+        chart.subtitle
+    );
     for series in &chart.series {
         let with_figures = || {
             series.points.iter().filter_map(|point| {
                 let median = point.figure?.value;
-                Some(format!("{} at {}", value_text(median, chart.y.unit), place_text(chart, point.x)))
+                Some(format!(
+                    "{} at {}",
+                    value_text(median, chart.y.unit),
+                    place_text(chart, point.x)
+                ))
             })
         };
         let name = &series.name;
         match (with_figures().next(), with_figures().next_back()) {
-            (Some(first), Some(last)) if first != last => text += &format!(" {name}: from {first} to {last}."),
+            (Some(first), Some(last)) if first != last => {
+                text += &format!(" {name}: from {first} to {last}.")
+            }
             (Some(only), _) => text += &format!(" {name}: {only}."),
             (None, _) => text += &format!(" {name}: no result."),
         }
@@ -21,7 +32,11 @@ pub(super) fn description(chart: &Chart) -> String {
 }
 
 pub(super) fn place_text(chart: &Chart, at: f64) -> String {
-    let tick = chart.x.ticks.iter().find(|tick| tick.at.total_cmp(&at).is_eq());
+    let tick = chart
+        .x
+        .ticks
+        .iter()
+        .find(|tick| tick.at.total_cmp(&at).is_eq());
     match (tick, chart.x.scale) {
         (Some(tick), _) => tick.text.clone(),
         (None, XScale::Linear) => value_text(at, Unit::Seconds),
@@ -43,5 +58,10 @@ pub(super) fn axis_title(chart: &Chart) -> String {
 
 pub(super) fn figure_text(chart: &Chart, figure: &Interval) -> String {
     let text = |value| value_text(value, chart.y.unit);
-    format!("{} ({} to {})", text(figure.value), text(figure.low), text(figure.high))
+    format!(
+        "{} ({} to {})",
+        text(figure.value),
+        text(figure.low),
+        text(figure.high)
+    )
 }

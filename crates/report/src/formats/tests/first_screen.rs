@@ -1,7 +1,8 @@
 //! On terminals of several widths and in a pipe.
 
 use writebench_model::{
-    CaseOrigin, CaseRecord, Content, Durability, GOALS, Outcome, RunRecord, RunStatus, Sample, Stage, Start,
+    CaseOrigin, CaseRecord, Content, Durability, GOALS, Outcome, RunRecord, RunStatus, Sample,
+    Stage, Start,
 };
 use writebench_testkit::{example_case, example_run, example_target, section_of};
 
@@ -10,12 +11,19 @@ use crate::Report;
 use crate::formats::terminal::{self, Detail};
 
 fn case(name: &str, write_ms: u64) -> CaseRecord {
-    let samples = [100, 102, 98, 101, 99, 103].into_iter().zip(0..).map(|(percent, round)| {
-        let mut sample = Sample::without_figures(round, Outcome::Ok);
-        (sample.bytes, sample.phases_ns.write) = (128 << 20, write_ms * percent * 10_000);
-        sample
-    });
-    let mut case = example_case("A section", &format!("{name},size=128MiB"), samples.collect());
+    let samples = [100, 102, 98, 101, 99, 103]
+        .into_iter()
+        .zip(0..)
+        .map(|(percent, round)| {
+            let mut sample = Sample::without_figures(round, Outcome::Ok);
+            (sample.bytes, sample.phases_ns.write) = (128 << 20, write_ms * percent * 10_000);
+            sample
+        });
+    let mut case = example_case(
+        "A section",
+        &format!("{name},size=128MiB"),
+        samples.collect(),
+    );
     case.origin = section_of(GOALS, "A section");
     if let Some(known) = case.case.known() {
         case.contract = known.contract();
@@ -25,7 +33,14 @@ fn case(name: &str, write_ms: u64) -> CaseRecord {
 }
 
 fn report_of(cases: Vec<CaseRecord>) -> Report {
-    Report::from_run(Some(5), RunRecord { cases, status: RunStatus::Complete, ..example_run() })
+    Report::from_run(
+        Some(5),
+        RunRecord {
+            cases,
+            status: RunStatus::Complete,
+            ..example_run()
+        },
+    )
 }
 
 fn all_goals() -> Report {
@@ -49,13 +64,18 @@ fn at(width: Option<usize>, report: &Report) -> String {
 
 fn at_all_widths(report: &Report) -> String {
     let widths = [Some(80), Some(100), Some(160), None];
-    widths.map(|width| at(width, report)).join(&format!("{:=<80}\n", ""))
+    widths
+        .map(|width| at(width, report))
+        .join(&format!("{:=<80}\n", ""))
 }
 
 #[test]
 fn the_answer_to_all_goals_is_on_one_screen() {
     let report = all_goals();
-    assert!(at(Some(80), &report).lines().count() <= 20, "with the notes below it, less than 24 lines");
+    assert!(
+        at(Some(80), &report).lines().count() <= 20,
+        "with the notes below it, less than 24 lines"
+    );
     insta::assert_snapshot!(at_all_widths(&report));
 }
 
@@ -68,21 +88,35 @@ fn a_search_has_a_line_for_each_step_to_the_recommended_method() {
     insta::assert_snapshot!(at_all_widths(&report_of(vec![
         stage(Stage::Screening, false, case("mmap", 1)),
         stage(Stage::Final, true, case("write", 33)),
-        stage(Stage::Final, false, case("uring,prepare=fallocate,cache=direct,registered=both", 21)),
-        stage(Stage::Final, false, case("write,prepare=fallocate,cache=direct", 22)),
+        stage(
+            Stage::Final,
+            false,
+            case("uring,prepare=fallocate,cache=direct,registered=both", 21)
+        ),
+        stage(
+            Stage::Final,
+            false,
+            case("write,prepare=fallocate,cache=direct", 22)
+        ),
     ])));
 }
 
 #[test]
 fn several_targets_have_a_line_for_each_goal_and_one_for_each_target() {
-    let cases = ["ext4", "xfs", "tmpfs"].into_iter().zip([100, 70, 50]).flat_map(|(target, ms)| {
-        let on = |case: CaseRecord| CaseRecord { target: target.to_owned(), ..case };
-        [
-            on(case("write", ms)),
-            on(case("write,prepare=overwrite", ms / 2)),
-            on(case("write,sync=fsync", 3 * ms)),
-        ]
-    });
+    let cases = ["ext4", "xfs", "tmpfs"]
+        .into_iter()
+        .zip([100, 70, 50])
+        .flat_map(|(target, ms)| {
+            let on = |case: CaseRecord| CaseRecord {
+                target: target.to_owned(),
+                ..case
+            };
+            [
+                on(case("write", ms)),
+                on(case("write,prepare=overwrite", ms / 2)),
+                on(case("write,sync=fsync", 3 * ms)),
+            ]
+        });
     let mut targets = ["ext4", "xfs", "tmpfs"].map(example_target);
     targets[2].environment.filesystem.kind = "tmpfs".to_owned();
     let run = RunRecord {
@@ -98,14 +132,23 @@ fn several_targets_have_a_line_for_each_goal_and_one_for_each_target() {
 
 #[test]
 fn each_of_two_targets_has_its_own_answer_to_each_goal() {
-    let cases = ["ext4", "xfs"].into_iter().zip([100, 70]).flat_map(|(target, ms)| {
-        let on = |case: CaseRecord| CaseRecord { target: target.to_owned(), ..case };
-        [
-            on(case("write", ms)),
-            on(case("write,prepare=fallocate", if target == "xfs" { ms } else { ms / 2 })),
-            on(case("write,sync=fsync", 3 * ms)),
-        ]
-    });
+    let cases = ["ext4", "xfs"]
+        .into_iter()
+        .zip([100, 70])
+        .flat_map(|(target, ms)| {
+            let on = |case: CaseRecord| CaseRecord {
+                target: target.to_owned(),
+                ..case
+            };
+            [
+                on(case("write", ms)),
+                on(case(
+                    "write,prepare=fallocate",
+                    if target == "xfs" { ms } else { ms / 2 },
+                )),
+                on(case("write,sync=fsync", 3 * ms)),
+            ]
+        });
     let run = RunRecord {
         cases: cases.collect(),
         targets: ["ext4", "xfs"].map(example_target).to_vec(),
@@ -117,7 +160,10 @@ fn each_of_two_targets_has_its_own_answer_to_each_goal() {
 
 /// The run's target with another kind of filesystem, and mount options.
 fn run_on(kind: &str, mount_options: &str, cases: Vec<CaseRecord>) -> RunRecord {
-    let mut run = RunRecord { cases, ..example_run() };
+    let mut run = RunRecord {
+        cases,
+        ..example_run()
+    };
     run.targets[0].environment.filesystem.kind = kind.to_owned();
     run.targets[0].environment.filesystem.mount_options = mount_options.to_owned();
     run
@@ -127,23 +173,44 @@ fn run_on(kind: &str, mount_options: &str, cases: Vec<CaseRecord>) -> RunRecord 
 fn a_broken_promise_of_durability_has_its_reason_and_no_value() {
     for (kind, mount_options, name, expected) in [
         ("tmpfs", "rw", "write,sync=fsync", "tmpfs is in memory"),
-        ("overlay", "rw,volatile", "write,sync=fsync", "mounted with volatile, so overlayfs ignores syncs"),
+        (
+            "overlay",
+            "rw,volatile",
+            "write,sync=fsync",
+            "mounted with volatile, so overlayfs ignores syncs",
+        ),
         (
             "ext4",
             "rw,nobarrier",
             "write,sync=fsync",
             "mounted with nobarrier, so a sync leaves data in the write cache of sda",
         ),
-        ("fuse.bindfs", "rw", "write-files,sync-files=syncfs", "syncfs(2) sends a FUSE server no request"),
+        (
+            "fuse.bindfs",
+            "rw",
+            "write-files,sync-files=syncfs",
+            "syncfs(2) sends a FUSE server no request",
+        ),
     ] {
         let report = Report::from_run(None, run_on(kind, mount_options, vec![case(name, 9)]));
         let text = at(Some(80), &report);
         let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains(&format!("not durable here: {expected}")), "{text}");
-        assert!(said.contains(&format!("1 case is not durable here, and not ranked: {expected}.")), "{text}");
+        assert!(
+            said.contains(&format!("not durable here: {expected}")),
+            "{text}"
+        );
+        assert!(
+            said.contains(&format!(
+                "1 case is not durable here, and not ranked: {expected}."
+            )),
+            "{text}"
+        );
         assert!(!text.contains("GB/s"), "{text}");
         let json = crate::formats::json::render(&report);
-        assert!(json.contains(&format!("\"not_durable\": \"{expected}\"")), "{json}");
+        assert!(
+            json.contains(&format!("\"not_durable\": \"{expected}\"")),
+            "{json}"
+        );
     }
 }
 
@@ -157,16 +224,25 @@ fn a_server_or_an_unknown_filesystem_keeps_its_own_promise() {
     ] {
         let report = Report::from_run(None, run_on(kind, "rw", vec![case("write,sync=fsync", 9)]));
         assert_eq!(report.findings[0].goal, expected);
-        assert!(!crate::formats::json::render(&report).contains("not_durable"), "{kind}");
+        assert!(
+            !crate::formats::json::render(&report).contains("not_durable"),
+            "{kind}"
+        );
         let is_disk = expected.ends_with("disk");
         assert_eq!(at(Some(200), &report).contains("promises"), !is_disk);
     }
     let mut run = run_on("xfs", "rw", vec![case("write,sync=fsync", 9)]);
     run.targets.push(example_target("/mnt"));
     run.targets[1].environment.filesystem.kind = "nfs4".to_owned();
-    run.cases.push(CaseRecord { target: "/mnt".to_owned(), ..case("write,sync=fsync", 9) });
+    run.cases.push(CaseRecord {
+        target: "/mnt".to_owned(),
+        ..case("write,sync=fsync", 9)
+    });
     let goal = Report::from_run(None, run).findings[0].goal.clone();
-    assert!(goal.contains("disk") || goal.ends_with("as each target promises"), "{goal}");
+    assert!(
+        goal.contains("disk") || goal.ends_with("as each target promises"),
+        "{goal}"
+    );
 }
 
 #[test]
@@ -177,14 +253,24 @@ fn a_case_beyond_a_limit_leaves_no_share_of_it() {
         bytes_per_s: Some(4_500_000_000),
         description: String::new(),
     };
-    let mut run = RunRecord { cases: vec![case("write", 33), case("mmap", 27)], ..example_run() };
+    let mut run = RunRecord {
+        cases: vec![case("write", 33), case("mmap", 27)],
+        ..example_run()
+    };
     run.targets[0].limits = vec![limit];
     // 128 MiB in 27 ms are 4.97 GB/s.
     let report = Report::from_run(None, run);
-    assert!(report.cases.iter().all(|case| case.estimate.as_ref().unwrap().limit.is_none()));
+    assert!(
+        report
+            .cases
+            .iter()
+            .all(|case| case.estimate.as_ref().unwrap().limit.is_none())
+    );
     let all = plain(&terminal::report(&report, Detail::All, None));
     assert!(
-        all.contains("no share of a limit: a case was faster than a plain copy of memory, 4.50 GB/s"),
+        all.contains(
+            "no share of a limit: a case was faster than a plain copy of memory, 4.50 GB/s"
+        ),
         "{all}"
     );
 }
@@ -198,12 +284,27 @@ fn goals_name_the_final_state() {
     };
     for (change, expected) in [
         ((|_| {}) as fn(&mut CaseRecord), "new file, page cache"),
-        (|case| case.contract.start = Start::Existing, "existing file, page cache"),
+        (
+            |case| case.contract.start = Start::Existing,
+            "existing file, page cache",
+        ),
         (|case| case.contract.files = 4, "4 new files, page cache"),
-        (|case| case.contract.durability = Durability::Durable, "durable new file, disk"),
-        (|case| case.contract.durability = Durability::Device, "new file, on the device"),
-        (|case| case.contract.content = Content::Zero, "new file of zeros, page cache"),
-        (|case| case.contract.content = Content::Copy, "new file by copying, page cache"),
+        (
+            |case| case.contract.durability = Durability::Durable,
+            "durable new file, disk",
+        ),
+        (
+            |case| case.contract.durability = Durability::Device,
+            "new file, on the device",
+        ),
+        (
+            |case| case.contract.content = Content::Zero,
+            "new file of zeros, page cache",
+        ),
+        (
+            |case| case.contract.content = Content::Copy,
+            "new file by copying, page cache",
+        ),
     ] {
         assert_eq!(goal(change), expected);
     }
@@ -215,21 +316,40 @@ fn goals_name_the_final_state() {
     let goals = report_of(vec![of_size(1 << 20), of_size(4097)]).findings;
     assert_eq!(
         (goals[0].goal.as_str(), goals[1].goal.as_str()),
-        ("new file, page cache, 1 MiB", "new file, page cache, 4097 bytes")
+        (
+            "new file, page cache, 1 MiB",
+            "new file, page cache, 4097 bytes"
+        )
     );
 }
 
 #[test]
 fn a_run_without_a_case_has_no_empty_table_and_is_not_one_to_continue() {
     for (status, said) in [
-        (RunStatus::Interrupted, "The run was interrupted before its first sample. Start it again."),
-        (RunStatus::Failed, "The run was cut off before its first sample. Start it again."),
+        (
+            RunStatus::Interrupted,
+            "The run was interrupted before its first sample. Start it again.",
+        ),
+        (
+            RunStatus::Failed,
+            "The run was cut off before its first sample. Start it again.",
+        ),
     ] {
-        let report = Report::from_run(Some(2), RunRecord { cases: Vec::new(), status, ..example_run() });
+        let report = Report::from_run(
+            Some(2),
+            RunRecord {
+                cases: Vec::new(),
+                status,
+                ..example_run()
+            },
+        );
         for width in [None, Some(80), Some(160)] {
             let text = plain(&terminal::report(&report, Detail::Usual, width));
             let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(words.contains(said) && !words.contains("--resume"), "{text}");
+            assert!(
+                words.contains(said) && !words.contains("--resume"),
+                "{text}"
+            );
             assert!(!text.contains("95% CI"), "a header without rows: {text}");
         }
     }

@@ -10,27 +10,46 @@ const NARROW: usize = 80;
 const WIDE: usize = 220;
 
 fn case(suite: &str, label: Option<&str>, name: &str, write_ms: u64) -> CaseRecord {
-    let samples = [100, 102, 98, 101, 99, 103].into_iter().zip(0..).map(|(percent, round)| {
-        let mut sample = Sample::without_figures(round, Outcome::Ok);
-        sample.bytes = 1 << 30;
-        sample.phases_ns.write = write_ms * percent * 10_000;
-        sample.system_cpu_ns = sample.phases_ns.write;
-        sample
-    });
+    let samples = [100, 102, 98, 101, 99, 103]
+        .into_iter()
+        .zip(0..)
+        .map(|(percent, round)| {
+            let mut sample = Sample::without_figures(round, Outcome::Ok);
+            sample.bytes = 1 << 30;
+            sample.phases_ns.write = write_ms * percent * 10_000;
+            sample.system_cpu_ns = sample.phases_ns.write;
+            sample
+        });
     let mut case = example_case("A section", name, samples.collect());
     (case.origin, case.label) = (section_of(suite, "A section"), label.map(str::to_owned));
     case
 }
 
 fn shown(cases: Vec<CaseRecord>, width: usize) -> String {
-    let run = RunRecord { cases, status: RunStatus::Complete, ..example_run() };
-    let text = plain(&terminal::report(&Report::from_run(Some(7), run), Detail::Usual, Some(width)));
-    assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+    let run = RunRecord {
+        cases,
+        status: RunStatus::Complete,
+        ..example_run()
+    };
+    let text = plain(&terminal::report(
+        &Report::from_run(Some(7), run),
+        Detail::Usual,
+        Some(width),
+    ));
+    assert!(
+        text.lines().all(|line| line.chars().count() <= width),
+        "{text}"
+    );
     text
 }
 
 fn narrow_and_wide(cases: Vec<CaseRecord>) -> String {
-    format!("{}\n{:=<80}\n{}", shown(cases.clone(), NARROW), "", shown(cases, WIDE))
+    format!(
+        "{}\n{:=<80}\n{}",
+        shown(cases.clone(), NARROW),
+        "",
+        shown(cases, WIDE)
+    )
 }
 
 #[test]
@@ -44,7 +63,10 @@ fn cases_with_syncs_between_writes_show_records() {
     let all = shown(vec![synced()], NARROW);
     assert!(all.contains("records/s") && !all.contains("GB/s"), "{all}");
     let mixed = shown(vec![synced(), case("run", None, "write", 200)], WIDE);
-    assert!(mixed.contains("records/s") && mixed.contains("GB/s"), "{mixed}");
+    assert!(
+        mixed.contains("records/s") && mixed.contains("GB/s"),
+        "{mixed}"
+    );
 }
 
 #[test]
@@ -68,7 +90,10 @@ fn phases_fit_their_terminal() {
 fn long_names_are_above_their_values() {
     let long = "pwrite,chunk=4KiB,threads=16,files=per-thread,prepare=fallocate,sync=fdatasync";
     let case = |name, ms| case("parallel", None, name, ms);
-    insta::assert_snapshot!(shown(vec![case(long, 300), case("pwrite,threads=8", 200)], NARROW));
+    insta::assert_snapshot!(shown(
+        vec![case(long, 300), case("pwrite,threads=8", 200)],
+        NARROW
+    ));
 }
 
 #[test]
@@ -87,7 +112,12 @@ fn ranks_fit_their_terminal() {
 #[test]
 fn records_fit_their_terminal() {
     insta::assert_snapshot!(narrow_and_wide(vec![
-        case("durable", Some("append"), "write,chunk=4KiB,sync=fsync/1", 900),
+        case(
+            "durable",
+            Some("append"),
+            "write,chunk=4KiB,sync=fsync/1",
+            900
+        ),
         case(
             "durable",
             Some("overwrite, O_DIRECT"),
@@ -99,11 +129,17 @@ fn records_fit_their_terminal() {
 
 #[test]
 fn a_matrix_fits_its_terminal() {
-    let cell = |label: &str, chunk: &str, ms| case("direct", Some(label), &format!("write,chunk={chunk}"), ms);
-    let chunks = ["4KiB", "8KiB", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1MiB", "2MiB"];
+    let cell = |label: &str, chunk: &str, ms| {
+        case("direct", Some(label), &format!("write,chunk={chunk}"), ms)
+    };
+    let chunks = [
+        "4KiB", "8KiB", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1MiB", "2MiB",
+    ];
     let row = |label: &'static str, ms: u64| chunks.iter().map(move |chunk| cell(label, chunk, ms));
     insta::assert_snapshot!(narrow_and_wide(
-        row("BUFFERED", 200).chain(row("FSYNC + O_DIRECT", 900)).collect()
+        row("BUFFERED", 200)
+            .chain(row("FSYNC + O_DIRECT", 900))
+            .collect()
     ));
 }
 
@@ -118,14 +154,23 @@ fn cpu_times_fit_their_terminal() {
 #[test]
 fn no_table_is_wider_than_the_terminal_and_all_have_values() {
     let report = |suite: &str, label: Option<&str>| {
-        vec![case(suite, label, "write,chunk=4KiB", 900), case(suite, label, "mmap,chunk=1MiB", 300)]
+        vec![
+            case(suite, label, "write,chunk=4KiB", 900),
+            case(suite, label, "mmap,chunk=1MiB", 300),
+        ]
     };
-    for (suite, label) in
-        [("write", None), ("copy", Some("a label")), ("durable", Some("a label")), ("buffer", None)]
-    {
+    for (suite, label) in [
+        ("write", None),
+        ("copy", Some("a label")),
+        ("durable", Some("a label")),
+        ("buffer", None),
+    ] {
         for width in 50..240 {
             let text = shown(report(suite, label), width);
-            assert!(text.contains("95% CI") && text.contains("write,chunk=4KiB"), "{width}: {text}");
+            assert!(
+                text.contains("95% CI") && text.contains("write,chunk=4KiB"),
+                "{width}: {text}"
+            );
         }
     }
 }
@@ -133,16 +178,35 @@ fn no_table_is_wider_than_the_terminal_and_all_have_values() {
 /// A case that joined a contest has no label of its own.
 #[test]
 fn a_row_without_a_label_has_its_case_in_front() {
-    let two =
-        || vec![case("flags", Some("plain"), "write", 200), case("flags", None, "pwrite,chunk=4KiB", 300)];
+    let two = || {
+        vec![
+            case("flags", Some("plain"), "write", 200),
+            case("flags", None, "pwrite,chunk=4KiB", 300),
+        ]
+    };
     let alone = shown(two(), WIDE);
-    assert!(alone.lines().any(|line| line.starts_with("pwrite,chunk=4KiB ")), "{alone}");
-    let mut side_by_side = RunRecord { cases: two(), status: RunStatus::Complete, ..example_run() };
-    side_by_side.missing =
-        vec![writebench_model::MissingTarget { name: "xfs".to_owned(), reason: "no mkfs.xfs".to_owned() }];
+    assert!(
+        alone
+            .lines()
+            .any(|line| line.starts_with("pwrite,chunk=4KiB ")),
+        "{alone}"
+    );
+    let mut side_by_side = RunRecord {
+        cases: two(),
+        status: RunStatus::Complete,
+        ..example_run()
+    };
+    side_by_side.missing = vec![writebench_model::MissingTarget {
+        name: "xfs".to_owned(),
+        reason: "no mkfs.xfs".to_owned(),
+    }];
     let report = Report::from_run(None, side_by_side);
     let text = plain(&terminal::report(&report, Detail::All, None));
-    assert!(text.lines().any(|line| line.starts_with("pwrite,chunk=4KiB ")), "{text}");
+    assert!(
+        text.lines()
+            .any(|line| line.starts_with("pwrite,chunk=4KiB ")),
+        "{text}"
+    );
 }
 
 /// The other cases' rounds show that both of its samples are from slow ones.
@@ -158,18 +222,37 @@ fn a_value_outside_its_samples_has_a_reason_beside_it() {
         (case.origin, case.contract.bytes) = (section_of("write", "A section"), 1 << 20);
         case
     };
-    let all = [(0, 100), (1, 101), (2, 99), (3, 100), (4, 160), (5, 161), (6, 100)];
+    let all = [
+        (0, 100),
+        (1, 101),
+        (2, 99),
+        (3, 100),
+        (4, 160),
+        (5, 161),
+        (6, 100),
+    ];
     let run = RunRecord {
-        cases: vec![rounds("write", &all), rounds("fwrite", &all), rounds("pwrite", &[(4, 150), (5, 151)])],
+        cases: vec![
+            rounds("write", &all),
+            rounds("fwrite", &all),
+            rounds("pwrite", &[(4, 150), (5, 151)]),
+        ],
         status: RunStatus::Complete,
         ..example_run()
     };
     let report = Report::from_run(None, run);
     let text = plain(&terminal::report(&report, Detail::All, None));
-    assert!(text.contains("outside its samples: pwrite. A value is for a typical round"), "{text}");
+    assert!(
+        text.contains("outside its samples: pwrite. A value is for a typical round"),
+        "{text}"
+    );
     let estimate = report.cases[2].estimate.as_ref().unwrap();
     let (low, high) = estimate.total_ns.ends();
-    assert!(low <= estimate.total_ns.value && estimate.total_ns.value <= high && low < estimate.total_ns.min);
+    assert!(
+        low <= estimate.total_ns.value
+            && estimate.total_ns.value <= high
+            && low < estimate.total_ns.min
+    );
 }
 
 /// p99 of 26 files was the longest of them.
@@ -177,8 +260,15 @@ fn a_value_outside_its_samples_has_a_reason_beside_it() {
 fn a_table_has_no_percentile_of_too_few_values() {
     let records = |count: u64| {
         let mut case = case("run", None, "write,chunk=4KiB,sync=fsync/1", 900);
-        (case.contract.durability, case.contract.durable_every_bytes) = (Durability::Durable, Some(4096));
-        let mut report = Report::from_run(None, RunRecord { cases: vec![case], ..example_run() });
+        (case.contract.durability, case.contract.durable_every_bytes) =
+            (Durability::Durable, Some(4096));
+        let mut report = Report::from_run(
+            None,
+            RunRecord {
+                cases: vec![case],
+                ..example_run()
+            },
+        );
         let (p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns) =
             (1_001_000, 1_002_000, 1_003_000, 1_004_000, 1_005_000);
         let latency = crate::numbers::LatencyEstimate {
@@ -201,7 +291,10 @@ fn a_table_has_no_percentile_of_too_few_values() {
 
 #[test]
 fn a_failed_case_is_not_in_a_column_of_the_fastest() {
-    let failed = CaseRecord { samples: Vec::new(), ..case("run", None, "write,size=1MiB", 1) };
+    let failed = CaseRecord {
+        samples: Vec::new(),
+        ..case("run", None, "write,size=1MiB", 1)
+    };
     let heading = |cases: Vec<CaseRecord>| {
         let text = shown(cases, WIDE);
         text.lines()
@@ -209,7 +302,10 @@ fn a_failed_case_is_not_in_a_column_of_the_fastest() {
             .map(str::to_owned)
     };
     let with_failure = heading(vec![failed]).expect("the first screen");
-    assert!(with_failure.contains("fastest, or why none"), "{with_failure}");
+    assert!(
+        with_failure.contains("fastest, or why none"),
+        "{with_failure}"
+    );
     let good = heading(vec![case("run", None, "write,size=1MiB", 1)]).expect("the first screen");
     assert!(!good.contains("why none"), "{good}");
 }

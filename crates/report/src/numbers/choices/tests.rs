@@ -51,11 +51,16 @@ fn values_drawn_by_chance_explain_nothing_on_average() {
     let mut mean = |adjusted: bool| {
         let total: f64 = (0..500)
             .map(|_| {
-                let groups: Vec<Vec<f64>> =
-                    (0..8).map(|_| (0..4).map(|_| random.random::<f64>()).collect()).collect();
+                let groups: Vec<Vec<f64>> = (0..8)
+                    .map(|_| (0..4).map(|_| random.random::<f64>()).collect())
+                    .collect();
                 let within: f64 = groups.iter().map(|group| squares(group)).sum();
                 let unadjusted = 1.0 - within / squares(&groups.concat());
-                if adjusted { share_of(&groups).unwrap() } else { unadjusted }
+                if adjusted {
+                    share_of(&groups).unwrap()
+                } else {
+                    unadjusted
+                }
             })
             .sum();
         total / 500.0
@@ -74,7 +79,12 @@ fn candidate(stage: Stage, name: &str, ms: u64) -> CaseRecord {
 }
 
 fn choices(records: Vec<CaseRecord>) -> Option<Choices> {
-    Choices::of_search(&records.into_iter().map(CaseReport::from_record).collect::<Vec<_>>())
+    Choices::of_search(
+        &records
+            .into_iter()
+            .map(CaseReport::from_record)
+            .collect::<Vec<_>>(),
+    )
 }
 
 #[test]
@@ -85,19 +95,34 @@ fn the_deciding_choice_comes_first_and_its_values_from_the_fastest() {
                 .map(|prepare| (chunk, prepare, if chunk == "4KiB" { 90 } else { 20 }))
         });
         chunks.map(move |(chunk, prepare, ms)| {
-            candidate(Stage::Screening, &format!("{method},chunk={chunk},prepare={prepare}"), ms)
+            candidate(
+                Stage::Screening,
+                &format!("{method},chunk={chunk},prepare={prepare}"),
+                ms,
+            )
         })
     });
     let found = choices(records.collect()).unwrap();
     assert_eq!((found.bytes, found.times_ns.len()), (1 << 30, 18));
-    let named = |choice: &Choice| (choice.name.clone(), choice.values.len(), choice.share.unwrap());
-    let [(chunk, 3, share), (_, _, second), ..] = &found.all.iter().map(named).collect::<Vec<_>>()[..] else {
+    let named = |choice: &Choice| {
+        (
+            choice.name.clone(),
+            choice.values.len(),
+            choice.share.unwrap(),
+        )
+    };
+    let [(chunk, 3, share), (_, _, second), ..] =
+        &found.all.iter().map(named).collect::<Vec<_>>()[..]
+    else {
         panic!("{}", found.all.len())
     };
     assert_eq!(chunk, "chunk");
     assert!(*share > 0.99 && *second < 0.05, "{share} {second}");
     let slowest = found.all[0].values.last().unwrap();
-    assert_eq!((slowest.value.as_str(), slowest.times_ns.len()), ("4KiB", 6));
+    assert_eq!(
+        (slowest.value.as_str(), slowest.times_ns.len()),
+        ("4KiB", 6)
+    );
     assert!((slowest.times_ns()[1] - 9e7).abs() < 1.0);
 }
 
@@ -111,7 +136,10 @@ fn few_candidates_have_values_and_no_share() {
     ]);
     let pair = pair.unwrap();
     assert_eq!(
-        pair.all.iter().map(|choice| (choice.name.as_str(), choice.share)).collect::<Vec<_>>(),
+        pair.all
+            .iter()
+            .map(|choice| (choice.name.as_str(), choice.share))
+            .collect::<Vec<_>>(),
         [("chunk", None)]
     );
 }
@@ -119,6 +147,7 @@ fn few_candidates_have_values_and_no_share() {
 #[test]
 fn a_candidate_of_two_stages_counts_once() {
     let both = [Stage::Screening, Stage::Final].map(|stage| candidate(stage, "write", 20));
-    let found = choices([both.to_vec(), vec![candidate(Stage::Final, "fwrite", 30)]].concat()).unwrap();
+    let found =
+        choices([both.to_vec(), vec![candidate(Stage::Final, "fwrite", 30)]].concat()).unwrap();
     assert_eq!(found.times_ns.len(), 2);
 }

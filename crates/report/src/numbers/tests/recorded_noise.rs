@@ -25,13 +25,21 @@ const MOST_FALSE: usize = 21;
 const RECORDED: [(&str, &str); 3] = [
     ("tmpfs", include_str!("../../../tests/noise/tmpfs.csv")),
     ("ext4", include_str!("../../../tests/noise/ext4.csv")),
-    ("ext4-fdatasync", include_str!("../../../tests/noise/ext4-fdatasync.csv")),
+    (
+        "ext4-fdatasync",
+        include_str!("../../../tests/noise/ext4-fdatasync.csv"),
+    ),
 ];
 
 /// Undisturbed, in order.
 fn times(csv: &str) -> Vec<u64> {
-    let rows = csv.lines().skip(1).map(|line| line.split_once(',').unwrap());
-    rows.filter(|(_, disturbed)| *disturbed == "0").map(|(time, _)| time.parse().unwrap()).collect()
+    let rows = csv
+        .lines()
+        .skip(1)
+        .map(|line| line.split_once(',').unwrap());
+    rows.filter(|(_, disturbed)| *disturbed == "0")
+        .map(|(time, _)| time.parse().unwrap())
+        .collect()
 }
 
 #[expect(
@@ -51,7 +59,10 @@ fn case(times: &[u64]) -> writebench_model::CaseRecord {
         sample.phases_ns.write = time;
         sample
     });
-    CaseRecord { samples: samples.collect(), ..CASE.clone() }
+    CaseRecord {
+        samples: samples.collect(),
+        ..CASE.clone()
+    }
 }
 
 /// Two cases in random order within rounds, as in the runner. The second is slower by `factor`.
@@ -62,11 +73,17 @@ fn told_apart_in_rounds(recorded: &[u64], rounds: usize, factor: f64) -> usize {
         let (mut a, mut b) = (Vec::new(), Vec::new());
         for pair in recorded[first..first + 2 * rounds].chunks(2) {
             let a_first = random.random_range(0..2) == 0;
-            let (of_a, of_b) = if a_first { (pair[0], pair[1]) } else { (pair[1], pair[0]) };
+            let (of_a, of_b) = if a_first {
+                (pair[0], pair[1])
+            } else {
+                (pair[1], pair[0])
+            };
             a.push(of_a);
             b.push(slowed(of_b, factor));
         }
-        CaseReport::from_record(case(&a)).verdict_to(&CaseReport::from_record(case(&b))).is_difference()
+        CaseReport::from_record(case(&a))
+            .verdict_to(&CaseReport::from_record(case(&b)))
+            .is_difference()
     };
     (0..EXPERIMENTS).filter(told_apart).count()
 }
@@ -78,7 +95,11 @@ fn compare(a: &[Vec<u64>], b: &[Vec<u64>]) -> Comparison {
             .zip(runs)
             .map(|(number, times): (u32, _)| ComparedRun {
                 name: name.to_owned(),
-                run: RunRecord { id: format!("{name}{number}"), cases: vec![case(times)], ..example_run() },
+                run: RunRecord {
+                    id: format!("{name}{number}"),
+                    cases: vec![case(times)],
+                    ..example_run()
+                },
             })
             .collect(),
     };
@@ -91,11 +112,22 @@ const SLOWER: Outcome = |comparison| comparison.cases[0].verdict == Verdict::Slo
 const DIFFERENT: Outcome = |comparison| comparison.cases[0].verdict.is_difference();
 const FAILS_A_BUILD: Outcome = |comparison| {
     let limit_ppm = Some(50_000);
-    !Comparison { limit_ppm, ..comparison.clone() }.slower().is_empty()
+    !Comparison {
+        limit_ppm,
+        ..comparison.clone()
+    }
+    .slower()
+    .is_empty()
 };
 
 /// Runs of the sides alternate.
-fn outcomes_in_turns(recorded: &[u64], runs: usize, samples: usize, factor: f64, outcome: Outcome) -> usize {
+fn outcomes_in_turns(
+    recorded: &[u64],
+    runs: usize,
+    samples: usize,
+    factor: f64,
+    outcome: Outcome,
+) -> usize {
     let length = 2 * runs * samples;
     let has_outcome = |experiment: &u64| {
         let mut random = Pcg64Mcg::seed_from_u64(*experiment);
@@ -124,16 +156,25 @@ fn told_from_the_fastest(recorded: &[u64], rounds: usize) -> usize {
             for place in (1..CASES).rev() {
                 order.swap(place, random.random_range(0..=place));
             }
-            order.iter().zip(round).for_each(|(&case, &time)| times[case].push(time));
+            order
+                .iter()
+                .zip(round)
+                .for_each(|(&case, &time)| times[case].push(time));
         }
         let named = |(number, times): (usize, &Vec<u64>)| CaseRecord {
             case: example_case("noise", &format!("write,size={number}"), Vec::new()).case,
             ..case(times)
         };
         let records = times.iter().enumerate().map(named).collect();
-        let mut cases = cases(&mut RunRecord { cases: records, ..example_run() });
+        let mut cases = cases(&mut RunRecord {
+            cases: records,
+            ..example_run()
+        });
         cases.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
-        cases[1..].iter().filter(|other| other.verdict_to(&cases[0]).is_difference()).count()
+        cases[1..]
+            .iter()
+            .filter(|other| other.verdict_to(&cases[0]).is_difference())
+            .count()
     };
     (0..EXPERIMENTS).map(told).sum()
 }
@@ -164,25 +205,31 @@ fn the_bound_on_false_alarms_is_that_of_the_binomial_distribution() {
 fn a_case_differs_from_itself_no_more_often_than_promised() {
     for rounds in [6, 20, 40] {
         let told = of_each(|recorded| told_apart_in_rounds(recorded, rounds, 1.0));
-        assert!(told.iter().all(|&told| told <= MOST_FALSE), "{rounds} rounds: {told:?} of {EXPERIMENTS}");
+        assert!(
+            told.iter().all(|&told| told <= MOST_FALSE),
+            "{rounds} rounds: {told:?} of {EXPERIMENTS}"
+        );
     }
 }
 
 /// The tables of `docs/explanation/statistics.md`, in percent, for `tmpfs`, `ext4` and `ext4-fdatasync`.
 #[test]
 fn five_percent_are_found_in_rounds_as_often_as_documented() {
-    let found = [6, 20, 40]
-        .map(|rounds| of_each(|recorded| told_apart_in_rounds(recorded, rounds, 1.05)).map(in_percent));
+    let found = [6, 20, 40].map(|rounds| {
+        of_each(|recorded| told_apart_in_rounds(recorded, rounds, 1.05)).map(in_percent)
+    });
     assert_eq!(found, [[12, 45, 4], [19, 93, 10], [36, 99, 18]]);
 }
 
 #[test]
 fn several_runs_in_turns_withstand_drift_as_documented() {
-    let wrong = [4, 8]
-        .map(|runs| of_each(|recorded| outcomes_in_turns(recorded, runs, 20, 1.0, DIFFERENT)).map(in_percent));
+    let wrong = [4, 8].map(|runs| {
+        of_each(|recorded| outcomes_in_turns(recorded, runs, 20, 1.0, DIFFERENT)).map(in_percent)
+    });
     assert_eq!(wrong, [[0, 0, 0], [0, 0, 0]]);
-    let found = [4, 8]
-        .map(|runs| of_each(|recorded| outcomes_in_turns(recorded, runs, 20, 1.05, SLOWER)).map(in_percent));
+    let found = [4, 8].map(|runs| {
+        of_each(|recorded| outcomes_in_turns(recorded, runs, 20, 1.05, SLOWER)).map(in_percent)
+    });
     assert_eq!(found, [[0, 79, 0], [0, 97, 0]]);
 }
 
@@ -198,7 +245,9 @@ fn the_fastest_of_equal_cases_differs_from_at_most_7_percent() {
 
 #[test]
 fn a_build_that_is_the_same_does_not_fail_with_several_runs() {
-    let fails =
-        |runs| of_each(|recorded| outcomes_in_turns(recorded, runs, 20, 1.0, FAILS_A_BUILD)).map(in_percent);
+    let fails = |runs| {
+        of_each(|recorded| outcomes_in_turns(recorded, runs, 20, 1.0, FAILS_A_BUILD))
+            .map(in_percent)
+    };
     assert_eq!([fails(4), fails(8)], [[0; 3]; 2]);
 }

@@ -14,11 +14,22 @@ fn case(stage: Stage, name: &str, label: Option<&str>, times_ns: &[u64]) -> Case
     };
     let record = example_case("", name, (0..).zip(times_ns).map(sample).collect());
     let origin = CaseOrigin::of_search(stage, label == BASELINE);
-    CaseRecord { origin, label: label.map(str::to_owned), ..record }
+    CaseRecord {
+        origin,
+        label: label.map(str::to_owned),
+        ..record
+    }
 }
 
 fn conclusions(cases: Vec<CaseRecord>) -> Vec<String> {
-    crate::Report::from_run(None, RunRecord { cases, ..example_run() }).conclusions
+    crate::Report::from_run(
+        None,
+        RunRecord {
+            cases,
+            ..example_run()
+        },
+    )
+    .conclusions
 }
 
 const FAST: [u64; 8] = [100, 104, 98, 103, 99, 101, 97, 102];
@@ -55,15 +66,43 @@ fn the_simplest_of_the_fastest_is_recommended() {
 fn each_measured_step_to_the_recommended_method_has_a_line() {
     let cases = vec![
         case(Final, "write", BASELINE, &times(FAST, 6)),
-        case(Final, "pwrite,chunk=4MiB,threads=2,prepare=fallocate", None, &times(FAST, 2)),
-        case(Final, "pwrite,threads=2,prepare=fallocate", None, &times(FAST, 3)),
-        case(Final, "pwrite,chunk=4MiB,prepare=fallocate", None, &times(FAST, 4)),
+        case(
+            Final,
+            "pwrite,chunk=4MiB,threads=2,prepare=fallocate",
+            None,
+            &times(FAST, 2),
+        ),
+        case(
+            Final,
+            "pwrite,threads=2,prepare=fallocate",
+            None,
+            &times(FAST, 3),
+        ),
+        case(
+            Final,
+            "pwrite,chunk=4MiB,prepare=fallocate",
+            None,
+            &times(FAST, 4),
+        ),
         case(Final, "pwrite,prepare=fallocate", None, &times(FAST, 5)),
-        case(Final, "pwrite,chunk=4MiB,threads=2,prepare=fallocate,cache=dontcache", None, &times(AS_FAST, 2)),
+        case(
+            Final,
+            "pwrite,chunk=4MiB,threads=2,prepare=fallocate,cache=dontcache",
+            None,
+            &times(AS_FAST, 2),
+        ),
     ];
-    let report = crate::Report::from_run(None, RunRecord { cases, ..example_run() });
-    let lines =
-        report.findings.iter().map(|line| format!("{}: {}: {}", line.goal, line.description, line.speed_ratio));
+    let report = crate::Report::from_run(
+        None,
+        RunRecord {
+            cases,
+            ..example_run()
+        },
+    );
+    let lines = report
+        .findings
+        .iter()
+        .map(|line| format!("{}: {}: {}", line.goal, line.description, line.speed_ratio));
     assert_eq!(
         lines.collect::<Vec<_>>(),
         [
@@ -79,20 +118,43 @@ fn each_measured_step_to_the_recommended_method_has_a_line() {
 #[test]
 fn the_recommendation_names_the_required_memory() {
     let needs = |name: &str, baseline: &str| {
-        let cases =
-            vec![case(Final, name, None, &times(FAST, 1)), case(Final, baseline, BASELINE, &times(FAST, 3))];
+        let cases = vec![
+            case(Final, name, None, &times(FAST, 1)),
+            case(Final, baseline, BASELINE, &times(FAST, 3)),
+        ];
         let sentences = conclusions(cases);
-        assert!(sentences[0].starts_with(&format!("Recommended: {name}, ")), "{sentences:?}");
-        assert_eq!(sentences[1], "The other method compared is at most 1 % faster (95 %).");
+        assert!(
+            sentences[0].starts_with(&format!("Recommended: {name}, ")),
+            "{sentences:?}"
+        );
+        assert_eq!(
+            sentences[1],
+            "The other method compared is at most 1 % faster (95 %)."
+        );
         sentences[2].clone()
     };
     let copied = needs("pwrite,cache=direct", "write");
-    assert!(copied.contains("includes its copy to aligned memory"), "{copied}");
-    let aligned = needs("pwrite,cache=direct,memory=page-aligned", "write,memory=page-aligned");
-    assert!(aligned.starts_with("It needs your data at the start of a page: "), "{aligned}");
+    assert!(
+        copied.contains("includes its copy to aligned memory"),
+        "{copied}"
+    );
+    let aligned = needs(
+        "pwrite,cache=direct,memory=page-aligned",
+        "write,memory=page-aligned",
+    );
+    assert!(
+        aligned.starts_with("It needs your data at the start of a page: "),
+        "{aligned}"
+    );
     let huge = needs("pwrite,memory=huge-pages", "write,memory=huge-pages");
-    assert!(huge.starts_with("It needs your data in huge pages, "), "{huge}");
-    assert!(needs("pwrite,chunk=4MiB", "write").starts_with("To check: "), "any memory will do");
+    assert!(
+        huge.starts_with("It needs your data in huge pages, "),
+        "{huge}"
+    );
+    assert!(
+        needs("pwrite,chunk=4MiB", "write").starts_with("To check: "),
+        "any memory will do"
+    );
 }
 
 #[test]
@@ -121,16 +183,29 @@ fn an_interval_around_one_leaves_the_baseline() {
         "Recommended: plain write, write, at 10.6 GB/s in the page cache. No method was measurably faster here (tried 2 candidates, fastest: \
          uring,depth=4, 1.00 × (0.69 – 2.00) in 8 rounds)."
     );
-    assert_eq!(sentences[1], "The other method compared is at most 19 % faster (95 %).");
-    assert!(sentences[2].ends_with("--case write --case uring,depth=4"), "{}", sentences[2]);
+    assert_eq!(
+        sentences[1],
+        "The other method compared is at most 19 % faster (95 %)."
+    );
+    assert!(
+        sentences[2].ends_with("--case write --case uring,depth=4"),
+        "{}",
+        sentences[2]
+    );
 }
 
 #[test]
 fn a_baseline_with_too_few_samples_gives_no_advice_however_fast_another_method_is() {
     let mut few = case(Final, "write", BASELINE, &times(FAST, 3));
     few.samples.truncate(5);
-    let sentences = conclusions(vec![case(Final, "uring,depth=4", None, &times(FAST, 1)), few]);
-    assert!(sentences[0].starts_with("The search ended too early for advice: "), "{sentences:?}");
+    let sentences = conclusions(vec![
+        case(Final, "uring,depth=4", None, &times(FAST, 1)),
+        few,
+    ]);
+    assert!(
+        sentences[0].starts_with("The search ended too early for advice: "),
+        "{sentences:?}"
+    );
 }
 
 #[test]
@@ -158,8 +233,14 @@ fn a_simpler_method_outside_the_final_is_not_as_fast() {
         case(Final, "write,chunk=4MiB", None, &dropped),
         case(Final, "write", BASELINE, &slow),
     ]);
-    assert!(sentences[0].starts_with("Recommended: uring,depth=4, "), "{sentences:?}");
-    assert!(!sentences.concat().contains("inconclusive"), "{sentences:?}");
+    assert!(
+        sentences[0].starts_with("Recommended: uring,depth=4, "),
+        "{sentences:?}"
+    );
+    assert!(
+        !sentences.concat().contains("inconclusive"),
+        "{sentences:?}"
+    );
 }
 
 #[test]
@@ -182,12 +263,23 @@ fn the_best_median_with_lost_rounds_is_not_the_fastest() {
     let late: Vec<u64> = vec![400, 400, 400, 300, 300, 300, 300, 300, 300];
     let baseline: Vec<u64> = vec![100, 100, 100, 330, 330, 330, 330, 330, 330];
     let mut others = case(Final, "pwrite,threads=2", None, &[200; 6]);
-    others.samples.iter_mut().for_each(|sample| sample.round += 3);
-    let sentences =
-        conclusions(vec![case(Final, "mmap", None, &late), others, case(Final, "write", BASELINE, &baseline)]);
-    assert!(sentences[0].starts_with("Recommended: pwrite,threads=2, "), "{}", sentences[0]);
+    others
+        .samples
+        .iter_mut()
+        .for_each(|sample| sample.round += 3);
+    let sentences = conclusions(vec![
+        case(Final, "mmap", None, &late),
+        others,
+        case(Final, "write", BASELINE, &baseline),
+    ]);
     assert!(
-        sentences[0].contains("1.65 times as fast as plain write (write), 95% CI 1.65 – 1.65, 6 rounds"),
+        sentences[0].starts_with("Recommended: pwrite,threads=2, "),
+        "{}",
+        sentences[0]
+    );
+    assert!(
+        sentences[0]
+            .contains("1.65 times as fast as plain write (write), 95% CI 1.65 – 1.65, 6 rounds"),
         "{}",
         sentences[0]
     );
@@ -196,8 +288,10 @@ fn the_best_median_with_lost_rounds_is_not_the_fastest() {
 #[test]
 fn a_baseline_that_failed_leaves_the_simplest_of_the_fastest() {
     let mut failed = case(Final, "write", BASELINE, &[1]);
-    failed.samples[0].outcome =
-        Outcome::TimedOut { phase: writebench_model::Phase::Write, limit_ns: 1_000_000_000 };
+    failed.samples[0].outcome = Outcome::TimedOut {
+        phase: writebench_model::Phase::Write,
+        limit_ns: 1_000_000_000,
+    };
     let sentences = conclusions(vec![
         case(Final, "uring,depth=4", None, &times(FAST, 1)),
         case(Final, "pwrite", None, &times(AS_FAST, 1)),
@@ -210,14 +304,24 @@ fn a_baseline_that_failed_leaves_the_simplest_of_the_fastest() {
         "{}",
         sentences[0]
     );
-    assert!(sentences[0].starts_with("Recommended: pwrite, at "), "{}", sentences[0]);
+    assert!(
+        sentences[0].starts_with("Recommended: pwrite, at "),
+        "{}",
+        sentences[0]
+    );
 }
 
 #[test]
 fn a_search_that_reached_no_finals_recommends_nothing() {
-    assert_eq!(conclusions(vec![case(Screening, "write,size=16MiB", None, &[1])]).len(), 1);
+    assert_eq!(
+        conclusions(vec![case(Screening, "write,size=16MiB", None, &[1])]).len(),
+        1
+    );
     let sentences = conclusions(vec![case(Screening, "write,size=16MiB", None, &[1])]);
-    assert!(sentences[0].starts_with("The search ended too early for advice: "), "{sentences:?}");
+    assert!(
+        sentences[0].starts_with("The search ended too early for advice: "),
+        "{sentences:?}"
+    );
 }
 
 #[test]
@@ -228,10 +332,17 @@ fn a_search_without_a_good_sample_has_a_reason() {
             signal: Some(9),
             detail: String::new(),
         };
-        CaseRecord { samples: vec![Sample::without_figures(0, outcome)], ..case(Screening, name, None, &[]) }
+        CaseRecord {
+            samples: vec![Sample::without_figures(0, outcome)],
+            ..case(Screening, name, None, &[])
+        }
     };
     let not_run = case(Final, "write", None, &[]);
-    let sentences = conclusions(vec![died("write,size=16MiB"), died("pwrite,size=16MiB"), not_run.clone()]);
+    let sentences = conclusions(vec![
+        died("write,size=16MiB"),
+        died("pwrite,size=16MiB"),
+        not_run.clone(),
+    ]);
     assert_eq!(
         sentences,
         [
@@ -241,7 +352,11 @@ fn a_search_without_a_good_sample_has_a_reason() {
              memory, in phase settle (write,size=16MiB and 1 more).",
         ]
     );
-    let sentences = conclusions(vec![died("write,size=16MiB"), case(Screening, "pwrite", None, &[1]), not_run]);
+    let sentences = conclusions(vec![
+        died("write,size=16MiB"),
+        case(Screening, "pwrite", None, &[1]),
+        not_run,
+    ]);
     assert!(
         sentences[0].starts_with("No advice: 1 of 2 cases failed: "),
         "one candidate has no rival: {sentences:?}"
@@ -250,13 +365,24 @@ fn a_search_without_a_good_sample_has_a_reason() {
 
 #[test]
 fn a_finalist_without_a_rival_is_no_answer_and_has_the_limit_as_the_reason() {
-    let settings = writebench_model::Settings { budget_ns: Some(10_000_000_000), ..example_run().settings };
+    let settings = writebench_model::Settings {
+        budget_ns: Some(10_000_000_000),
+        ..example_run().settings
+    };
     let cases = vec![
         case(Final, "write", BASELINE, &times(FAST, 1)),
         case(Screening, "pwrite,size=16MiB", None, &[1]),
         case(Screening, "mmap,size=16MiB", None, &[1]),
     ];
-    let sentences = crate::Report::from_run(None, RunRecord { settings, cases, ..example_run() }).conclusions;
+    let sentences = crate::Report::from_run(
+        None,
+        RunRecord {
+            settings,
+            cases,
+            ..example_run()
+        },
+    )
+    .conclusions;
     let expected = "The search ended too early for advice: the budget of 10s ended after 1 of the 6 rounds that an answer \
                     needs. Use a larger --budget, or a smaller --size.";
     assert_eq!(sentences, [expected]);
@@ -269,16 +395,28 @@ fn a_search_of_disturbed_samples_names_the_disturbance() {
     for sample in &mut disturbed.samples {
         sample.disturbed = Some("memory copy 2.5 times slower than usual".to_owned());
     }
-    let settings = writebench_model::Settings { budget_ns: Some(90_000_000_000), ..example_run().settings };
+    let settings = writebench_model::Settings {
+        budget_ns: Some(90_000_000_000),
+        ..example_run().settings
+    };
     let cases = vec![disturbed, case(Screening, "pwrite,size=16MiB", None, &[1])];
-    let run = RunRecord { settings, cpu_wait_ppm: Some(820_000), cases, ..example_run() };
+    let run = RunRecord {
+        settings,
+        cpu_wait_ppm: Some(820_000),
+        cases,
+        ..example_run()
+    };
     let report = crate::Report::from_run(None, run);
     assert_eq!(
         report.conclusions[0],
         "No advice: 8 of 8 samples were disturbed: other programs used the CPUs, and tasks waited for one 82 % of the \
          time. Stop them, or measure while the machine is idle."
     );
-    assert!(!report.conclusions.join(" ").contains("--budget"), "{:?}", report.conclusions);
+    assert!(
+        !report.conclusions.join(" ").contains("--budget"),
+        "{:?}",
+        report.conclusions
+    );
 }
 
 proptest! {

@@ -21,7 +21,11 @@ fn failed(name: &str) -> CaseRecord {
         errno: Some(28),
         message: Failure::errno_message(28),
     };
-    example_case("test", name, vec![Sample::without_figures(0, Outcome::Failed(failure.into()))])
+    example_case(
+        "test",
+        name,
+        vec![Sample::without_figures(0, Outcome::Failed(failure.into()))],
+    )
 }
 
 fn on_data(cases: Vec<CaseRecord>) -> Report {
@@ -33,8 +37,18 @@ fn on_data(cases: Vec<CaseRecord>) -> Report {
         description: String::new(),
     };
     targets[0].limits = vec![limit(1), limit(2)];
-    let cases = cases.into_iter().map(|case| CaseRecord { target: "/data".to_owned(), ..case });
-    Report::from_run(None, RunRecord { targets, cases: cases.collect(), ..example_run() })
+    let cases = cases.into_iter().map(|case| CaseRecord {
+        target: "/data".to_owned(),
+        ..case
+    });
+    Report::from_run(
+        None,
+        RunRecord {
+            targets,
+            cases: cases.collect(),
+            ..example_run()
+        },
+    )
 }
 
 fn answer(cases: Vec<CaseRecord>) -> ContractAnswer {
@@ -48,7 +62,11 @@ const SLOW: [u64; 6] = [300, 310, 296, 300, 299, 301];
 
 #[test]
 fn the_fastest_is_compared_with_plain_write_and_the_limit() {
-    let answer = answer(vec![case("write", &SLOW), case("pwrite,threads=2", &FAST), case("mmap", &SLOW)]);
+    let answer = answer(vec![
+        case("write", &SLOW),
+        case("pwrite,threads=2", &FAST),
+        case("mmap", &SLOW),
+    ]);
     assert_eq!(
         answer.sentence,
         "To stream 1 GiB into a new file on /data, in the page cache: pwrite,threads=2 at 5.36 GB/s (5.26 – 5.43), \
@@ -64,32 +82,55 @@ fn the_fastest_is_compared_with_plain_write_and_the_limit() {
 fn plain_write_may_be_the_fastest_or_as_fast_or_not_there() {
     let first = |cases| answer(cases).sentence;
     let baseline = first(vec![case("write,size=1GiB", &FAST), case("mmap", &SLOW)]);
-    assert!(baseline.contains(": write,size=1GiB at 5.36 GB/s (5.26 – 5.43), plain write, 89 %"), "{baseline}");
+    assert!(
+        baseline.contains(": write,size=1GiB at 5.36 GB/s (5.26 – 5.43), plain write, 89 %"),
+        "{baseline}"
+    );
     let same = first(vec![case("write", &AS_FAST), case("mmap", &FAST)]);
     assert!(
-        same.contains(": mmap at 5.36 GB/s (5.26 – 5.43), the same as plain write (1.00 ×, 0.99 – 1.02), "),
+        same.contains(
+            ": mmap at 5.36 GB/s (5.26 – 5.43), the same as plain write (1.00 ×, 0.99 – 1.02), "
+        ),
         "{same}"
     );
     let copy = first(vec![case("read-write", &SLOW), case("sendfile", &FAST)]);
-    assert!(copy.contains(": sendfile at 5.36 GB/s (5.26 – 5.43), 1.50 × plain read and write"), "{copy}");
-    for not_plain in ["write,chunk=4KiB", "write,prepare=fallocate", "write,sync=o-dsync", "pwrite"] {
+    assert!(
+        copy.contains(": sendfile at 5.36 GB/s (5.26 – 5.43), 1.50 × plain read and write"),
+        "{copy}"
+    );
+    for not_plain in [
+        "write,chunk=4KiB",
+        "write,prepare=fallocate",
+        "write,sync=o-dsync",
+        "pwrite",
+    ] {
         let sentence = first(vec![case(not_plain, &SLOW), case("mmap", &FAST)]);
         assert!(!sentence.contains("plain write"), "{sentence}");
     }
     let few = first(vec![case("write", &SLOW[..2]), case("mmap", &FAST[..2])]);
-    assert!(few.contains(", vs. plain write inconclusive after 2 rounds, "), "{few}");
+    assert!(
+        few.contains(", vs. plain write inconclusive after 2 rounds, "),
+        "{few}"
+    );
 }
 
 #[test]
 fn plain_write_is_the_fastest_only_if_proven() {
-    let compared = |other: &[u64]| answer(vec![case("write", &FAST), case("mmap", other)]).finding.speed_ratio;
+    let compared = |other: &[u64]| {
+        answer(vec![case("write", &FAST), case("mmap", other)])
+            .finding
+            .speed_ratio
+    };
     assert_eq!(compared(&SLOW), "plain is fastest");
     assert_eq!(compared(&AS_FAST), "plain, none faster");
     let scattered = [180, 300, 170, 320, 190, 310];
     assert_eq!(compared(&scattered), "plain, inconclusive");
     assert_eq!(compared(&FAST[..2]), "plain, only 2 rounds");
     let mut elsewhere = case("pwrite", &SLOW);
-    elsewhere.samples.iter_mut().for_each(|sample| sample.round += 100);
+    elsewhere
+        .samples
+        .iter_mut()
+        .for_each(|sample| sample.round += 100);
     let cases = vec![case("write", &FAST), case("mmap", &SLOW), elsewhere];
     assert_eq!(answer(cases).finding.speed_ratio, "plain, inconclusive");
 }
@@ -97,14 +138,21 @@ fn plain_write_is_the_fastest_only_if_proven() {
 #[test]
 fn a_single_case_has_its_value() {
     let answer = answer(vec![case("write", &FAST[..1])]);
-    assert!(answer.sentence.contains(": write at 5.37 GB/s (one sample), 89 % of the limit."), "{answer:?}");
+    assert!(
+        answer
+            .sentence
+            .contains(": write at 5.37 GB/s (one sample), 89 % of the limit."),
+        "{answer:?}"
+    );
     assert_eq!(answer.certainty, "No other case for comparison.");
 }
 
 #[test]
 fn a_run_with_only_failures_has_a_reason() {
     let report = on_data(vec![failed("write"), failed("mmap"), failed("mmap")]);
-    let [answer] = report.answers.as_slice() else { panic!("{:?}", report.answers) };
+    let [answer] = report.answers.as_slice() else {
+        panic!("{:?}", report.answers)
+    };
     assert_eq!(
         answer.text(),
         "To stream 1 GiB into a new file on /data, in the page cache: no answer. write: failed: write: No space left \
@@ -120,10 +168,21 @@ fn a_run_with_only_failures_has_a_reason() {
 #[test]
 fn disturbed_samples_alone_give_a_value_and_no_rank() {
     let mut disturbed = case("write", &FAST);
-    disturbed.samples.iter_mut().for_each(|sample| sample.disturbed = Some("steal".to_owned()));
+    disturbed
+        .samples
+        .iter_mut()
+        .for_each(|sample| sample.disturbed = Some("steal".to_owned()));
     let answer = answer(vec![disturbed, failed("mmap")]);
-    assert!(answer.sentence.ends_with(": write at ~5.36 GB/s (5.26 – 5.43), without a rank."), "{answer:?}");
-    assert_eq!(answer.certainty, "Not ranked, because every sample was disturbed.");
+    assert!(
+        answer
+            .sentence
+            .ends_with(": write at ~5.36 GB/s (5.26 – 5.43), without a rank."),
+        "{answer:?}"
+    );
+    assert_eq!(
+        answer.certainty,
+        "Not ranked, because every sample was disturbed."
+    );
     assert_eq!(answer.finding.case, None);
 }
 
@@ -133,7 +192,12 @@ fn a_goal_without_a_sample_has_no_answer() {
     durable.contract.durability = writebench_model::Durability::Durable;
     let mut not_reached = case("write,size=4GiB", &[]);
     not_reached.contract.bytes *= 4;
-    let report = on_data(vec![durable, case("write", &SLOW), case("mmap", &FAST), not_reached]);
+    let report = on_data(vec![
+        durable,
+        case("write", &SLOW),
+        case("mmap", &FAST),
+        not_reached,
+    ]);
     assert_eq!(report.answers.len(), 2);
     assert_eq!(report.answers[1].finding.case.as_deref(), Some("mmap"));
 }
@@ -152,12 +216,20 @@ fn records_in_files_of_two_sizes_have_two_goals() {
 }
 
 fn of_goal(name: &str, times: &[u64]) -> CaseRecord {
-    CaseRecord { origin: writebench_testkit::section_of(GOALS, "A goal"), ..case(name, times) }
+    CaseRecord {
+        origin: writebench_testkit::section_of(GOALS, "A goal"),
+        ..case(name, times)
+    }
 }
 
 #[test]
 fn the_answer_to_a_goal_names_what_each_choice_contributes() {
-    let cases = [("write", SLOW), ("pwrite,threads=2", FAST), ("pwrite", SLOW), ("mmap,threads=2", AS_FAST)];
+    let cases = [
+        ("write", SLOW),
+        ("pwrite,threads=2", FAST),
+        ("pwrite", SLOW),
+        ("mmap,threads=2", AS_FAST),
+    ];
     let answer = answer(cases.map(|(name, times)| of_goal(name, &times)).to_vec());
     assert_eq!(answer.finding.case.as_deref(), Some("pwrite,threads=2"));
     assert_eq!(
@@ -171,12 +243,27 @@ fn a_goal_has_no_answer_while_plain_write_has_fewer_than_six_samples() {
     for count in 0..6 {
         // The samples of the others are even faster.
         let plain = of_goal("write", &SLOW[..count]);
-        let report = on_data(vec![plain, of_goal("pwrite,threads=2", &FAST), of_goal("mmap", &FAST[..1])]);
-        let [answer] = report.answers.as_slice() else { panic!("{:?}", report.answers) };
-        assert_eq!(answer.finding.description, format!("no answer yet: {count} of 6 usable samples"));
-        assert_eq!((answer.finding.case.as_ref(), answer.finding.value.as_str()), (None, ""));
+        let report = on_data(vec![
+            plain,
+            of_goal("pwrite,threads=2", &FAST),
+            of_goal("mmap", &FAST[..1]),
+        ]);
+        let [answer] = report.answers.as_slice() else {
+            panic!("{:?}", report.answers)
+        };
+        assert_eq!(
+            answer.finding.description,
+            format!("no answer yet: {count} of 6 usable samples")
+        );
+        assert_eq!(
+            (answer.finding.case.as_ref(), answer.finding.value.as_str()),
+            (None, "")
+        );
         assert!(
-            report.warnings.iter().any(|line| line.starts_with("No answer yet for 1 goal. ")),
+            report
+                .warnings
+                .iter()
+                .any(|line| line.starts_with("No answer yet for 1 goal. ")),
             "{report:?}"
         );
     }
@@ -185,17 +272,29 @@ fn a_goal_has_no_answer_while_plain_write_has_fewer_than_six_samples() {
 #[test]
 fn a_busy_machine_gets_an_answer_that_compares_disturbed_samples_with_disturbed_ones() {
     let disturb = |mut case: CaseRecord| {
-        case.samples[1..].iter_mut().for_each(|sample| sample.disturbed = Some("noise".to_owned()));
+        case.samples[1..]
+            .iter_mut()
+            .for_each(|sample| sample.disturbed = Some("noise".to_owned()));
         case
     };
     // By its only undisturbed sample, mmap would be the fastest.
     let mmap = disturb(of_goal("mmap", &[100, 300, 310, 296, 300, 299]));
-    let report = on_data(vec![disturb(of_goal("write", &FAST)), mmap, disturb(of_goal("pwrite", &SLOW))]);
-    let [answer] = report.answers.as_slice() else { panic!("{:?}", report.answers) };
+    let report = on_data(vec![
+        disturb(of_goal("write", &FAST)),
+        mmap,
+        disturb(of_goal("pwrite", &SLOW)),
+    ]);
+    let [answer] = report.answers.as_slice() else {
+        panic!("{:?}", report.answers)
+    };
     assert_eq!(answer.finding.case.as_deref(), Some("write"));
     assert_eq!(answer.finding.samples, 6);
     let warning = "15 of 18 samples in contests were disturbed, and count because too few others remain: the bounds are wider.";
-    assert!(report.warnings.iter().any(|line| line == warning), "{:?}", report.warnings);
+    assert!(
+        report.warnings.iter().any(|line| line == warning),
+        "{:?}",
+        report.warnings
+    );
 }
 
 #[test]
@@ -203,9 +302,20 @@ fn goals_without_time_are_named_with_the_budget_that_would_do() {
     let mut other = of_goal("write", &[]);
     other.contract.durability = writebench_model::Durability::Durable;
     let cases = vec![of_goal("write", &SLOW), of_goal("mmap", &FAST), other];
-    let cases = cases.into_iter().map(|case| CaseRecord { target: "/data".to_owned(), ..case }).collect();
+    let cases = cases
+        .into_iter()
+        .map(|case| CaseRecord {
+            target: "/data".to_owned(),
+            ..case
+        })
+        .collect();
     let targets = vec![example_target("/data")];
-    let mut run = RunRecord { targets, cases, status: RunStatus::Limited, ..example_run() };
+    let mut run = RunRecord {
+        targets,
+        cases,
+        status: RunStatus::Limited,
+        ..example_run()
+    };
     run.settings.budget_ns = Some(45_000_000_000);
     assert_eq!(
         Report::from_run(None, run.clone()).warnings[0],
@@ -227,20 +337,42 @@ fn a_case_with_fdatasync_is_not_the_baseline_of_a_goal() {
         of_goal("pwrite,sync=fdatasync", &FAST),
         of_goal("write,sync=fdatasync", &faster[..3]),
     ]);
-    assert_eq!(answer.finding.case.as_deref(), Some("pwrite,sync=fdatasync"), "{}", answer.sentence);
-    assert!(answer.sentence.contains("1.50 × plain write (1.47 – 1.52)"), "{}", answer.sentence);
+    assert_eq!(
+        answer.finding.case.as_deref(),
+        Some("pwrite,sync=fdatasync"),
+        "{}",
+        answer.sentence
+    );
+    assert!(
+        answer.sentence.contains("1.50 × plain write (1.47 – 1.52)"),
+        "{}",
+        answer.sentence
+    );
 }
 
 #[test]
 fn the_answer_names_one_of_several_targets() {
-    let on = |target: &str, times: &[u64]| CaseRecord { target: target.to_owned(), ..case("write", times) };
+    let on = |target: &str, times: &[u64]| CaseRecord {
+        target: target.to_owned(),
+        ..case("write", times)
+    };
     let targets = vec![example_target("ext4"), example_target("xfs")];
     let cases = vec![on("ext4", &SLOW), on("xfs", &FAST)];
-    let report = Report::from_run(None, RunRecord { targets, cases, ..example_run() });
+    let report = Report::from_run(
+        None,
+        RunRecord {
+            targets,
+            cases,
+            ..example_run()
+        },
+    );
     let sentence = &report.answers[0].sentence;
     assert!(
         sentence.starts_with("To stream 1 GiB into a new file, in the page cache: write on xfs at"),
         "{sentence}"
     );
-    assert!(!sentence.contains("plain write"), "it is that on another target: {sentence}");
+    assert!(
+        !sentence.contains("plain write"),
+        "it is that on another target: {sentence}"
+    );
 }

@@ -16,7 +16,13 @@ fn case(name: &str, durability: Durability, write_ns: &[u64]) -> CaseRecord {
 }
 
 fn report(cases: Vec<CaseRecord>) -> crate::Report {
-    crate::Report::from_run(None, RunRecord { cases, ..example_run() })
+    crate::Report::from_run(
+        None,
+        RunRecord {
+            cases,
+            ..example_run()
+        },
+    )
 }
 
 fn conclude(cases: Vec<CaseRecord>) -> Vec<String> {
@@ -27,7 +33,10 @@ fn conclude(cases: Vec<CaseRecord>) -> Vec<String> {
 fn cases_of_two_contracts_are_never_ranked_together() {
     let fast = [100_000; 8];
     let slow = [900_000; 8];
-    let sentences = conclude(vec![case("a", Durability::Cached, &fast), case("b", Durability::Durable, &slow)]);
+    let sentences = conclude(vec![
+        case("a", Durability::Cached, &fast),
+        case("b", Durability::Durable, &slow),
+    ]);
     assert_eq!(
         sentences,
         [
@@ -62,10 +71,15 @@ fn cases_equal_to_the_best_are_named() {
 #[test]
 fn a_clear_winner_is_called_one_and_few_rounds_are_admitted() {
     let (fast, slow) = ([100_000; 8], [900_000; 8]);
-    let sentences =
-        conclude(vec![case("slow", Durability::Cached, &slow), case("fast", Durability::Cached, &fast)]);
+    let sentences = conclude(vec![
+        case("slow", Durability::Cached, &slow),
+        case("fast", Durability::Cached, &fast),
+    ]);
     let clear = " Faster than slow, which takes 9.00 times as long (9.00 – 9.00) in 8 rounds.";
-    assert!(sentences[0].contains(": fast at 10.0 GB/s") && sentences[0].ends_with(clear), "{sentences:?}");
+    assert!(
+        sentences[0].contains(": fast at 10.0 GB/s") && sentences[0].ends_with(clear),
+        "{sentences:?}"
+    );
     assert_eq!(sentences.len(), 1, "one comparison needs no word on many");
     let sentences = conclude(vec![
         case("slow", Durability::Cached, &slow[..3]),
@@ -81,7 +95,8 @@ fn a_case_that_was_cut_short_is_compared_by_its_rate() {
     cut.samples.iter_mut().for_each(|sample| sample.bytes /= 4);
     let sentences = conclude(vec![cut, case("whole", Durability::Cached, &[300_000; 8])]);
     assert!(
-        sentences[0].contains(": whole at 3.33 GB/s") && sentences[0].contains("cut, which takes 1.33 times"),
+        sentences[0].contains(": whole at 3.33 GB/s")
+            && sentences[0].contains("cut, which takes 1.33 times"),
         "{sentences:?}"
     );
 }
@@ -112,11 +127,21 @@ fn difference(cases: Vec<CaseRecord>) -> Option<String> {
 fn a_quiet_run_detects_one_percent_and_a_noisy_case_more() {
     let drift = [100_000, 120_000, 90_000, 110_000, 150_000, 100_000];
     let cached = |name, write_ns: [u64; 6]| case(name, Durability::Cached, &write_ns);
-    let (best, slow) = (cached("best", drift), cached("slow", drift.map(|ns| 2 * ns)));
+    let (best, slow) = (
+        cached("best", drift),
+        cached("slow", drift.map(|ns| 2 * ns)),
+    );
     // Six rounds: the interval is from the least to the largest ratio, 2 and 2.42.
-    let noisy = cached("noisy", std::array::from_fn(|round| [200, 242][round % 2] * drift[round] / 100));
+    let noisy = cached(
+        "noisy",
+        std::array::from_fn(|round| [200, 242][round % 2] * drift[round] / 100),
+    );
     let quiet = difference(vec![best.clone(), slow.clone()]);
-    assert_eq!(quiet.unwrap(), "Smallest difference this run could detect: 1 %.", "drift cancels");
+    assert_eq!(
+        quiet.unwrap(),
+        "Smallest difference this run could detect: 1 %.",
+        "drift cancels"
+    );
     // The root of 2.42 / 2 is 1.1.
     assert_eq!(
         difference(vec![best.clone(), slow, noisy.clone(), noisy]).unwrap(),
@@ -128,13 +153,19 @@ fn a_quiet_run_detects_one_percent_and_a_noisy_case_more() {
 fn five_rounds_or_one_case_detect_nothing() {
     let five = |name| case(name, Durability::Cached, &[100_000; 5]);
     assert_eq!(difference(vec![five("a"), five("b")]), None);
-    assert_eq!(difference(vec![case("a", Durability::Cached, &[100_000; 6])]), None);
+    assert_eq!(
+        difference(vec![case("a", Durability::Cached, &[100_000; 6])]),
+        None
+    );
 }
 
 fn read_back_of(samples: &[Option<ReadBack>]) -> Option<String> {
     let samples = samples.iter().map(|read_back| {
         let sample = Sample::without_figures(0, Outcome::Ok);
-        Sample { read_back: *read_back, ..sample }
+        Sample {
+            read_back: *read_back,
+            ..sample
+        }
     });
     let cases = vec![example_case("a table", "write", samples.collect())];
     // The case is in two tables.
@@ -142,7 +173,11 @@ fn read_back_of(samples: &[Option<ReadBack>]) -> Option<String> {
 }
 
 fn some(extent: Extent, from: Option<ReadFrom>) -> Option<ReadBack> {
-    Some(ReadBack { extent, bytes: 1, from })
+    Some(ReadBack {
+        extent,
+        bytes: 1,
+        from,
+    })
 }
 
 #[test]
@@ -151,9 +186,18 @@ fn the_report_counts_samples_read_back_and_their_origin() {
     let whole = some(Whole, Some(PageCache));
     let part = some(Part, Some(Device));
     let long = read_back_of(&[whole, part, part]).unwrap();
-    assert_eq!(long, "Read back: 1 whole, 2 in part (2 from the device, 1 from the page cache).");
-    assert!(long.len() + 6 < 80, "a hundred samples of each fit into a terminal's line");
-    assert_eq!(read_back_of(&[whole, None]).unwrap(), "Read back: 1 whole, 1 not (1 from the page cache).");
+    assert_eq!(
+        long,
+        "Read back: 1 whole, 2 in part (2 from the device, 1 from the page cache)."
+    );
+    assert!(
+        long.len() + 6 < 80,
+        "a hundred samples of each fit into a terminal's line"
+    );
+    assert_eq!(
+        read_back_of(&[whole, None]).unwrap(),
+        "Read back: 1 whole, 1 not (1 from the page cache)."
+    );
     let before = read_back_of(&[some(Whole, None)]).unwrap();
     assert_eq!(before, "Read back: 1 whole (1 from an unknown place).");
     let never = "Read back: no sample, only sizes of files.";

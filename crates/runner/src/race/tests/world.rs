@@ -88,13 +88,25 @@ impl World {
         // Different chunks do not make a case simpler.
         let case = |position: usize| {
             let (level, index) = (position / self.count(), position % self.count());
-            let (size, chunk) = (LEVEL_BYTES[level], index + 1 + (self.efforts[index] << 20) as usize);
+            let (size, chunk) = (
+                LEVEL_BYTES[level],
+                index + 1 + (self.efforts[index] << 20) as usize,
+            );
             let is_clone = self.clones.contains(&index);
-            let name = if is_clone { "ficlone".into() } else { format!("write,size={size},chunk={chunk}") };
+            let name = if is_clone {
+                "ficlone".into()
+            } else {
+                format!("write,size={size},chunk={chunk}")
+            };
             Case::parse(&name).unwrap()
         };
         let cases = (0..LEVELS * self.count()).map(case).collect();
-        Race::new((0..self.count()).map(candidate).collect(), baseline, cases, self.limits.clone())
+        Race::new(
+            (0..self.count()).map(candidate).collect(),
+            baseline,
+            cases,
+            self.limits.clone(),
+        )
     }
 
     /// Runs the race to its end. Returns the fastest in the final.
@@ -112,9 +124,15 @@ impl World {
                 }
             }
         }
-        let samples: Vec<_> = self.on(self.final_level()).iter().map(Vec::as_slice).collect();
+        let samples: Vec<_> = self
+            .on(self.final_level())
+            .iter()
+            .map(Vec::as_slice)
+            .collect();
         let standings = Standings::of(&judged_by_round(&samples));
-        standings.leader((0..self.count()).filter(|&index| standings.can_answer(index))).unwrap()
+        standings
+            .leader((0..self.count()).filter(|&index| standings.can_answer(index)))
+            .unwrap()
     }
 
     pub(super) fn final_level(&self) -> usize {
@@ -131,14 +149,22 @@ impl World {
     }
 
     pub(super) fn with_samples(&self, least: usize) -> Vec<usize> {
-        let is_there =
-            |(index, samples): (usize, &Vec<SampleSummary>)| (samples.len() >= least).then_some(index);
-        self.on(REAL).iter().enumerate().filter_map(is_there).collect()
+        let is_there = |(index, samples): (usize, &Vec<SampleSummary>)| {
+            (samples.len() >= least).then_some(index)
+        };
+        self.on(REAL)
+            .iter()
+            .enumerate()
+            .filter_map(is_there)
+            .collect()
     }
 
     /// Without noise.
     pub(super) fn seconds(&self, level: usize, candidate: usize) -> f64 {
-        let cliff = self.cliffs.get(level).map_or(1.0, |cliffs| cliffs[candidate]);
+        let cliff = self
+            .cliffs
+            .get(level)
+            .map_or(1.0, |cliffs| cliffs[candidate]);
         self.seconds_per_gib[candidate] * cliff * as_f64(LEVEL_BYTES[level]) / as_f64(1 << 30)
     }
 
@@ -158,15 +184,23 @@ impl World {
         self.spent.elapsed += Duration::from_secs_f64(seconds + self.around_s);
         self.spent.bytes += LEVEL_BYTES[level];
         let shares_blocks = self.shares.contains(&candidate);
-        self.taken[case].push(SampleSummary { is_ok, shares_blocks, ..SampleSummary::good(round, total_ns) });
+        self.taken[case].push(SampleSummary {
+            is_ok,
+            shares_blocks,
+            ..SampleSummary::good(round, total_ns)
+        });
     }
 
     pub(super) fn grid_s(&self) -> f64 {
-        (0..self.count()).map(|index| 6.0 * (self.seconds(REAL, index) + self.around_s)).sum()
+        (0..self.count())
+            .map(|index| 6.0 * (self.seconds(REAL, index) + self.around_s))
+            .sum()
     }
 
     pub(super) fn regret(&self, candidate: usize) -> f64 {
-        let best = (0..self.count()).map(|index| self.seconds(REAL, index)).fold(f64::INFINITY, f64::min);
+        let best = (0..self.count())
+            .map(|index| self.seconds(REAL, index))
+            .fold(f64::INFINITY, f64::min);
         self.seconds(REAL, candidate) / best
     }
 }
@@ -179,9 +213,15 @@ const AXES: [u16; 7] = [6, 4, 3, 3, 3, 3, 2];
 /// the real size.
 pub(super) fn six_hundred(noise: f64, seed: u8) -> World {
     let mut random = Pcg64Mcg::from_seed([seed.wrapping_mul(7) | 1; 16]);
-    let mut effects =
-        |most: f64| AXES.map(|count| (0..count).map(|_| most * random.random::<f64>()).collect::<Vec<f64>>());
-    let (common, mut values, mut logs, mut cliffs) = (effects(0.5), Vec::new(), Vec::new(), Vec::new());
+    let mut effects = |most: f64| {
+        AXES.map(|count| {
+            (0..count)
+                .map(|_| most * random.random::<f64>())
+                .collect::<Vec<f64>>()
+        })
+    };
+    let (common, mut values, mut logs, mut cliffs) =
+        (effects(0.5), Vec::new(), Vec::new(), Vec::new());
     for method in 0..12 {
         let (own, cliff, of_method) = (effects(0.25), effects(0.1), effects(0.8)[0][0]);
         let has = effects(1.0).map(|draws| draws[0] < 0.6);
@@ -191,15 +231,25 @@ pub(super) fn six_hundred(noise: f64, seed: u8) -> World {
                 .map(|axis| has[axis].then(|| floor(draws[axis][0] * f64::from(AXES[axis]))))
                 .collect();
             let of = |effects: &[Vec<f64>]| -> f64 {
-                effects.iter().zip(&point).filter_map(|(effects, at)| at.map(|at| effects[at])).sum()
+                effects
+                    .iter()
+                    .zip(&point)
+                    .filter_map(|(effects, at)| at.map(|at| effects[at]))
+                    .sum()
             };
-            let numbers = point.iter().map(|at| at.map_or(0, |at| u16::try_from(at).unwrap() + 1));
+            let numbers = point
+                .iter()
+                .map(|at| at.map_or(0, |at| u16::try_from(at).unwrap() + 1));
             values.push([vec![method], numbers.collect()].concat());
             logs.push(of_method + of(&common) + of(&own) + 0.08 * draws[0][1]);
             cliffs.push(of(&cliff).exp());
         }
     }
-    let mut world = World::new(logs.into_iter().map(|log: f64| 0.4 * log.exp()).collect(), noise, seed);
+    let mut world = World::new(
+        logs.into_iter().map(|log: f64| 0.4 * log.exp()).collect(),
+        noise,
+        seed,
+    );
     let none = vec![1.0; values.len()];
     world.cliffs = vec![none.clone(), none, cliffs.clone(), cliffs.clone(), cliffs];
     world.values = values;
