@@ -10,9 +10,9 @@ pub fn path_text(path: &Path) -> String {
     for part in path.as_os_str().as_bytes().utf8_chunks() {
         for c in part.valid().chars() {
             if c.is_ascii_control() || c == '\\' {
-                text += &escape(c as u8)
+                text += &escape(c as u8);
             } else {
-                text.push(c)
+                text.push(c);
             }
         }
         text.extend(part.invalid().iter().map(|&byte| escape(byte)));

@@ -45,14 +45,14 @@ fn in_words(used: &DeviceUse) -> String {
     for edge in &used.edges {
         match edge {
             Edge::Partition(name) if text.is_empty() => {
-                text += &format!("(its partition {})", one_line(name))
+                text += &format!("(its partition {})", one_line(name));
             }
             Edge::Partition(name) => text += &format!(", whose partition {}", one_line(name)),
             Edge::Loop(name) | Edge::Holder(name) => {
-                text += &format!("{then}is used by {}", one_line(name))
+                text += &format!("{then}is used by {}", one_line(name));
             }
             Edge::SameBytes(name) => {
-                text += &format!("{then}shares its bytes with {}", one_line(name))
+                text += &format!("{then}shares its bytes with {}", one_line(name));
             }
         }
         then = if matches!(edge, Edge::Partition(_)) {

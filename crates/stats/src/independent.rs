@@ -67,9 +67,9 @@ impl Ratios {
             let between = u64::midpoint(below, up_to);
             let count = self.at_most(f64::from_bits(between));
             if count >= rank {
-                (up_to, until) = (between, count)
+                (up_to, until) = (between, count);
             } else {
-                (below, before) = (between, count)
+                (below, before) = (between, count);
             }
         }
         if up_to - below <= 1 {

@@ -16,9 +16,9 @@ pub(crate) fn cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
         while beyond - cut > 1 {
             let between = usize::midpoint(cut, beyond);
             if coverage(between) >= confidence {
-                cut = between
+                cut = between;
             } else {
-                beyond = between
+                beyond = between;
             }
         }
         return (cut, coverage(cut));

@@ -77,7 +77,7 @@ pub fn unmount(point: &Path) -> Result<()> {
     loop {
         match rustix::mount::unmount(point, UnmountFlags::empty()) {
             Err(Errno::BUSY) if start.elapsed() < LIMIT => {
-                std::thread::sleep(Duration::from_millis(5))
+                std::thread::sleep(Duration::from_millis(5));
             }
             ended => return ended.with_context(|| format!("unmount {}", point.display())),
         }

@@ -226,7 +226,7 @@ impl Ior {
         match axes.layout {
             FileLayout::Segmented => add(&["-b", &share.to_string()]),
             FileLayout::Strided => {
-                add(&["-b", &chunk.to_string(), "-s", &(share / chunk).to_string()])
+                add(&["-b", &chunk.to_string(), "-s", &(share / chunk).to_string()]);
             }
         }
         if axes.files == Files::PerRank {

@@ -82,7 +82,7 @@ impl Write for Pipe {
         loop {
             match self.file.write(bytes) {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.wait_until_writable()?
+                    self.wait_until_writable()?;
                 }
                 written => return written,
             }

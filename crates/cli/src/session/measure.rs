@@ -257,7 +257,7 @@ impl<'s> Session<'s> {
                         let rows = deferred.swap_remove(group);
                         if settings.search_bytes.is_none() {
                             bar.suspend(|| {
-                                global.output.note(&size_line(&rows, settings, written))
+                                global.output.note(&size_line(&rows, settings, written));
                             });
                         }
                         rows.into_iter()

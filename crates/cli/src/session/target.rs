@@ -214,7 +214,7 @@ impl Target {
         let (path, total_bytes) = (self.path(), self.environment.filesystem.total_bytes);
         match self.space() {
             Some(space) => {
-                writebench_runner::check_space(path, &space, cases, beside_bytes, self.reserve)?
+                writebench_runner::check_space(path, &space, cases, beside_bytes, self.reserve)?;
             }
             None => writebench_runner::check_device(path, total_bytes, cases)?,
         }

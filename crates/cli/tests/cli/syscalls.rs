@@ -327,7 +327,7 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
             }
             // Others remove the set after the clock.
             "unlinkat" if of_sample(0) && arguments[1].ends_with(".tmp\"") => {
-                calls.push(name.clone())
+                calls.push(name.clone());
             }
             "openat" if begun && result.contains("/copied") => calls.push("open source".to_owned()),
             "mmap" if of_sample(4) || (begun && of_source(4)) => {
@@ -349,7 +349,7 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
                 calls.push(format!("madvise {numbers}"));
             }
             "fsync" if begun && is_run_directory(&arguments[0]) => {
-                calls.push("fsync directory".to_owned())
+                calls.push("fsync directory".to_owned());
             }
             "close" | "fsync" | "fdatasync" if of_sample(0) => calls.push(name.clone()),
             "close" if begun && of_source(0) => calls.push("close source".to_owned()),

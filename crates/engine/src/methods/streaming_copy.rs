@@ -157,7 +157,7 @@ mod tests {
                     copy(
                         &from[source..source + length],
                         &mut to[target..target + length],
-                    )
+                    );
                 };
                 assert_eq!(to[target..target + length], from[source..source + length]);
                 assert!(

@@ -112,7 +112,7 @@ pub(crate) fn troubled() -> Vec<(String, CaseReport)> {
     };
     let failed = Sample::without_figures(0, Outcome::Failed(failure.into()));
     replace(&mut cases[1].1, &|record| {
-        record.samples = vec![failed.clone()]
+        record.samples = vec![failed.clone()];
     });
     replace(&mut cases[2].1, &|record| {
         record
@@ -124,7 +124,7 @@ pub(crate) fn troubled() -> Vec<(String, CaseReport)> {
         record
             .samples
             .iter_mut()
-            .for_each(|sample| sample.bytes = 3 << 20)
+            .for_each(|sample| sample.bytes = 3 << 20);
     });
     replace(&mut cases[7].1, &|record| record.samples.clear());
     cases

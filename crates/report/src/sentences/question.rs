@@ -121,10 +121,10 @@ mod tests {
                     (Durability::Durable, Some(4096));
             }),
             asked(|contract| {
-                (contract.content, contract.source) = (Content::Copy, DataSource::WarmFile)
+                (contract.content, contract.source) = (Content::Copy, DataSource::WarmFile);
             }),
             asked(|contract| {
-                (contract.content, contract.source) = (Content::Copy, DataSource::ColdFile)
+                (contract.content, contract.source) = (Content::Copy, DataSource::ColdFile);
             }),
             asked(|contract| contract.content = Content::Reserved),
             asked(|contract| contract.content = Content::Hole),

@@ -88,7 +88,7 @@ fn promised(words: &str) -> Vec<String> {
         match step {
             OF_DIRECTORY => calls.push(step.to_owned()),
             _ if step.ends_with(" of each file") => {
-                calls.extend((0..FILES).flat_map(|_| named(step)))
+                calls.extend((0..FILES).flat_map(|_| named(step)));
             }
             _ => calls.extend(named(step)),
         }

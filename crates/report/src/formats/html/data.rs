@@ -88,7 +88,7 @@ pub(super) fn data<'r>(
             match goal {
                 Some(goal) => goals[goal].figures.extend(figure),
                 None => {
-                    of_others.extend(figure.filter(|_| is_other).map(|figure| (contract, figure)))
+                    of_others.extend(figure.filter(|_| is_other).map(|figure| (contract, figure)));
                 }
             }
             let facts = facts(

@@ -22,7 +22,7 @@ pub(super) fn description(chart: &Chart) -> String {
         let name = &series.name;
         match (with_figures().next(), with_figures().next_back()) {
             (Some(first), Some(last)) if first != last => {
-                text += &format!(" {name}: from {first} to {last}.")
+                text += &format!(" {name}: from {first} to {last}.");
             }
             (Some(only), _) => text += &format!(" {name}: {only}."),
             (None, _) => text += &format!(" {name}: no result."),
