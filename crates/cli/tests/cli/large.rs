@@ -79,7 +79,8 @@ fn on_tmpfs() -> Result<()> {
         "{written:?}"
     );
     ensure!(
-        written.stderr.contains("needs 64 GiB, 16 MiB are free"),
+        written.stderr.contains("needs 64 GiB and the reserve ")
+            && written.stderr.contains("but 16 MiB are free"),
         "{written:?}"
     );
     ensure!(entries(tmpfs.path()).is_empty(), "something stays");
