@@ -94,7 +94,7 @@ impl Ranks {
         let mut length = bytes.len() as u64;
         // A non-blocking collective call does not match a blocking one.
         mpi::request::scope(|scope| {
-            complete(root.immediate_broadcast_into(scope, &mut length), false)
+            complete(root.immediate_broadcast_into(scope, &mut length), false);
         });
         bytes.resize(usize::try_from(length).unwrap_or(0), 0);
         root.broadcast_into(&mut bytes[..]);
