@@ -92,11 +92,13 @@ impl Cost<'_> {
         let goals = counted(self.goals?, "goal");
         let methods = counted(self.cases.len(), "method");
         // The goals of many files name their own sizes.
-        let is_set = |case: &&Case| case.method().writes_set();
-        let has_files = !self.cases.iter().all(|case| is_set(&case));
-        let sized = self.cases.iter().filter(|case| !has_files || !is_set(case));
-        let files =
-            Bytes(sized.map(|case| case.axes().size_bytes).max().unwrap_or(0)).approximate();
+        let (sets, files): (Vec<&Case>, Vec<&Case>) = self
+            .cases
+            .iter()
+            .partition(|case| case.method().writes_set());
+        let named = if files.is_empty() { sets } else { files };
+        let size = named.iter().map(|case| case.axes().size_bytes).max();
+        let files = Bytes(size.unwrap_or(0)).approximate();
         let targets = if self.spaces.len() > 1 {
             format!(" on {} targets", self.spaces.len())
         } else {
