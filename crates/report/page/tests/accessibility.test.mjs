@@ -23,7 +23,7 @@ describe("the page is for everyone", () => {
     Object.assign(slower.cases[1].samples.at(-1), endedBy("failed", "No space left on device"));
     workplace.imported("b.json", slower);
     file = workplace.page("page.html", "a", "b");
-    workplace.writebench("advise", workplace.target, "--for", "stream", "--size", "64KiB", "--budget", "20s");
+    workplace.advised("--for", "stream", "--size", "64KiB", "--budget", "20s");
     search = workplace.page("search.html");
     if (hasBrowser) browser = await launch();
   });

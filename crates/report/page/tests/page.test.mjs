@@ -41,7 +41,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     const firstLook = measured(2, "--size", "64KiB", "--label", "first look");
     const finalists = FINALISTS.flatMap((name) => ["--case", name]);
     const search = searched(measured(6, ...finalists), FINALISTS[0]);
-    workplace.writebench("advise", workplace.target, "--for", "stream", "--size", "64KiB", "--budget", "20s");
+    workplace.advised("--for", "stream", "--size", "64KiB", "--budget", "20s");
     const advised = workplace.page("advised.html");
     const looked = searched(measured(1, ...LOOKED.flatMap((name) => ["--case", name])), undefined, "screening");
     looked.cases.filter((_, number) => number % 3 === 0).forEach((entry) => entry.samples.push({ ...structuredClone(entry.samples[0]), round: 1 }));
