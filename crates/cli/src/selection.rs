@@ -61,6 +61,17 @@ pub(crate) struct Selection {
     pub samples: u32,
 }
 
+impl Selection {
+    /// For a run of the user's programs only.
+    pub(crate) fn without_cases() -> Self {
+        Self {
+            rows: Vec::new(),
+            notes: Vec::new(),
+            samples: SAMPLES,
+        }
+    }
+}
+
 /// The default number of samples per case, which a suite may raise.
 pub(crate) const SAMPLES: u32 = writebench_stats::FEWEST_FOR_INTERVAL;
 
@@ -99,6 +110,29 @@ impl SelectionArguments {
     pub(crate) fn is_empty(&self) -> bool {
         self.suite.is_empty() && self.case.is_empty()
     }
+}
+
+/// A multiple of the largest block is a multiple of all block sizes, which are powers of two.
+pub(crate) fn largest_block(targets: &[TargetRecord]) -> u64 {
+    targets
+        .iter()
+        .map(|target| target.environment.filesystem.block_size_bytes)
+        .max()
+        .unwrap_or(1)
+}
+
+/// The rows of the run's tables that these targets can keep their promises of.
+pub(crate) fn rows_for_targets(
+    selection: &SelectionArguments,
+    cold: bool,
+    copied: Option<&FileCopy>,
+    targets: &[TargetRecord],
+    ranks: &[u32],
+) -> Result<Selection> {
+    let block_size_bytes = largest_block(targets);
+    let mut selected = rows(selection, cold, copied, block_size_bytes, ranks)?;
+    leave_out_undurable(&mut selected, targets);
+    Ok(selected)
 }
 
 /// The rows of the run's tables. `cold` evicts the source of a copy. `ranks` are for cases that name no number of ranks.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::case::Case;
 use crate::case_record::{CaseRecord, RecordedCase};
+use crate::decision::Decision;
 use crate::ranks::Cluster;
 use crate::run::{RunRecord, RunStatus};
 use crate::sample::Sample;
@@ -30,6 +31,8 @@ pub enum RunEvent {
         limits: Vec<Limit>,
     },
     Cluster(Cluster),
+    /// Of all contests, after the last sample. Replaces those of an earlier part of the run.
+    Decisions(Vec<Decision>),
     Totals {
         written_bytes: u64,
         cpu_wait_ppm: Option<u32>,
@@ -105,6 +108,7 @@ impl FoldedRun {
             } => self.add_sample(target, &case, *sample),
             RunEvent::Limits { target, limits } => run.targets[target].limits = limits,
             RunEvent::Cluster(cluster) => run.cluster = Some(cluster),
+            RunEvent::Decisions(decisions) => run.decisions = decisions,
             RunEvent::Totals {
                 written_bytes,
                 cpu_wait_ppm,

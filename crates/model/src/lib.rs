@@ -9,6 +9,7 @@ mod consistency;
 mod constraint;
 mod contract;
 mod data;
+mod decision;
 mod disturbed_by;
 mod durability;
 mod environment;
@@ -42,6 +43,7 @@ pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage, disti
 pub use constraint::Constraint;
 pub use contract::{Content, Contract, DataSource, Durability, Start, Visibility};
 pub use data::Data;
+pub use decision::{ContestAnswer, Decision};
 pub use disturbed_by::DisturbedBy;
 pub use durability::{DurableCall, DurableCalls, Keeper};
 pub use environment::{

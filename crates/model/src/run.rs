@@ -4,6 +4,8 @@ use crate::bounded::list;
 use crate::case::Case;
 use crate::case_record::CaseRecord;
 use crate::constraint::Constraint;
+use crate::contract::Contract;
+use crate::decision::Decision;
 use crate::objective::Objective;
 use crate::ranks::Cluster;
 use crate::sample::Extent;
@@ -180,6 +182,13 @@ pub struct RunRecord {
     /// The share of the samples' time in which a task of any program waited for a CPU, in millionths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_wait_ppm: Option<u32>,
+    /// One for each contest that had samples. Empty for other runs, for those of earlier versions, and for killed ones.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "list"
+    )]
+    pub decisions: Vec<Decision>,
     /// At least one. The first is the reference of all comparisons.
     #[serde(skip)]
     pub targets: Vec<TargetRecord>,
@@ -193,6 +202,22 @@ pub struct RunRecord {
 impl RunRecord {
     pub fn target(&self, name: &str) -> Option<&TargetRecord> {
         self.targets.iter().find(|target| target.name == name)
+    }
+
+    /// What the contest found to which a case of this contract belongs. Each goal has a contest for its contract. A search
+    /// has one, in which cases may do more than the baseline's contract asks for.
+    pub fn decision(&self, target: &str, contract: &Contract) -> Option<&Decision> {
+        let on_target = || {
+            self.decisions
+                .iter()
+                .filter(|decision| decision.target == target)
+        };
+        let is_covered = |decision: &&Decision| {
+            contract.content == decision.contract.content && contract.satisfies(&decision.contract)
+        };
+        on_target()
+            .find(|decision| decision.contract == *contract)
+            .or_else(|| on_target().find(is_covered))
     }
 
     /// A run whose filesystem is gone cannot be resumed.
@@ -222,10 +247,17 @@ impl RunRecord {
             .filter(|case| case.target == name)
             .cloned()
             .collect();
+        let decisions = self
+            .decisions
+            .iter()
+            .filter(|decision| decision.target == name)
+            .cloned()
+            .collect();
         Some(Self {
             targets: vec![target],
             missing: Vec::new(),
             cases,
+            decisions,
             ..self.clone()
         })
     }

@@ -8,11 +8,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use writebench_model::{Case, Content};
+use writebench_model::{Case, Content, ContestAnswer, Decision};
 use writebench_stats::{Standings, as_f64, counts_disturbed};
 
 use crate::order::PlannedCase;
 use crate::schedule::SampleSummary;
+use crate::supervise::PlannedTarget;
 
 /// Whether a case may join, given the baseline. Without one, any may.
 #[derive(Clone, Default)]
@@ -123,6 +124,37 @@ impl Contest {
             .is_some_and(|answer| answer != BASELINE)
     }
 
+    /// What all samples so far say. None before the first sample.
+    pub(crate) fn decision(
+        &self,
+        taken: &[Vec<SampleSummary>],
+        targets: &[PlannedTarget],
+    ) -> Option<Decision> {
+        let target = targets.get(self.target)?;
+        let (_, plain) = self.cases.first()?;
+        let places = 0..self.cases.len();
+        if places
+            .clone()
+            .all(|place| self.samples(place, taken).is_empty())
+        {
+            return None;
+        }
+        let judged = self.judged(taken);
+        let standings = Standings::of(&judged.by_round);
+        let compared = places.filter(|&place| standings.is_compared(place)).count();
+        let answer = self.answer(&standings, taken).and_then(|place| {
+            let name = self.cases[place].1.to_string();
+            Some(ContestAnswer::new(name, standings.bound(place)?))
+        });
+        Some(Decision {
+            target: target.name.clone(),
+            contract: plain.contract(),
+            answer,
+            compared: u32::try_from(compared).unwrap_or(u32::MAX),
+            counts_disturbed: judged.counts_disturbed,
+        })
+    }
+
     /// Ends a block: drops beaten cases, and lets simpler ones join. `next` is the position in the plan of the
     /// first case returned, and an answer needs at least `fewest` samples.
     pub(crate) fn end_block(
@@ -179,6 +211,10 @@ impl Contest {
     }
 
     fn standings(&self, taken: &[Vec<SampleSummary>]) -> Standings {
+        Standings::of(&self.judged(taken).by_round)
+    }
+
+    fn judged(&self, taken: &[Vec<SampleSummary>]) -> JudgedSamples {
         let able = |place: usize| {
             if self.is_able(place, taken) {
                 self.samples(place, taken)
@@ -187,7 +223,7 @@ impl Contest {
             }
         };
         let all: Vec<&[SampleSummary]> = (0..self.cases.len()).map(able).collect();
-        Standings::of(&judged_by_round(&all))
+        JudgedSamples::of(&all)
     }
 
     /// The baseline is a rival, unless it failed or the user's program cannot have it.
@@ -293,23 +329,38 @@ impl Contest {
     }
 }
 
-/// The samples that decide, by case and round.
-pub(crate) fn judged_by_round(cases: &[&[SampleSummary]]) -> Vec<Vec<(u32, f64)>> {
-    let number = |samples: &[SampleSummary], counts_disturbed: bool| {
-        samples
+/// The samples that decide.
+pub(crate) struct JudgedSamples {
+    /// See [`counts_disturbed`].
+    pub(crate) counts_disturbed: bool,
+    /// The round and the time of each, by case.
+    pub(crate) by_round: Vec<Vec<(u32, f64)>>,
+}
+
+impl JudgedSamples {
+    pub(crate) fn of(cases: &[&[SampleSummary]]) -> Self {
+        let numbers = cases
             .iter()
-            .filter(|sample| sample.judged_ns(counts_disturbed).is_some())
-            .count()
-    };
-    let numbers = cases
+            .map(|samples| (usable(samples, true), usable(samples, false)));
+        let counts_disturbed = counts_disturbed(numbers);
+        let judged =
+            |sample: &SampleSummary| Some((sample.round, sample.judged_ns(counts_disturbed)?));
+        let by_round = cases
+            .iter()
+            .map(|samples| samples.iter().filter_map(judged).collect())
+            .collect();
+        Self {
+            counts_disturbed,
+            by_round,
+        }
+    }
+}
+
+fn usable(samples: &[SampleSummary], counts_disturbed: bool) -> usize {
+    samples
         .iter()
-        .map(|samples| (number(samples, true), number(samples, false)));
-    let counts_disturbed = counts_disturbed(numbers);
-    let judged = |sample: &SampleSummary| Some((sample.round, sample.judged_ns(counts_disturbed)?));
-    cases
-        .iter()
-        .map(|samples| samples.iter().filter_map(judged).collect())
-        .collect()
+        .filter(|sample| sample.judged_ns(counts_disturbed).is_some())
+        .count()
 }
 
 /// Whether a sample failed, or shared blocks in place of a copy of bytes.

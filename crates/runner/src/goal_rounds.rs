@@ -7,12 +7,13 @@
 
 use std::time::Duration;
 
-use writebench_model::Settings;
+use writebench_model::{Decision, Settings};
 use writebench_stats::{as_f64, median};
 
 use crate::contest::{Contest, State};
 use crate::order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
+use crate::supervise::PlannedTarget;
 
 #[derive(Debug, Default)]
 pub struct GoalRounds {
@@ -244,6 +245,14 @@ impl Schedule for GoalRounds {
 
     fn added(&mut self) -> Vec<PlannedCase> {
         std::mem::take(&mut self.added)
+    }
+
+    fn decisions(&self, taken: &[Vec<SampleSummary>], targets: &[PlannedTarget]) -> Vec<Decision> {
+        self.goals
+            .iter()
+            .flat_map(|goal| &goal.contests)
+            .filter_map(|contest| contest.decision(taken, targets))
+            .collect()
     }
 
     fn loop_limit(&self) -> Option<Duration> {

@@ -53,7 +53,7 @@ pub use pipe::{reply, serve_requests};
 pub use race::{Candidate, Race, RaceLimits, coordinates};
 pub use schedule::{EachCase, SampleSummary, Schedule, Spent};
 pub use space::{check_space, shortage_of_sample};
-pub use supervise::{End, Observer, Plan, PlannedTarget, supervise};
+pub use supervise::{End, Observer, PlannedTarget, SamplingPlan, supervise};
 pub use target_helper::{
     CopyDestination, CopySource, Existing, HelperWorkspace, Inspection, StaleWorkspaces, TIMEOUT,
     TargetHelper, TargetKind, inspect_copy_destination, inspect_source, open_source, serve_target,

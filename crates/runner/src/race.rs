@@ -15,7 +15,7 @@
 
 use std::time::Duration;
 
-use writebench_model::{Case, Content};
+use writebench_model::{Case, Content, Decision};
 use writebench_stats::as_f64;
 
 use self::posterior::{Acquisition, LearntKernel, Posterior};
@@ -25,6 +25,7 @@ use crate::figures::{FEWEST_TO_LOSE, counted, floor};
 use crate::goal_rounds::GoalRounds;
 use crate::order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
+use crate::supervise::PlannedTarget;
 
 mod coordinates;
 mod limits;
@@ -477,6 +478,10 @@ impl Schedule for Race {
             self.wanted[case] = usize::from(counted(&taken[case]) < until);
         }
         &self.wanted
+    }
+
+    fn decisions(&self, taken: &[Vec<SampleSummary>], targets: &[PlannedTarget]) -> Vec<Decision> {
+        self.finals.decisions(taken, targets)
     }
 
     fn added(&mut self) -> Vec<PlannedCase> {

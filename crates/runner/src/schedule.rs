@@ -1,9 +1,10 @@
 use std::time::Duration;
 
-use writebench_model::{Contract, Objective, Sample, Settings};
+use writebench_model::{Contract, Decision, Objective, Sample, Settings};
 use writebench_stats::{CONFIDENCE, as_f64};
 
 use crate::order::PlannedCase;
+use crate::supervise::PlannedTarget;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spent {
@@ -73,6 +74,11 @@ pub trait Schedule {
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize];
 
     fn added(&mut self) -> Vec<PlannedCase> {
+        Vec::new()
+    }
+
+    /// What the contests found. Called once, after the last sample. Empty for schedules that compare nothing.
+    fn decisions(&self, _: &[Vec<SampleSummary>], _: &[PlannedTarget]) -> Vec<Decision> {
         Vec::new()
     }
 

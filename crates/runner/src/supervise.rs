@@ -22,7 +22,7 @@ use crate::workers::Workers;
 use crate::workspace::SAMPLE;
 use crate::written::Written;
 
-pub struct Plan {
+pub struct SamplingPlan {
     /// Without duplicates.
     pub cases: Vec<PlannedCase>,
     /// Of a resumed run, as long as `cases`.
@@ -39,6 +39,8 @@ pub struct Plan {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlannedTarget {
+    /// In the run's record.
+    pub name: String,
     pub path: PathBuf,
     /// The device whose written sectors are counted.
     pub device_number: Option<String>,
@@ -71,7 +73,7 @@ const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 /// Runs a plan. `observe` receives each event before the run continues. A fault in a sample is that
 /// sample's outcome, not an error.
 pub fn supervise(
-    mut plan: Plan,
+    mut plan: SamplingPlan,
     schedule: &mut dyn Schedule,
     workers: Workers<'_>,
     written: &mut Written,
@@ -94,11 +96,13 @@ pub fn supervise(
             .for_each(|_| run.written.add_sample(planned.target, &planned.case, false));
     }
     run.written.end_worker();
-    run.rounds()
+    let end = run.rounds()?;
+    run.decide()?;
+    Ok(end)
 }
 
 struct Run<'p, 'w> {
-    plan: Plan,
+    plan: SamplingPlan,
     schedule: &'p mut dyn Schedule,
     workers: Workers<'w>,
     disturbance: Disturbance,
@@ -149,6 +153,14 @@ impl Run<'_, '_> {
             }
             round += 1;
         }
+    }
+
+    /// Records what the contests found, from all samples.
+    fn decide(&mut self) -> Result<(), RunnerError> {
+        let decisions = self
+            .schedule
+            .decisions(&self.plan.taken, &self.plan.targets);
+        (self.observe)(RunEvent::Decisions(decisions)).map_err(RunnerError::Observer)
     }
 
     /// One sample of every case with an open request, and repetitions of disturbed samples. Returns the

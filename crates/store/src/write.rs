@@ -90,6 +90,11 @@ fn write(connection: &Connection, run: i64, event: &RunEvent) -> rusqlite::Resul
                 "UPDATE runs SET run = json_set(run, '$.cluster', json(?2)) WHERE number = ?1";
             execute(update, params![run, json::to_text(cluster)?])
         }
+        RunEvent::Decisions(decisions) => {
+            let update =
+                "UPDATE runs SET run = json_set(run, '$.decisions', json(?2)) WHERE number = ?1";
+            execute(update, params![run, json::to_text(decisions)?])
+        }
         RunEvent::Totals {
             written_bytes,
             cpu_wait_ppm,

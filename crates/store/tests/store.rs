@@ -1,9 +1,9 @@
 use std::path::{Path, PathBuf};
 
 use writebench_model::{
-    CaseOrigin, CaseRecord, Cluster, Extent, Failure, FilesystemSpec, FoldedRun, Latency, Limit,
-    LimitKind, MissingTarget, Node, Outcome, Phase, PhasesNs, ReadBack, ReadFrom, RunEvent,
-    RunRecord, RunStatus, Sample, Stage, SystemState, Timeline,
+    CaseOrigin, CaseRecord, Cluster, ContestAnswer, Decision, Extent, Failure, FilesystemSpec,
+    FoldedRun, Latency, Limit, LimitKind, MissingTarget, Node, Outcome, Phase, PhasesNs, ReadBack,
+    ReadFrom, RunEvent, RunRecord, RunStatus, Sample, Stage, SystemState, Timeline,
 };
 use writebench_store::{Finalist, Store, StoreError, WorkspaceRecord};
 use writebench_testkit::{example_case, example_run, example_target, recorded};
@@ -178,6 +178,13 @@ fn a_run_is_read_as_its_events_made_it() {
     expected.cases[1].samples = samples()[..1].into();
     expected.cluster = Some(cluster.clone());
     (expected.written_bytes, expected.cpu_wait_ppm) = (Some(u64::MAX), Some(7));
+    expected.decisions = vec![Decision {
+        target: "ext4".to_owned(),
+        contract: expected.cases[0].contract.clone(),
+        answer: Some(ContestAnswer::new("write".to_owned(), 1.02)),
+        compared: 2,
+        counts_disturbed: true,
+    }];
     expected.status = RunStatus::Complete;
 
     let started = RunEvent::Started {
@@ -201,6 +208,8 @@ fn a_run_is_read_as_its_events_made_it() {
     ];
     let after = [
         RunEvent::Cluster(cluster),
+        RunEvent::Decisions(Vec::new()),
+        RunEvent::Decisions(expected.decisions.clone()),
         RunEvent::Totals {
             written_bytes: u64::MAX,
             cpu_wait_ppm: Some(7),

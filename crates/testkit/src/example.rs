@@ -28,6 +28,7 @@ pub fn example_run() -> RunRecord {
         cluster: None,
         written_bytes: None,
         cpu_wait_ppm: None,
+        decisions: Vec::new(),
         missing: Vec::new(),
         cases: Vec::new(),
     }

@@ -9,15 +9,15 @@ use anyhow::{Result, ensure};
 use clap::{Args, ValueHint, value_parser};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Case, FileSize, Goal, Objective, Origin, Overrides, Reserve, Settings, Space,
-    TargetRecord,
+    Axis, Bytes, Case, FileSize, Goal, Objective, Origin, Overrides, Reserve, RunRecord, Settings,
+    Space, TargetRecord,
 };
 use writebench_report::{counted, quoted};
-use writebench_runner::{Hardware, Race};
+use writebench_runner::{Hardware, Race, RaceLimits};
 use writebench_stats::distinct;
 
 use self::candidate_set::CandidateSet;
-use super::run::RunCommand;
+use super::run::GOALS_BUDGET;
 use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, goals, named_values, positive_duration, seed};
 use crate::constraints::{ConstraintArguments, allow_plain, constrain, rule};
 use crate::earlier_search::earlier_finalists;
@@ -28,7 +28,7 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::selection::SelectionArguments;
 use crate::session::{
-    MeasuringArguments, ScheduledCases, Session, Target, Workspaces, most_unasked_bytes, new_run,
+    MeasuringArguments, Plan, Request, ScheduledCases, Target, most_unasked_bytes, new_run,
 };
 use crate::{database, selection};
 
@@ -163,18 +163,54 @@ impl AdviseCommand {
             self.from.is_none(),
             usage!("--from copies one file. Add --for copy or --for durable-copy")
         );
-        let (target, measuring) = (self.target.iter().cloned().collect(), self.measuring());
-        let (cold, yes) = (self.cold, self.yes);
-        RunCommand {
-            target,
-            selection,
-            measuring,
-            cold,
-            yes,
-            advises: true,
-            ..RunCommand::default()
-        }
-        .run(global)
+        let exports = self
+            .exports
+            .find(FileCopy::protected(None, global.db.as_deref())?)?;
+        self.request_for(&selection, global)?
+            .measure(&exports, global)
+    }
+
+    /// What the arguments mean for several goals.
+    fn request_for(&self, selection: &SelectionArguments, global: &Global) -> Result<Request> {
+        let measuring = self.measuring();
+        let target = self.find_target()?;
+        let records = [target.record()];
+        let ranks: Vec<u32> = Some(global.ranks())
+            .filter(|&ranks| ranks > 1)
+            .into_iter()
+            .collect();
+        let selected = selection::rows_for_targets(
+            &selection.for_targets(&records),
+            self.cold,
+            None,
+            &records,
+            &ranks,
+        )?;
+        let notes = &selected.notes;
+        notes.iter().for_each(|note| global.output.note(note));
+        let settings = Settings {
+            constraints: self.constraints.list(),
+            ..measuring.settings(Some(GOALS_BUDGET), selected.samples)
+        };
+        Ok(Request {
+            targets: vec![target],
+            largest: selection.adaptive_size(&selected.rows),
+            rows: selected.rows,
+            settings,
+            label: None,
+            copied: None,
+            answers_goals: true,
+            measures_limits: false,
+            timeout: None,
+            destroy_data: false,
+            yes: self.yes,
+            dry_run: self.dry_run,
+        })
+    }
+
+    fn find_target(&self) -> Result<Target> {
+        let path = self.target.as_deref().unwrap_or(Path::new("."));
+        Target::find(path, None, &self.measuring())
     }
 
     fn measuring(&self) -> MeasuringArguments {
@@ -199,11 +235,7 @@ impl AdviseCommand {
         let exports = self
             .exports
             .find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
-        let found = Target::find(
-            self.target.as_deref().unwrap_or(Path::new(".")),
-            None,
-            &self.measuring(),
-        )?;
+        let found = self.find_target()?;
         let target = found.record();
 
         let fixed = self.fixed_values(goal, copied.as_ref(), &target, global.ranks())?;
@@ -420,91 +452,70 @@ impl AdviseCommand {
         copied: Option<FileCopy>,
         exports: &[Export],
     ) -> Result<Exit> {
-        let (output, measuring, budget) =
-            (&global.output, self.measuring(), candidates.limits.budget);
-        let mut settings = Settings {
-            search_bytes: Some(space.baseline.contract().bytes),
-            objective: self.objective(),
-            constraints: self.constraints.list(),
-            ..measuring.settings(Some(budget), selection::SAMPLES)
-        };
-        copied
-            .iter()
-            .for_each(|copied| copied.record(&mut settings));
-        let limits_for = match measuring.measures_limits(settings.budget_ns) {
-            true => cases_for_limits(space),
-            false => Vec::new(),
+        let output = &global.output;
+        let mut settings = self.search_settings(space, candidates.limits.budget);
+        if let Some(copied) = &copied {
+            copied.record(&mut settings);
+        }
+        let measures_limits = self.measuring().measures_limits(settings.budget_ns);
+        let limits_for = if measures_limits {
+            cases_for_limits(space)
+        } else {
+            Vec::new()
         };
         let limit_bytes = Hardware::for_cases(&limits_for, &settings, &[found.space()])?.bytes();
-        let limits = &mut candidates.limits;
-        if self.max_bytes.is_none() {
-            limits.max_bytes = limits
-                .max_bytes
-                .saturating_add(limit_bytes)
-                .min(self.unasked_bytes());
-        }
-        settings.max_bytes = Some(limits.max_bytes);
+        self.add_bytes(&mut candidates.limits, limit_bytes);
+        settings.max_bytes = Some(candidates.limits.max_bytes);
         let run = new_run(global, None, settings, &[], vec![found.record()]);
-        let targets = vec![found.claim(false, output)?];
+        let target = found.claim(false, output)?;
         let mut store = database::open(global.db.as_deref())?;
-        if let Some((search, names)) = earlier_finalists(&store, &run.targets[0], &space.baseline)?
-        {
+        let earlier = earlier_finalists(&store, &run.targets[0], &space.baseline)?;
+        if let Some((search, names)) = earlier {
             let count = candidates.mark_finalists(&names);
             output.note(&format!(
                 "Measured first: {} of search {search}.",
                 counted(count, "finalist")
             ));
         }
-        let number = store.begin_run(&run)?;
+        let mut notes = vec![announcement(space, &candidates, &run.targets[0])];
+        notes.extend(candidates.affordable_size());
         // The race watches the budget. In the runner it would cut loops over records, which then could not be ranked.
         let settings = Settings {
             budget_ns: None,
             ..run.settings.clone()
         };
-        output.note(&format!(
-            "{}: {} in {}, {}. The search takes {:?} and writes {} at most.",
-            space.title,
-            counted(candidates.candidates.len(), "candidate"),
-            run.targets[0].path,
-            candidates.levels(),
-            budget,
-            Bytes(candidates.limits.max_bytes).approximate(),
-        ));
-        candidates
-            .affordable_size()
-            .iter()
-            .for_each(|line| output.note(line));
-        // The race counts neither the bytes of the limits nor those of the check of direct I/O.
-        let direct_check_bytes = total_direct_check_bytes(&candidates.cases);
-        let CandidateSet {
-            cases,
-            candidates,
-            baseline,
-            mut limits,
-            deferred,
-            ..
-        } = candidates;
-        limits.max_bytes = limits
-            .max_bytes
-            .saturating_sub(limit_bytes)
-            .saturating_sub(direct_check_bytes);
-        let workspaces = Workspaces {
-            store: &store,
-            run: number,
-            targets,
-            limit: None,
-            global,
+        let plan = Plan {
+            schedule: schedule_of_race(candidates, &run, limit_bytes),
+            run,
+            resumed: None,
+            settings,
+            targets: vec![target],
+            copied,
+            limits_for,
+            bytes_before: 0,
+            timeout: None,
+            notes,
         };
-        let rule = rule(&settings.constraints, &run.targets[0]);
-        let schedule =
-            Box::new(Race::new(candidates, baseline, cases.clone(), limits).ruled_by(rule));
-        let plan = ScheduledCases {
-            cases,
-            deferred,
-            schedule,
-            is_timed: true,
-        };
-        Session::new(workspaces, run, settings, plan, copied, limits_for).measure(exports)
+        plan.execute(&mut store, exports, global)
+    }
+
+    fn search_settings(&self, space: &Space, budget: Duration) -> Settings {
+        Settings {
+            search_bytes: Some(space.baseline.contract().bytes),
+            objective: self.objective(),
+            constraints: self.constraints.list(),
+            ..self.measuring().settings(Some(budget), selection::SAMPLES)
+        }
+    }
+
+    /// Raises the default limit on bytes by what the hardware's limits need.
+    fn add_bytes(&self, limits: &mut RaceLimits, bytes: u64) {
+        if self.max_bytes.is_none() {
+            limits.max_bytes = limits
+                .max_bytes
+                .saturating_add(bytes)
+                .min(self.unasked_bytes());
+        }
     }
 
     fn fixed(&self) -> Vec<(Axis, Vec<String>)> {
@@ -579,6 +590,45 @@ impl AdviseCommand {
             )
         );
         Ok(vec![(Axis::Size, vec![size.to_string()])])
+    }
+}
+
+/// `Stream to a new file: 93 candidates in /data, … The search takes 60s and writes 12 GiB at most.`
+fn announcement(space: &Space, candidates: &CandidateSet, target: &TargetRecord) -> String {
+    format!(
+        "{}: {} in {}, {}. The search takes {:?} and writes {} at most.",
+        space.title,
+        counted(candidates.candidates.len(), "candidate"),
+        target.path,
+        candidates.levels(),
+        candidates.limits.budget,
+        Bytes(candidates.limits.max_bytes).approximate(),
+    )
+}
+
+/// `limit_bytes` are written to measure the hardware's limits.
+fn schedule_of_race(candidates: CandidateSet, run: &RunRecord, limit_bytes: u64) -> ScheduledCases {
+    // The race counts neither the bytes of the limits nor those of the check of direct I/O.
+    let direct_check_bytes = total_direct_check_bytes(&candidates.cases);
+    let CandidateSet {
+        cases,
+        candidates,
+        baseline,
+        mut limits,
+        deferred,
+        ..
+    } = candidates;
+    limits.max_bytes = limits
+        .max_bytes
+        .saturating_sub(limit_bytes)
+        .saturating_sub(direct_check_bytes);
+    let rule = rule(&run.settings.constraints, &run.targets[0]);
+    let race = Race::new(candidates, baseline, cases.clone(), limits).ruled_by(rule);
+    ScheduledCases {
+        cases,
+        deferred,
+        schedule: Box::new(race),
+        is_timed: true,
     }
 }
 

@@ -23,8 +23,8 @@ use crate::output::{self, Output};
 use crate::output_file::ProtectedPaths;
 use crate::selection::{self, Selection, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
-    Cost, MeasuringArguments, ScheduledCases, Session, Target, Workspaces, check_and_claim,
-    largest_block, least_free_bytes, most_unasked_bytes, new_run, smallest_cases,
+    Cost, MeasuringArguments, Plan, ScheduledCases, Target, check_and_claim, least_free_bytes,
+    most_unasked_bytes, new_run, smallest_cases,
 };
 use crate::signals::{is_stopped, stop, stop_on_signals};
 
@@ -199,7 +199,7 @@ impl FsCommand {
         let rows = if records.is_empty() {
             Vec::new()
         } else {
-            self.rows(largest_block(&records))?.rows
+            self.rows(selection::largest_block(&records))?.rows
         };
         let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
         let there_before = targets.len();
@@ -217,7 +217,7 @@ impl FsCommand {
             reasons(&made.missing)
         );
         let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
-        let mut selected = self.rows(largest_block(&records))?;
+        let mut selected = self.rows(selection::largest_block(&records))?;
         selection::leave_out_undurable(&mut selected, &records);
         selected.notes.iter().for_each(|note| output.note(note));
         let measuring = &self.measuring;
@@ -235,24 +235,21 @@ impl FsCommand {
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let largest = self.largest_size(&selected);
-        let plan = ScheduledCases::for_run(&selected.rows, largest, &mut run, &cases, unasked)?;
-        let number = store.begin_run(&run)?;
-        let workspaces = Workspaces {
-            store: &store,
-            run: number,
+        let schedule = ScheduledCases::for_run(&selected.rows, largest, &mut run, &cases, unasked)?;
+        let measures_limits = measuring.measures_limits(run.settings.budget_ns);
+        let plan = Plan {
+            settings: run.settings.clone(),
+            run,
+            resumed: None,
             targets,
-            limit: measuring.timeout,
-            global,
+            schedule,
+            copied: None,
+            limits_for: if measures_limits { cases } else { Vec::new() },
+            bytes_before: made.bytes_written,
+            timeout: measuring.timeout,
+            notes: Vec::new(),
         };
-        let settings = run.settings.clone();
-        let limits_for = if measuring.measures_limits(settings.budget_ns) {
-            cases
-        } else {
-            Vec::new()
-        };
-        let mut session = Session::new(workspaces, run, settings, plan, None, limits_for);
-        session.written.add(made.bytes_written);
-        session.measure(exports)
+        plan.execute(&mut store, exports, global)
     }
 }
 

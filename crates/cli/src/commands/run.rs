@@ -4,10 +4,8 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
 use writebench_model::{
-    Bytes, Case, Environment, RunEvent, RunRecord, RunStatus, SelectedCase, Settings, TargetRecord,
-    path_from_text, path_text,
+    Bytes, Case, Environment, RunEvent, RunRecord, Settings, TargetRecord, path_from_text,
 };
-use writebench_stats::distinct;
 use writebench_store::Store;
 
 use crate::arguments::{HOW_CAREFUL, WHAT};
@@ -18,11 +16,10 @@ use crate::gate::GateArguments;
 use crate::global::Global;
 use crate::output::Output;
 use crate::programs::ProgramArguments;
-use crate::selection::{self, SAMPLES, Selection, SelectionArguments};
+use crate::selection::{self, Selection, SelectionArguments};
 use crate::session::{
-    Cost, DestroyArguments, MeasuringArguments, ScheduledCases, Session, Target, VERSION,
-    Workspaces, check_and_claim, count_goals, keep_different_work, largest_block, least_free_bytes,
-    leave_out_unfit, most_unasked_bytes, new_run, resized, size_of_goals, smallest_cases,
+    Cost, DestroyArguments, MeasuringArguments, Plan, Request, ScheduledCases, Target, VERSION,
+    check_and_claim, free_disk_bytes,
 };
 
 /// Measure methods of writing. Without a suite or case, find the fastest method for each goal in under a minute
@@ -60,9 +57,6 @@ pub(crate) struct RunCommand {
     /// Write more than 64 GiB, or a quarter of a disk's free space, without asking
     #[arg(long, short, help_heading = HOW_CAREFUL)]
     pub yes: bool,
-    /// Called by `advise`, which fails without an answer.
-    #[arg(skip)]
-    pub advises: bool,
 }
 
 const RUN_EXAMPLES: &str = "Examples:
@@ -77,11 +71,8 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run /data --suite durable --record 512          durable records
   writebench run /dev/sdX --suite direct --destroy /dev/sdX  destroys sdX";
 
-/// Limits of a run of all goals.
-const GOALS_BUDGET: Duration = Duration::from_secs(45);
-const GOALS_MAX_BYTES: u64 = 20 << 30;
-/// Pays for a goal on a nearly full disk, whose files are removed after each sample.
-const LEAST_GOALS_BYTES: u64 = 1 << 30;
+/// The time of a run of all goals.
+pub(super) const GOALS_BUDGET: Duration = Duration::from_secs(45);
 
 impl RunCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
@@ -89,120 +80,50 @@ impl RunCommand {
             return self.resume(number, global);
         }
         self.check_ranks(global.ranks())?;
-        let (measuring, db, output) = (&self.measuring, global.db.as_deref(), &global.output);
-        let copied = self.find_copy(output)?;
-        let exports = measuring
+        let copied = self.find_copy(&global.output)?;
+        let exports = self
+            .measuring
             .exports
-            .find(FileCopy::protected(copied.as_ref(), db)?)?;
-        copied
-            .iter()
-            .filter_map(FileCopy::holes)
-            .for_each(|note| output.note(&note));
+            .find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
+        let request = self.request(copied, global)?;
+        let exit = request.measure(&exports, global)?;
+        // Goals without an answer are a result.
+        Ok(if exit == Exit::NoAnswer {
+            Exit::Ok
+        } else {
+            exit
+        })
+    }
+
+    /// What the arguments mean.
+    fn request(&self, copied: Option<FileCopy>, global: &Global) -> Result<Request> {
+        let output = &global.output;
+        let holes = copied.as_ref().and_then(FileCopy::holes);
+        holes.iter().for_each(|note| output.note(note));
         if copied.as_ref().is_some_and(FileCopy::takes_stdout) {
             output.print_results_on_stderr();
         }
         let targets = self.find_targets(copied.as_ref())?;
         let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
-        let nothing_durable = nothing_durable(&records);
         let answers_goals = self.answers_goals(copied.as_ref());
-
-        let mut selected = self.selected(copied.as_ref(), &records, global.ranks())?;
+        let selected = self.selected(copied.as_ref(), &records, global.ranks())?;
         selected.notes.iter().for_each(|note| output.note(note));
-        let mut settings = self.settings(copied.as_ref(), answers_goals, selected.samples)?;
-        let sized = self.adaptive_size(&selected, &settings, copied.as_ref());
-        let free = free_disk_bytes(&targets);
-        if answers_goals {
-            let notes = fit_goals(&mut selected.rows, &targets, sized, settings.budget_ns)?;
-            notes.iter().for_each(|note| output.note(note));
-            if sized.is_some() && settings.max_bytes.is_none() {
-                settings.max_bytes = Some(
-                    GOALS_MAX_BYTES
-                        .min(most_unasked_bytes(free))
-                        .max(LEAST_GOALS_BYTES),
-                );
-            }
-        }
-        let mut run = new_run(
-            global,
-            measuring.label.clone(),
-            settings,
-            &selected.rows,
-            records,
-        );
-        let cases = selection::different_cases(&run.cases, global.ranks())?;
-        // The budget of a suite chooses the size during the run.
-        let largest = sized.filter(|_| !answers_goals);
-        let plan = match answers_goals {
-            true => ScheduledCases::for_goals(&selected.rows, &run, &cases),
-            false => {
-                // Without --yes, an adaptive size needs no consent.
-                let unasked = (!self.yes).then(|| most_unasked_bytes(free));
-                ScheduledCases::for_run(&selected.rows, largest, &mut run, &cases, unasked)?
-            }
-        };
-
-        let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
+        let settings = self.settings(copied.as_ref(), answers_goals, selected.samples)?;
         // The limits would take a tenth of the time of a first answer, and change none.
-        let limits = measuring.measures_limits(run.settings.budget_ns) && !answers_goals;
-        let cost = Cost {
-            cases: &cases,
-            settings: &run.settings,
-            spaces: targets
-                .iter()
-                .map(|target| (path_text(target.path()), target.space()))
-                .collect(),
-            copy_bytes,
-            image_bytes: 0,
-            is_sized: largest.is_some(),
-            limits,
-            goals: (answers_goals && plan.is_timed).then(|| count_goals(&selected.rows)),
-        };
-        let smallest = largest.map(|largest| smallest_cases(&selected.rows, largest));
-        let least = Cost {
-            cases: smallest.as_ref().unwrap_or(&cases),
-            ..cost.clone()
-        };
-        least.check_max_bytes(0)?;
-        if measuring.dry_run {
-            output.results(&cost.dry_run()?)?;
-            targets
-                .iter()
-                .try_for_each(|target| target.check_claim(self.device.destroy_data))?;
-            let check = |target: &Target| target.check(&cases, copy_bytes, &targets);
-            output.note_refusal(targets.iter().try_for_each(check));
-            return Ok(Exit::Ok);
-        }
-        let targets = check_and_claim(
+        let measures_limits = !answers_goals && self.measuring.measures_limits(settings.budget_ns);
+        Ok(Request {
             targets,
-            &cases,
-            copy_bytes,
-            self.device.destroy_data,
-            output,
-        )?;
-        least.ask(self.yes, free)?;
-        let line = cost.line()?;
-        let mut store = database::open(db)?;
-        let number = store.begin_run(&run)?;
-        nothing_durable
-            .iter()
-            .filter(|_| answers_goals)
-            .for_each(|note| output.note(note));
-        output.note(&line);
-        let workspaces = Workspaces {
-            store: &store,
-            run: number,
-            targets,
-            limit: measuring.timeout,
-            global,
-        };
-        let settings = run.settings.clone();
-        let limits_for = if limits { cases } else { Vec::new() };
-        let exit =
-            Session::new(workspaces, run, settings, plan, copied, limits_for).measure(&exports)?;
-        Ok(if exit == Exit::NoAnswer && !self.advises {
-            Exit::Ok
-        } else {
-            exit
+            largest: self.adaptive_size(&selected, &settings, copied.as_ref()),
+            rows: selected.rows,
+            settings,
+            label: self.measuring.label.clone(),
+            copied,
+            answers_goals,
+            measures_limits,
+            timeout: self.measuring.timeout,
+            destroy_data: self.device.destroy_data,
+            yes: self.yes,
+            dry_run: self.measuring.dry_run,
         })
     }
 
@@ -268,23 +189,15 @@ impl RunCommand {
         targets: &[TargetRecord],
         ranks: u32,
     ) -> Result<Selection> {
-        let (selection, programs) = (&self.selection.for_targets(targets), &self.programs);
+        let programs = &self.programs;
+        let selection = &self.selection.for_targets(targets);
         let only_programs = selection.is_empty() && !programs.is_empty();
-        let mut selected = match only_programs {
-            true => Selection {
-                rows: Vec::new(),
-                notes: Vec::new(),
-                samples: SAMPLES,
-            },
-            false => selection::rows(
-                selection,
-                self.cold,
-                copied,
-                largest_block(targets),
-                &self.ranks(ranks),
-            )?,
+        let mut selected = if only_programs {
+            Selection::without_cases()
+        } else {
+            let ranks = self.ranks(ranks);
+            selection::rows_for_targets(selection, self.cold, copied, targets, &ranks)?
         };
-        selection::leave_out_undurable(&mut selected, targets);
         if !programs.is_empty() {
             // Rows with command lines have labels, so the rows of cases need one.
             for row in &mut selected.rows {
@@ -359,8 +272,9 @@ impl RunCommand {
     }
 
     fn resume(&self, number: Option<i64>, global: &Global) -> Result<Exit> {
-        let (measuring, output, limit) = (&self.measuring, &global.output, self.measuring.timeout);
-        let store = database::open(global.db.as_deref())?;
+        let output = &global.output;
+        let timeout = self.measuring.timeout;
+        let mut store = database::open(global.db.as_deref())?;
         let none = || usage!("there is no unfinished run to resume. `writebench runs` lists all");
         let number = number.map_or_else(|| newest_to_resume(&store)?.ok_or_else(none), Ok)?;
         let mut run = store.run(number)?;
@@ -368,8 +282,9 @@ impl RunCommand {
             return Err(usage!("run {number} {why}"));
         }
         self.programs.check_again(&run.settings)?;
-        let copied = self.copying.find_again(&run.settings, limit)?;
-        let exports = measuring
+        let copied = self.copying.find_again(&run.settings, timeout)?;
+        let exports = self
+            .measuring
             .exports
             .find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
         let targets = self.find_targets_again(number, &run)?;
@@ -386,54 +301,28 @@ impl RunCommand {
             self.device.destroy_data,
             output,
         )?;
-        let least_taken = run
-            .cases
-            .iter()
-            .map(|row| row.samples.len())
-            .min()
-            .unwrap_or(0);
-        let samples = run
-            .settings
-            .samples
-            .saturating_sub(u32::try_from(least_taken).unwrap_or(u32::MAX));
-        if samples > 0 {
-            let cost = Cost {
-                cases: &cases,
-                settings: &Settings {
-                    samples,
-                    ..settings.clone()
-                },
-                spaces: run
-                    .targets
-                    .iter()
-                    .map(|target| (target.name.clone(), None))
-                    .collect(),
-                copy_bytes,
-                image_bytes: 0,
-                is_sized: false,
-                limits: false,
-                goals: None,
-            };
-            cost.check_max_bytes(
-                settings
-                    .max_bytes
-                    .map_or(0, |_| run.written_bytes.unwrap_or(0)),
-            )?;
+        if let Some(rest) = settings_of_missing_samples(&settings, &run) {
+            let cost = cost_of_rest(&run, &cases, &rest, copy_bytes);
+            let limited = settings.max_bytes.and(run.written_bytes);
+            cost.check_max_bytes(limited.unwrap_or(0))?;
             cost.ask(self.yes, free)?;
             output.note(&format!("Resuming run {number}, at most {}", cost.line()?));
         }
         continue_on_ranks(&store, number, &mut run, global)?;
-        store.record(number, &RunEvent::Status(RunStatus::Running))?;
-        let workspaces = Workspaces {
-            store: &store,
-            run: number,
+        let plan = Plan {
+            schedule: ScheduledCases::in_rounds(cases, &run),
+            run,
+            resumed: Some(number),
+            settings,
             targets,
-            limit,
-            global,
+            copied,
+            // The first part of the run has measured the limits.
+            limits_for: Vec::new(),
+            bytes_before: 0,
+            timeout,
+            notes: Vec::new(),
         };
-        // The first part of the run has measured the limits.
-        let plan = ScheduledCases::in_rounds(cases, &run);
-        Session::new(workspaces, run, settings, plan, copied, Vec::new()).measure(&exports)
+        plan.execute(&mut store, &exports, global)
     }
 
     /// # Errors
@@ -474,6 +363,36 @@ impl RunCommand {
     }
 }
 
+/// The settings with the number of samples that the case with the fewest lacks. None if it has all.
+fn settings_of_missing_samples(settings: &Settings, run: &RunRecord) -> Option<Settings> {
+    let fewest = run.cases.iter().map(|row| row.samples.len()).min();
+    let taken = u32::try_from(fewest.unwrap_or(0)).unwrap_or(u32::MAX);
+    let samples = run.settings.samples.saturating_sub(taken);
+    (samples > 0).then(|| Settings {
+        samples,
+        ..settings.clone()
+    })
+}
+
+fn cost_of_rest<'r>(
+    run: &RunRecord,
+    cases: &'r [Case],
+    settings: &'r Settings,
+    copy_bytes: Option<u64>,
+) -> Cost<'r> {
+    let spaces = run.targets.iter().map(|target| (target.name.clone(), None));
+    Cost {
+        cases,
+        settings,
+        spaces: spaces.collect(),
+        copy_bytes,
+        image_bytes: 0,
+        is_sized: false,
+        limits: false,
+        goals: None,
+    }
+}
+
 fn check_source_again(copied: Option<&FileCopy>, cases: &[Case]) -> Result<()> {
     let copy = cases.iter().find(|case| case.method().copies());
     let Some((copied, case)) = copied.zip(copy) else {
@@ -506,47 +425,6 @@ fn continue_on_ranks(
     store.record(number, &RunEvent::Cluster(now.clone()))?;
     run.cluster = Some(now);
     Ok(())
-}
-
-/// Gives the goals files of one size, and leaves out what does not fit. Returns what it left out, and why.
-fn fit_goals(
-    rows: &mut Vec<SelectedCase>,
-    targets: &[Target],
-    sized: Option<u64>,
-    budget_ns: Option<u64>,
-) -> Result<Vec<String>> {
-    if let (Some(largest), Some(budget_ns)) = (sized, budget_ns) {
-        let free = least_free_bytes(targets.iter().map(Target::space));
-        let size = size_of_goals(rows, targets.len(), Duration::from_nanos(budget_ns), free);
-        *rows = resized(rows, largest, size)?;
-    }
-    keep_different_work(rows);
-    leave_out_unfit(rows, targets, sized.is_none())
-}
-
-/// Why no target makes anything durable.
-fn nothing_durable(targets: &[TargetRecord]) -> Option<String> {
-    let losses: Vec<String> = targets
-        .iter()
-        .filter_map(TargetRecord::loses_data)
-        .collect();
-    if losses.len() < targets.len() {
-        return None;
-    }
-    let why = distinct(losses.iter(), |why| *why)
-        .into_iter()
-        .cloned()
-        .collect::<Vec<_>>()
-        .join("; ");
-    Some(format!(
-        "Left out the durable goals, because nothing is durable here: {why}."
-    ))
-}
-
-/// Only of disks: memory does not wear, and is free again after each sample.
-fn free_disk_bytes(targets: &[Target]) -> Option<u64> {
-    let is_disk = |target: &&Target| !target.record().environment.filesystem.is_in_memory();
-    least_free_bytes(targets.iter().filter(is_disk).map(Target::space))
 }
 
 /// An older run, if the newest is in progress elsewhere.

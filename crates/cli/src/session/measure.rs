@@ -3,17 +3,16 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use writebench_model::{
-    Bytes, Case, CaseRecord, RunEvent, RunRecord, RunStatus, Settings, distinct_rows,
-};
+use writebench_model::{Bytes, Case, CaseRecord, RunEvent, RunRecord, RunStatus, Settings};
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
 use writebench_runner::{
-    Coordinator, End, Hardware, LostWorkers, Plan, PlannedCase, SampleSummary, WorkerCommand,
-    Workers, Written,
+    Coordinator, End, Hardware, LostWorkers, PlannedCase, SampleSummary, SamplingPlan,
+    WorkerCommand, Workers, Written,
 };
 
 use super::cost::rounded;
+use super::observer::{Observer, TimeLimit};
 use super::progress;
 use super::recorder::Recorder;
 use super::scheduled::ScheduledCases;
@@ -30,17 +29,17 @@ use crate::signals::{is_stopped, stop, stop_on_signals};
 /// Extra measurements of the limits if a sample exceeded them.
 const MORE_LIMITS: usize = 2;
 
-/// A run whose options a command has validated.
-pub(crate) struct Session<'s> {
+/// A run that is measured.
+pub(super) struct Session<'s> {
     workspaces: Workspaces<'s>,
     /// With the rest of the budget.
     settings: Settings,
-    plan: ScheduledCases,
+    schedule: ScheduledCases,
     copied: Option<FileCopy>,
     /// Cases whose hardware limits are measured.
     limits_for: Vec<Case>,
     recorder: Recorder<'s>,
-    pub written: Written,
+    pub(super) written: Written,
     /// See [`RunRecord::cpu_wait_ppm`].
     cpu_wait_ppm: Option<u32>,
     lost_workers: LostWorkers,
@@ -48,11 +47,11 @@ pub(crate) struct Session<'s> {
 
 impl<'s> Session<'s> {
     /// `run` has the earlier samples of a resumed run.
-    pub(crate) fn new(
+    pub(super) fn new(
         workspaces: Workspaces<'s>,
         run: RunRecord,
         settings: Settings,
-        plan: ScheduledCases,
+        schedule: ScheduledCases,
         copied: Option<FileCopy>,
         limits_for: Vec<Case>,
     ) -> Self {
@@ -71,7 +70,7 @@ impl<'s> Session<'s> {
         Self {
             workspaces,
             settings,
-            plan,
+            schedule,
             copied,
             limits_for,
             recorder,
@@ -81,7 +80,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    pub(crate) fn measure(mut self, exports: &[Export]) -> Result<Exit> {
+    pub(super) fn measure(mut self, exports: &[Export]) -> Result<Exit> {
         stop_on_signals()?;
         self.workspaces.remove_leftovers()?;
         let result = self.run(exports);
@@ -90,17 +89,8 @@ impl<'s> Session<'s> {
     }
 
     fn run(&mut self, exports: &[Export]) -> Result<Exit> {
-        let Workspaces {
-            store,
-            run: number,
-            global,
-            ..
-        } = self.workspaces;
-        let output = &global.output;
-        let shows_tables = !exports.iter().any(Export::is_to_stdout);
         if let Err(error) = self.recorder.begin_streams(exports) {
-            let status = RunEvent::Status(self.unfinished());
-            store.unless_stopped(stop(), || store.record(number, &status))?;
+            self.record_unfinished()?;
             return self.interrupted(error);
         }
         let began = Instant::now();
@@ -120,12 +110,9 @@ impl<'s> Session<'s> {
             (End::Stopped, Ok(_)) => RunStatus::Interrupted,
         };
         let recorded = self.recorder.finish(status, self.totals());
-        let report = Report::from_run(Some(number), self.recorder.run.finish());
-        let text =
-            shows_tables.then(|| formats::terminal::report(&report, Detail::Usual, output.width()));
-        let printed = text.map_or(Ok(()), |text| output.results(&text).map(drop));
-        let streamed = self.recorder.streams.end();
-        let exported = export::write_all(exports, &report, output);
+        let report = Report::from_run(Some(self.workspaces.run), self.recorder.run.finish());
+        let shown = self.show(&report, exports);
+        let output = &self.workspaces.global.output;
         match copy {
             Ok(Some(copy)) => output.note(&format!(
                 "{} is a copy, verified byte by byte.",
@@ -135,34 +122,65 @@ impl<'s> Session<'s> {
             Err(error) => return self.interrupted(error),
         }
         recorded?;
-        let (took, wrote) = (
-            rounded(began.elapsed().as_secs_f64()),
-            Bytes(self.written.bytes()).approximate(),
-        );
-        output.note(&format!("Run {number} took {took} and wrote {wrote}."));
-        database::note_next_commands(output, store, number, None);
-        if report.is_of_goals()
-            && report
-                .answers
-                .iter()
-                .any(|answer| answer.finding.case.is_some())
-        {
-            database::note_code(output, store);
-        }
-        let is_search = report.run.is_search();
-        if end == End::MaxBytes
-            && !is_search
-            && !report.is_brief()
-            && !report.run.has_made_filesystems()
-        {
-            output
-                .note("The run reached --max-bytes. To continue it: writebench run --resume --max-bytes MORE");
-        }
-        match output::all_ok([printed, streamed, exported]) {
+        self.note_end(&report, end, began.elapsed());
+        match output::all_ok(shown) {
             Err(error) if end == End::Stopped => output::print_error(&error),
             all => all?,
         }
         exit_for(&report, end, output)
+    }
+
+    /// Prints the tables unless an export takes standard output, and writes the exports.
+    fn show(&mut self, report: &Report, exports: &[Export]) -> [Result<()>; 3] {
+        let output = &self.workspaces.global.output;
+        let printed = if exports.iter().any(Export::is_to_stdout) {
+            Ok(())
+        } else {
+            let text = formats::terminal::report(report, Detail::Usual, output.width());
+            output.results(&text).map(drop)
+        };
+        let streamed = self.recorder.streams.end();
+        [
+            printed,
+            streamed,
+            export::write_all(exports, report, output),
+        ]
+    }
+
+    /// Says what the run cost, and what to do next.
+    fn note_end(&self, report: &Report, end: End, took: Duration) {
+        let Workspaces {
+            store,
+            run: number,
+            global,
+            ..
+        } = self.workspaces;
+        let output = &global.output;
+        let took = rounded(took.as_secs_f64());
+        let wrote = Bytes(self.written.bytes()).approximate();
+        output.note(&format!("Run {number} took {took} and wrote {wrote}."));
+        database::note_next_commands(output, store, number, None);
+        let has_answer = report
+            .answers
+            .iter()
+            .any(|answer| answer.finding.case.is_some());
+        if report.is_of_goals() && has_answer {
+            database::note_code(output, store);
+        }
+        let can_continue =
+            !report.run.is_search() && !report.is_brief() && !report.run.has_made_filesystems();
+        if end == End::MaxBytes && can_continue {
+            output.note(
+                "The run reached --max-bytes. To continue it: writebench run --resume --max-bytes MORE",
+            );
+        }
+    }
+
+    fn record_unfinished(&self) -> Result<()> {
+        let Workspaces { store, run, .. } = self.workspaces;
+        let status = RunEvent::Status(self.unfinished());
+        store.unless_stopped(stop(), || store.record(run, &status))?;
+        Ok(())
     }
 
     fn totals(&self) -> RunEvent {
@@ -204,93 +222,24 @@ impl<'s> Session<'s> {
     }
 
     fn supervise(&mut self, began: Instant) -> Result<End> {
-        let Workspaces { global, .. } = self.workspaces;
+        let global = self.workspaces.global;
         self.workspaces.make(&mut self.written)?;
-        let worker = self
-            .workspaces
-            .worker(self.copied.as_ref().map(|copied| &copied.source))?;
+        let source = self.copied.as_ref().map(|copied| &copied.source);
+        let worker = self.workspaces.worker(source)?;
         let mut leader = global.leader.as_ref().map(RefCell::borrow_mut);
         if let Some(leader) = &mut leader {
-            leader.work_in(
-                self.workspaces
-                    .directories()
-                    .map(|(path, _)| path)
-                    .collect(),
-            )?;
+            let paths = self.workspaces.directories().map(|(path, _)| path);
+            leader.work_in(paths.collect())?;
         }
-        let mut hardware = self.hardware()?;
-        self.measure_limits(&mut hardware, &worker)?;
-        let bar = progress::bar(&global.output)?;
-        let (waited, samples_began) = (writebench_probe::cpu_wait(), Instant::now());
-        // The second measurement of the limits takes as long as the first.
-        let set_aside = Duration::from_nanos(hardware.time_ns() / 2);
-        let plan = self.plan(began, set_aside);
-        let is_timed = self.plan.is_timed;
-        let budget_ns = self
-            .recorder
-            .run
-            .so_far()
-            .settings
-            .budget_ns
-            .filter(|_| is_timed);
-        let left =
-            |budget_ns| Duration::from_nanos(budget_ns).saturating_sub(began.elapsed() + set_aside);
         let coordinator = leader
             .as_mut()
             .map(|leader| -> &mut dyn Coordinator { &mut ***leader });
-        let workers = Workers::new(&worker, stop(), &mut self.lost_workers).leading(coordinator);
-        let mut is_exceeded = false;
-        let written = &mut self.written;
-        let (recorder, schedule) = (&mut self.recorder, &mut *self.plan.schedule);
-        let (deferred, settings) = (&mut self.plan.deferred, &self.settings);
-        let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
-            match event {
-                RunEvent::Started {
-                    target,
-                    case,
-                    left: samples,
-                    written,
-                } => {
-                    let has_case = |row: &CaseRecord| row.case.known() == Some(&case);
-                    if let Some(group) = deferred.iter().position(|rows| rows.iter().any(has_case))
-                    {
-                        let rows = deferred.swap_remove(group);
-                        if settings.search_bytes.is_none() {
-                            bar.suspend(|| {
-                                global.output.note(&size_line(&rows, settings, written));
-                            });
-                        }
-                        rows.into_iter()
-                            .try_for_each(|row| recorder.record(RunEvent::Case(row.into())))?;
-                    } else if let Some(row) = recorder.run.row_of_contest(target, &case) {
-                        recorder.record(RunEvent::Case(row.into()))?;
-                    }
-                    progress::started(&bar, &case, samples, budget_ns.map(left));
-                }
-                RunEvent::Sample {
-                    ref case,
-                    ref sample,
-                    ..
-                } => {
-                    is_exceeded |= case
-                        .known()
-                        .is_some_and(|case| hardware.is_exceeded_by(case, sample));
-                    recorder.record(event)?;
-                    bar.inc(1);
-                }
-                other => recorder.record(other)?,
-            }
-            Ok(())
-        });
-        bar.finish_and_clear();
-        let waited = writebench_probe::cpu_wait()
-            .zip(waited)
-            .map(|(now, then)| now.saturating_sub(then));
-        self.cpu_wait_ppm = waited.map(|waited| ppm(waited, samples_began.elapsed()));
-        let end = end?;
-        // An exceeded limit was measured at a bad time.
+        let mut hardware = self.hardware()?;
+        self.measure_limits(&mut hardware, &worker)?;
+        let (end, is_limit_exceeded) = self.take_samples(began, &worker, coordinator, &hardware)?;
+        // The best result counts.
         for _ in 0..MORE_LIMITS {
-            if !is_exceeded || !self.has_time(began) {
+            if !is_limit_exceeded || !self.has_time(began) {
                 break;
             }
             hardware.measure(Workers::new(&worker, stop(), &mut self.lost_workers), false)?;
@@ -299,9 +248,57 @@ impl<'s> Session<'s> {
         Ok(end)
     }
 
-    fn has_time(&self, began: Instant) -> bool {
+    /// Returns why the samples ended, and whether one was faster than the hardware's limit.
+    fn take_samples(
+        &mut self,
+        began: Instant,
+        worker: &WorkerCommand,
+        coordinator: Option<&mut dyn Coordinator>,
+        hardware: &Hardware,
+    ) -> Result<(End, bool)> {
+        let output = &self.workspaces.global.output;
+        // The second measurement of the limits takes as long as the first.
+        let set_aside = Duration::from_nanos(hardware.time_ns() / 2);
+        let time = TimeLimit {
+            began,
+            set_aside,
+            budget: self.budget().filter(|_| self.schedule.is_timed),
+        };
+        let plan = self.plan(began, set_aside);
+        let bar = progress::bar(output)?;
+        let cpu_waits = CpuWaits::begin();
+        let mut observer = Observer {
+            recorder: &mut self.recorder,
+            deferred: &mut self.schedule.deferred,
+            settings: &self.settings,
+            hardware,
+            output,
+            bar: &bar,
+            time,
+            is_limit_exceeded: false,
+        };
+        let coordinator = coordinator.map(|leader| -> &mut dyn Coordinator { leader });
+        let workers = Workers::new(worker, stop(), &mut self.lost_workers).leading(coordinator);
+        let end = writebench_runner::supervise(
+            plan,
+            &mut *self.schedule.schedule,
+            workers,
+            &mut self.written,
+            &mut |event| observer.observe(event),
+        );
+        let is_limit_exceeded = observer.is_limit_exceeded;
+        bar.finish_and_clear();
+        self.cpu_wait_ppm = cpu_waits.share_ppm();
+        Ok((end?, is_limit_exceeded))
+    }
+
+    fn budget(&self) -> Option<Duration> {
         let budget_ns = self.recorder.run.so_far().settings.budget_ns;
-        budget_ns.is_none_or(|budget_ns| began.elapsed() < Duration::from_nanos(budget_ns))
+        budget_ns.map(Duration::from_nanos)
+    }
+
+    fn has_time(&self, began: Instant) -> bool {
+        self.budget().is_none_or(|budget| began.elapsed() < budget)
     }
 
     fn hardware(&mut self) -> Result<Hardware> {
@@ -330,10 +327,10 @@ impl<'s> Session<'s> {
     }
 
     /// Every case on every target, with its earlier samples. Moves the cases, of which there may be ten thousand.
-    fn plan(&mut self, began: Instant, set_aside: Duration) -> Plan {
+    fn plan(&mut self, began: Instant, set_aside: Duration) -> SamplingPlan {
         let run = &self.recorder.run;
         let (mut planned, mut taken, mut probes_ns) = (Vec::new(), Vec::new(), Vec::new());
-        for case in std::mem::take(&mut self.plan.cases) {
+        for case in std::mem::take(&mut self.schedule.cases) {
             let recorded = case.clone().into();
             for target in 0..run.so_far().targets.len() {
                 planned.push(PlannedCase {
@@ -355,7 +352,7 @@ impl<'s> Session<'s> {
             .map(Target::planned)
             .collect();
         let settings = self.settings.clone();
-        Plan {
+        SamplingPlan {
             cases: planned,
             taken,
             probes_ns,
@@ -367,24 +364,28 @@ impl<'s> Session<'s> {
     }
 }
 
-fn ppm(part: Duration, whole: Duration) -> u32 {
-    let share = part.as_micros().saturating_mul(1_000_000) / whole.as_micros().max(1);
-    u32::try_from(share.min(1_000_000)).unwrap_or(1_000_000)
+/// How long tasks wait for a CPU while samples are taken.
+struct CpuWaits {
+    began: Instant,
+    /// None if the kernel does not tell.
+    before: Option<Duration>,
 }
 
-fn size_line(rows: &[CaseRecord], settings: &Settings, written: u64) -> String {
-    let size = rows.iter().map(|row| row.contract.bytes).max().unwrap_or(0);
-    let round = distinct_rows(rows)
-        .map(|row| row.case.known().map_or(0, Case::bytes_written))
-        .sum::<u64>();
-    let all = round
-        .saturating_mul(settings.samples.into())
-        .saturating_add(written);
-    let ([size, all], rounds) = (
-        [size, all].map(|bytes| Bytes(bytes).approximate()),
-        settings.samples,
-    );
-    format!("Files of {size}: {rounds} rounds fit into the limits. About {all} to write.")
+impl CpuWaits {
+    fn begin() -> Self {
+        Self {
+            before: writebench_probe::cpu_wait(),
+            began: Instant::now(),
+        }
+    }
+
+    /// See [`RunRecord::cpu_wait_ppm`].
+    fn share_ppm(&self) -> Option<u32> {
+        let waited = writebench_probe::cpu_wait()?.saturating_sub(self.before?);
+        let took = self.began.elapsed();
+        let share = waited.as_micros().saturating_mul(1_000_000) / took.as_micros().max(1);
+        Some(u32::try_from(share.min(1_000_000)).unwrap_or(1_000_000))
+    }
 }
 
 fn exit_for(report: &Report, end: End, output: &Output) -> Result<Exit> {

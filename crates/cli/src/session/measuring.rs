@@ -112,6 +112,7 @@ pub(crate) fn new_run(
         cluster: global.cluster(),
         written_bytes: None,
         cpu_wait_ppm: None,
+        decisions: Vec::new(),
         missing: Vec::new(),
     }
 }

@@ -41,13 +41,11 @@ impl Streams {
         if self.open.is_empty() {
             return;
         }
-        let Some(line) = jsonl::line(run, event) else {
-            return;
-        };
+        let lines = jsonl::lines(run, event);
         let failed = &mut self.failed;
         self.open.retain_mut(|stream| {
             let Err(error) = stream
-                .write_all(line.as_bytes())
+                .write_all(lines.as_bytes())
                 .and_then(|()| stream.flush())
             else {
                 return true;

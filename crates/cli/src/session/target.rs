@@ -254,6 +254,7 @@ impl Target {
         let making = self.made.as_ref().map(|(_, making)| making);
         let kind = making.and_then(|making| making.kind.parse::<FilesystemKind>().ok());
         PlannedTarget {
+            name: self.record().name,
             path: self.path().to_path_buf(),
             device_number: device.or_else(|| making.and_then(device_below)),
             reserve: self.reserve,
@@ -277,15 +278,6 @@ pub(crate) fn check_and_claim(
         .into_iter()
         .map(|target| target.claim(destroy_data, output))
         .collect()
-}
-
-/// A multiple of the largest block is a multiple of all block sizes, which are powers of two.
-pub(crate) fn largest_block(targets: &[TargetRecord]) -> u64 {
-    targets
-        .iter()
-        .map(|target| target.environment.filesystem.block_size_bytes)
-        .max()
-        .unwrap_or(1)
 }
 
 /// The device below overlay and FUSE, whose mounts do not name it.

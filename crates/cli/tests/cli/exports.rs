@@ -32,6 +32,11 @@ pub(crate) fn add(trials: &mut Trials) {
         &[tmpfs],
         imported,
     );
+    trials.add(
+        "exports: every format has the decision that the first screen shows",
+        &[tmpfs],
+        decisions_are_exported,
+    );
     trials.add("exports: every refusal is one line", &[tmpfs], refusals);
     trials.add(
         "show: --sort and --top change tables but not exports",
@@ -64,6 +69,50 @@ fn call(program: &Program, arguments: &[&str], code: i32) -> Result<Ended> {
         "expected exit code {code}: {ended:#?}"
     );
     Ok(ended)
+}
+
+/// Whatever was decided on this machine.
+fn decisions_are_exported() -> Result<()> {
+    let program = program()?;
+    let target = directory_on(Kind::Tmpfs);
+    let [json, lines] = ["d.json", "l.jsonl"].map(|name| program.home().join(name));
+    let exports = [("json", &json), ("jsonl", &lines)]
+        .map(|(format, path)| format!("--export={format}={}", path.display()));
+    let [json_export, lines_export] = &exports;
+    let arguments = [
+        "--size",
+        "64KiB",
+        "--budget",
+        "20s",
+        json_export,
+        lines_export,
+    ];
+    program.run(target.path(), &arguments, 0)?;
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(&json)?)?;
+    let decisions = document["run"]["decisions"]
+        .as_array()
+        .context("decisions")?;
+    let findings = document["findings"].as_array().context("findings")?;
+    ensure!(!decisions.is_empty(), "{document:#}");
+    let answers: Vec<&Value> = decisions
+        .iter()
+        .map(|decision| &decision["answer"]["case"])
+        .collect();
+    let shown: Vec<&Value> = findings.iter().map(|finding| &finding["case"]).collect();
+    ensure!(answers == shown, "{answers:?} {shown:?}");
+    let mut streamed = Vec::new();
+    for line in std::fs::read_to_string(&lines)?.lines() {
+        let mut line: Value = serde_json::from_str(line)?;
+        if let Some(decision) = line.get_mut("decision") {
+            streamed.push(decision.take());
+        }
+    }
+    ensure!(streamed == *decisions, "{streamed:#?} {decisions:#?}");
+    let shown_later = call(&program, &["show", "--export", "json=-"], 0)?;
+    let later: Value = serde_json::from_str(&shown_later.stdout)?;
+    ensure!(later["run"]["decisions"] == document["run"]["decisions"]);
+    ensure!(later["findings"] == document["findings"]);
+    Ok(())
 }
 
 /// Prints the number of good samples and their median time, from every format.

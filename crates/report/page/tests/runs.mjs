@@ -89,6 +89,8 @@ function chunksOf({ axes, contract }) {
  */
 export function timed(run, count) {
   run.run.cpu_wait_ppm = null;
+  // They are made again from the computed times.
+  delete run.run.decisions;
   for (const [number, entry] of run.cases.entries()) {
     const model = entry.samples.findLast(({ outcome }) => outcome === "ok");
     if (model === undefined || entry.samples.at(-1).outcome !== "ok") continue;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use writebench_model::{
-    CaseRecord, MissingTarget, RunEvent, RunRecord, Sample, SampleDocument, TargetRecord,
+    CaseRecord, Decision, MissingTarget, RunEvent, RunRecord, Sample, SampleDocument, TargetRecord,
     distinct_rows,
 };
 
@@ -25,6 +25,7 @@ enum Line<'r> {
         #[serde(flatten)]
         sample: SampleDocument<'r>,
     },
+    Decision(&'r Decision),
     End {
         status: &'r str,
     },
@@ -45,31 +46,38 @@ pub fn begin(number: Option<i64>, run: &RunRecord) -> String {
     })
 }
 
-/// None for steps that only the whole document has.
-pub fn line(run: &RunRecord, event: &RunEvent) -> Option<String> {
-    let line = match event {
+/// A line, or one for each decision. Empty for steps that only the whole document has.
+pub fn lines(run: &RunRecord, event: &RunEvent) -> String {
+    match event {
         RunEvent::Sample {
             target,
             case,
             sample,
         } => {
             let target = &run.targets[*target].name;
-            Line::Sample {
+            text(&Line::Sample {
                 target,
                 case: case.name(),
                 sample: SampleDocument::from(&**sample),
-            }
+            })
         }
-        RunEvent::Status(status) => Line::End {
+        RunEvent::Decisions(decisions) => decision_lines(decisions),
+        RunEvent::Status(status) => text(&Line::End {
             status: status.name(),
-        },
+        }),
         RunEvent::Started { .. }
         | RunEvent::Case(_)
         | RunEvent::Limits { .. }
         | RunEvent::Cluster(_)
-        | RunEvent::Totals { .. } => return None,
-    };
-    Some(text(&line))
+        | RunEvent::Totals { .. } => String::new(),
+    }
+}
+
+fn decision_lines(decisions: &[Decision]) -> String {
+    decisions
+        .iter()
+        .map(|decision| text(&Line::Decision(decision)))
+        .collect()
 }
 
 /// In the order of rounds.
@@ -89,6 +97,7 @@ pub fn render(report: &Report) -> String {
         });
     }
     lines
+        + &decision_lines(&report.run.decisions)
         + &text(&Line::End {
             status: report.run.status.name(),
         })

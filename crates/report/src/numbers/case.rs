@@ -3,11 +3,12 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::{
-    CaseRecord, Contract, Durability, GOALS, Limit, Objective, Outcome, RunRecord, Sample, Stage,
+    CaseRecord, Contract, Durability, Limit, Objective, Outcome, RunRecord, Sample, Stage,
     TargetRecord,
 };
-use writebench_stats::{Interval, Verdict, counts_disturbed, grouped};
+use writebench_stats::{Interval, Verdict, grouped};
 
+use crate::numbers::decisions::{decide_now, is_of_contest};
 use crate::numbers::estimate::Estimate;
 use crate::numbers::reached::Reached;
 use crate::numbers::rounds::{Judged, Modelled};
@@ -19,8 +20,8 @@ pub struct CaseReport {
     pub record: CaseRecord,
     /// None for outcome ok.
     pub reason: Option<String>,
-    /// The case belongs to a contest on a busy machine, in which disturbed samples count. See
-    /// [`writebench_stats::counts_disturbed`].
+    /// The case belongs to a contest on a busy machine, which was decided with disturbed samples. See
+    /// [`writebench_model::Decision`].
     pub counts_disturbed: bool,
     /// From good samples.
     pub estimate: Option<Estimate>,
@@ -53,7 +54,10 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
         case
     };
     let mut cases: Vec<CaseReport> = records.into_iter().map(case).collect();
-    count_disturbed(&mut cases, run.settings.objective);
+    if run.decisions.is_empty() {
+        run.decisions = decide_now(run, &cases);
+    }
+    count_disturbed(&mut cases, run);
     let modelled = Modelled::for_cases(
         &cases.iter().map(CaseReport::judged).collect::<Vec<_>>(),
         run.settings.objective,
@@ -68,33 +72,14 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     cases
 }
 
-/// In the contests of a busy machine, which the scheduler decided with disturbed samples.
-fn count_disturbed(cases: &mut [CaseReport], objective: Objective) {
-    let contest = |case: &CaseReport| {
-        let origin = &case.record.origin;
-        let is_contest = origin.suite() == GOALS || origin.is_stage(Stage::Final);
-        is_contest.then(|| (case.record.contract.clone(), case.record.target.clone()))
-    };
-    for (contest, places) in grouped(0..cases.len(), |&place| contest(&cases[place])) {
-        let able = places.iter().filter(|&&place| !cases[place].is_out());
-        let numbers = able.map(|&place| {
-            let good = cases[place].good_samples().count();
-            let calm = cases[place]
-                .good_samples()
-                .filter(|sample| sample.disturbed.is_none())
-                .count();
-            (good, calm)
-        });
-        if contest.is_some() && counts_disturbed(numbers) {
-            for place in places {
-                let case = &mut cases[place];
-                case.counts_disturbed = true;
-                case.estimate = Estimate::from_samples(
-                    &case.record,
-                    &Sample::good(&case.record.samples),
-                    objective,
-                );
-            }
+/// In the contests of a busy machine, which were decided with disturbed samples.
+fn count_disturbed(cases: &mut [CaseReport], run: &RunRecord) {
+    for case in cases.iter_mut().filter(|case| is_of_contest(case)) {
+        let decision = run.decision(&case.record.target, &case.record.contract);
+        if decision.is_some_and(|decision| decision.counts_disturbed) {
+            case.counts_disturbed = true;
+            let good = Sample::good(&case.record.samples);
+            case.estimate = Estimate::from_samples(&case.record, &good, run.settings.objective);
         }
     }
 }

@@ -3,6 +3,7 @@
 mod case;
 mod choices;
 mod comparison;
+mod decisions;
 mod estimate;
 mod failures;
 mod gated;
@@ -18,6 +19,7 @@ pub(crate) use self::case::{CaseReport, across_targets, by_contract, by_rank, ca
 pub(crate) use self::choices::{Choice, Choices};
 pub(crate) use self::comparison::{CaseOn, CompareError, ComparedCase};
 pub use self::comparison::{ComparedRun, Comparison, ObservationUnit, Side};
+pub(crate) use self::decisions::{Decided, decided, is_baseline};
 pub(crate) use self::estimate::{Estimate, Figure, PHASES, PhaseNs, least_and_most};
 pub use self::failures::FailedCases;
 pub(crate) use self::failures::{candidate, failures};
@@ -30,5 +32,5 @@ pub(crate) use self::obstacle::{
 };
 pub(crate) use self::over_time::{Burst, OverTime, rates};
 pub(crate) use self::reached::{Reached, limit_kind};
-pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, times, total};
+pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, total};
 pub(crate) use writebench_stats::{distinct, grouped};

@@ -150,10 +150,10 @@ pub(crate) fn obstacle_to(
     })
 }
 
-/// Good samples without the disturbed.
+/// Good samples, without disturbed ones unless those count.
 pub(crate) fn usable(case: &CaseReport) -> usize {
     case.good_samples()
-        .filter(|sample| sample.disturbed.is_none())
+        .filter(|sample| case.counts_disturbed || sample.disturbed.is_none())
         .count()
 }
 
@@ -222,9 +222,13 @@ pub(crate) fn reason(outcome: &Outcome) -> Option<String> {
     }
 }
 
-/// The most frequent kind, if most of the good samples of these cases were disturbed.
+/// The most frequent kind, if most of the good samples of these cases were disturbed, and do not count.
 pub(crate) fn disturbance(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obstacle> {
-    let samples: Vec<&Sample> = cases.iter().flat_map(|case| case.good_samples()).collect();
+    let samples: Vec<&Sample> = cases
+        .iter()
+        .filter(|case| !case.counts_disturbed)
+        .flat_map(|case| case.good_samples())
+        .collect();
     let reasons: Vec<&str> = samples
         .iter()
         .filter_map(|sample| sample.disturbed.as_deref())

@@ -8,14 +8,14 @@ use writebench_model::{
 };
 use writebench_stats::{CLOSE, Interval, Verdict};
 
-use crate::numbers::{CaseReport, obstacle};
+use crate::numbers::{CaseReport, Decided, decided, obstacle};
 use crate::sentences::answer::plain;
 use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
 use crate::sentences::latency::latency;
 use crate::sentences::metric::{Metric, RECORDS, THROUGHPUT};
 use crate::sentences::number::{MILLISECONDS, TIMES, or_nothing};
-use crate::sentences::recommended::{Decision, decide, has_rounds, simpler};
+use crate::sentences::recommended::{has_rounds, simpler};
 use crate::sentences::words::{NAMED, capitalised, counted, list, quoted};
 
 /// Common rounds for an interval.
@@ -95,7 +95,7 @@ pub(crate) struct Search<'c> {
     pub advice: Advice,
     finals: Vec<&'c CaseReport>,
     baseline: Option<&'c CaseReport>,
-    decision: Decision<'c>,
+    decision: Decided<'c>,
     recommended: &'c CaseReport,
     fastest: &'c CaseReport,
     clone: Option<&'c CaseReport>,
@@ -133,7 +133,7 @@ impl<'c> Search<'c> {
             .copied()
             .filter(|case| case.record.contract.content != Content::SharedCopy)
             .collect();
-        let decision = decide(&contenders, &run.settings, is_baseline)?;
+        let decision = decided(run, &contenders)?;
         let recommended = decision.case;
         let near = ranked.into_iter().filter(|case| is_near(case, recommended));
         let name = |case: &CaseReport| case.record.case.to_string();

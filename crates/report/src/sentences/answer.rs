@@ -1,16 +1,15 @@
-use writebench_model::{
-    Axes, Axis, Bytes, Contract, GOALS, Method, Naming, Prepare, RunRecord, RunStatus, SyncCall,
-    SyncFiles, TargetRecord,
-};
+use writebench_model::{Bytes, Contract, GOALS, RunRecord, RunStatus, TargetRecord};
 use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict, as_f64, grouped};
 
-use crate::numbers::{CaseReport, Estimate, by_contract, distinct, obstacle, usable};
+use crate::numbers::{
+    CaseReport, Decided, Estimate, by_contract, decided, distinct, is_baseline, obstacle, usable,
+};
 use crate::sentences::finding::{Finding, compared, goal, promised};
 use crate::sentences::latency::latency;
 use crate::sentences::metric::Metric;
 use crate::sentences::number::{NOTHING, TIMES, or_nothing, share};
 use crate::sentences::question::question;
-use crate::sentences::recommended::{Decision, decide, simpler};
+use crate::sentences::recommended::simpler;
 use crate::sentences::warning::case_sentence;
 use crate::sentences::words::{NAMED, capitalised, counted, counted_range, list};
 
@@ -88,7 +87,7 @@ impl ContractAnswer {
             .collect();
         let is_of_goal = cases.iter().all(|case| case.record.origin.suite() == GOALS);
         let decision = if is_of_goal {
-            decide(&cases, &run.settings, is_baseline)
+            decided(run, &cases)
         } else {
             None
         };
@@ -132,7 +131,7 @@ fn ranked_answer(
     others: &[&CaseReport],
     cases: usize,
     first: Option<&TargetRecord>,
-    decision: Option<Decision<'_>>,
+    decision: Option<Decided<'_>>,
 ) -> (Finding, String, String) {
     let Some(estimate) = &best.estimate else {
         return Default::default();
@@ -170,7 +169,7 @@ fn ranked_answer(
         _ if best.record.origin.suite() == GOALS => steps(best, others),
         _ => certainty(best, others),
     };
-    let bound = decision.as_ref().and_then(Decision::bound_in_words);
+    let bound = decision.as_ref().and_then(Decided::bound_in_words);
     let certainty = bound.map_or(certainty.clone(), |bound| {
         format!("{}. {certainty}", capitalised(&bound))
     });
@@ -293,37 +292,6 @@ fn worth(
     })
 }
 
-/// Plain `write`, or for a copy `read` and `write`, in chunks of the default size, with only the contract's
-/// demands.
-pub(crate) fn is_baseline(case: &CaseReport) -> bool {
-    let Some(known) = case.record.case.known() else {
-        return false;
-    };
-    let (axes, default) = (
-        known.axes(),
-        Axes::defaults(known.method().card().prepares[0]),
-    );
-    let is_asked_for = |axis: &Axis| match axis {
-        Axis::Size | Axis::Data | Axis::Source | Axis::Memory | Axis::Checksums | Axis::Origin => {
-            true
-        }
-        Axis::FileSize => true,
-        Axis::SyncFiles => matches!(axes.sync_files, SyncFiles::None | SyncFiles::Each),
-        Axis::Naming => matches!(axes.naming, Naming::Direct | Naming::Rename),
-        // A goal's baseline has fsync. A simpler winner may have fdatasync, with fewer rounds.
-        Axis::Sync if axes.sync.call == SyncCall::Fdatasync => case.record.origin.suite() != GOALS,
-        Axis::Sync => matches!(axes.sync.call, SyncCall::None | SyncCall::Fsync),
-        Axis::Prepare => axes.prepare == Prepare::Overwrite || axes.prepare == default.prepare,
-        // The question is how much is durable at a time.
-        Axis::Chunk if case.record.contract.durable_every_bytes.is_some() => true,
-        axis => axes.get(*axis) == default.get(*axis),
-    };
-    matches!(
-        known.method(),
-        Method::Write | Method::ReadWrite | Method::WriteFiles
-    ) && Axis::ALL.iter().all(is_asked_for)
-}
-
 pub(crate) fn plain(case: &CaseReport) -> &'static str {
     match case.record.case.known() {
         Some(known) if known.method().copies() => "plain read and write",
@@ -362,7 +330,7 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
 }
 
 /// Plain write is the answer to a goal.
-fn plain_beside(best: &CaseReport, others: &[&CaseReport], decision: &Decision<'_>) -> String {
+fn plain_beside(best: &CaseReport, others: &[&CaseReport], decision: &Decided<'_>) -> String {
     let verdicts: Vec<Verdict> = others.iter().map(|other| other.verdict_to(best)).collect();
     match decision.bound_percent().as_str() {
         _ if others.is_empty() => plain(best).to_owned(),

@@ -4,13 +4,14 @@ use writebench_model::Case;
 use writebench_stats::Rounds;
 
 use super::*;
-use crate::contest::{Rule, judged_by_round};
+use crate::contest::{JudgedSamples, Rule};
 
 /// A run of contests whose samples take `seconds`, plus a tenth of a second around them.
 struct World {
     plan: Vec<Case>,
     taken: Vec<Vec<SampleSummary>>,
     elapsed: Duration,
+    decisions: Vec<Decision>,
 }
 
 impl World {
@@ -60,7 +61,12 @@ fn run(goals: &[&[&str]], budget_s: Option<u64>, milliseconds: impl Fn(&Case) ->
             }
         }
     }
+    let target = PlannedTarget {
+        name: "/data".to_owned(),
+        ..PlannedTarget::default()
+    };
     World {
+        decisions: schedule.decisions(&taken, &[target]),
         plan,
         taken,
         elapsed,
@@ -94,6 +100,51 @@ fn a_slow_case_is_dropped_after_three_samples_and_the_slow_baseline_after_six() 
     assert_eq!(world.samples("pwrite"), 3);
     assert_eq!(world.samples("write"), 6);
     assert!(world.samples("write,chunk=4MiB") >= 6);
+}
+
+#[test]
+fn each_contest_with_samples_has_a_decision() {
+    let turn = Cell::new(1);
+    let time = |case: &Case| noisy(&turn, if has(case, "chunk=4MiB") { 1000 } else { 2000 });
+    let goals: &[&[&str]] = &[
+        &["write", "write,chunk=4MiB", "pwrite"],
+        &["write,sync=fsync", "pwrite,sync=fsync"],
+    ];
+    let world = run(goals, None, time);
+    let [buffered, durable] = world.decisions.as_slice() else {
+        panic!("{:?}", world.decisions)
+    };
+    let answer = buffered.answer.as_ref().unwrap();
+    assert_eq!(answer.case, "write,chunk=4MiB");
+    assert!(answer.bound() <= 1.02, "{answer:?}");
+    assert_eq!((buffered.target.as_str(), buffered.compared), ("/data", 3));
+    assert_eq!(
+        durable.contract,
+        Case::parse("write,sync=fsync").unwrap().contract()
+    );
+    assert!(run(goals, Some(0), time).decisions.is_empty());
+}
+
+#[test]
+fn a_decision_of_disturbed_samples_says_that_they_count() {
+    let plan = ["write", "pwrite"].map(|name| Case::parse(name).unwrap());
+    let contest = Contest::new(0, plan.into_iter().enumerate().collect(), Rule::default());
+    let targets = [PlannedTarget::default()];
+    let disturbed = |samples: u32, time_ns| -> Vec<SampleSummary> {
+        let sample = |round| SampleSummary {
+            is_disturbed: true,
+            ..SampleSummary::good(round, time_ns)
+        };
+        (0..samples).map(sample).collect()
+    };
+    let few = contest
+        .decision(&[disturbed(5, 1000), disturbed(5, 900)], &targets)
+        .unwrap();
+    assert_eq!((few.answer, few.counts_disturbed), (None, false));
+    let enough = contest
+        .decision(&[disturbed(6, 1000), disturbed(6, 900)], &targets)
+        .unwrap();
+    assert!(enough.counts_disturbed && enough.answer.is_some());
 }
 
 #[test]
@@ -131,7 +182,7 @@ fn an_answer_that_joins_late_is_compared_with_the_baseline() {
     };
     let world = run(&[&["write", "pwrite,threads=2"]], None, time);
     let samples: Vec<&[SampleSummary]> = world.taken.iter().map(Vec::as_slice).collect();
-    let rounds = Rounds::fit(&judged_by_round(&samples));
+    let rounds = Rounds::fit(&JudgedSamples::of(&samples).by_round);
     let is_candidate = |place: &usize| samples[*place].len() >= 6;
     let answer = (1..world.plan.len())
         .filter(is_candidate)

@@ -16,10 +16,9 @@ use crate::charts::{NamedChart, Point, Scale, Unit};
 use crate::formats::palette;
 use crate::numbers::{
     CaseReport, CompareError, ComparedCase, Comparison, Estimate, Figure, LatencyEstimate, PHASES,
-    distinct, grouped,
+    distinct, grouped, is_baseline,
 };
 use crate::sentences::Report;
-use crate::sentences::answer::is_baseline;
 use crate::sentences::finding;
 use crate::sentences::metric::{FILES, RECORDS, THROUGHPUT};
 use crate::sentences::or_nothing;

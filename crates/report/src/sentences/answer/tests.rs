@@ -1,6 +1,8 @@
 use super::*;
 use crate::Report;
-use writebench_model::{CaseRecord, Failure, Limit, LimitKind, Outcome, Phase, Sample};
+use writebench_model::{
+    CaseRecord, ContestAnswer, Failure, Limit, LimitKind, Outcome, Phase, Sample,
+};
 use writebench_testkit::{example_case, example_run, example_target};
 
 fn case(name: &str, write_ms: &[u64]) -> CaseRecord {
@@ -236,6 +238,36 @@ fn the_answer_to_a_goal_names_what_each_choice_contributes() {
         answer.certainty,
         "No other of the 4 methods compared is more than 1 % faster (95 %). With one choice less, you get 0.67 × the speed (0.65 – 0.68) with pwrite."
     );
+}
+
+/// Reports show what the scheduler decided, even if they would choose differently.
+#[test]
+fn a_recorded_decision_is_shown_and_never_made_again() {
+    let cases = [
+        ("write", SLOW),
+        ("pwrite,threads=2", FAST),
+        ("mmap,threads=2", AS_FAST),
+    ];
+    let mut run = on_data(cases.map(|(name, times)| of_goal(name, &times)).to_vec()).whole_run();
+    let [decision] = run.decisions.as_mut_slice() else {
+        panic!("{:?}", run.decisions)
+    };
+    assert_eq!(decision.answer.as_ref().unwrap().case, "pwrite,threads=2");
+    decision.answer = Some(ContestAnswer::new("mmap,threads=2".to_owned(), 1.07));
+    decision.compared = 9;
+    let answer = &Report::from_run(None, run.clone()).answers[0];
+    assert_eq!(answer.finding.case.as_deref(), Some("mmap,threads=2"));
+    assert!(
+        answer
+            .certainty
+            .starts_with("No other of the 9 methods compared is more than 7 % faster"),
+        "{}",
+        answer.certainty
+    );
+    run.decisions[0].answer = None;
+    let answer = &Report::from_run(None, run).answers[0];
+    assert_eq!(answer.finding.case, None);
+    assert!(answer.finding.description.starts_with(NO_ANSWER_YET));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 use writebench_model::Case;
 use writebench_stats::{Standings, as_f64};
 
-use crate::contest::judged_by_round;
+use crate::contest::JudgedSamples;
 use crate::figures::floor;
 use crate::race::{Candidate, Race, RaceLimits};
 use crate::schedule::{SampleSummary, Schedule as _, Spent};
@@ -129,7 +129,7 @@ impl World {
             .iter()
             .map(Vec::as_slice)
             .collect();
-        let standings = Standings::of(&judged_by_round(&samples));
+        let standings = Standings::of(&JudgedSamples::of(&samples).by_round);
         standings
             .leader((0..self.count()).filter(|&index| standings.can_answer(index)))
             .unwrap()

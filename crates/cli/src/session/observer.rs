@@ -1,0 +1,104 @@
+//! What happens at each step of the measurements: it is recorded, and the progress is shown.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use indicatif::ProgressBar;
+use writebench_model::{Bytes, Case, CaseRecord, RunEvent, Settings, distinct_rows};
+use writebench_runner::Hardware;
+
+use super::progress;
+use super::recorder::Recorder;
+use crate::output::Output;
+
+pub(super) struct Observer<'o, 'r> {
+    pub recorder: &'o mut Recorder<'r>,
+    /// Groups of rows that are recorded before their first sample.
+    pub deferred: &'o mut Vec<Vec<CaseRecord>>,
+    pub settings: &'o Settings,
+    pub hardware: &'o Hardware,
+    pub output: &'o Output,
+    pub bar: &'o ProgressBar,
+    pub time: TimeLimit,
+    /// Whether a sample was faster than the hardware's limit, which then was measured at a bad time.
+    pub is_limit_exceeded: bool,
+}
+
+/// When a run with a budget ends.
+#[derive(Clone, Copy)]
+pub(super) struct TimeLimit {
+    pub began: Instant,
+    /// Reserved for work after the samples.
+    pub set_aside: Duration,
+    /// None if the number of samples ends the run.
+    pub budget: Option<Duration>,
+}
+
+impl TimeLimit {
+    fn left(&self) -> Option<Duration> {
+        let spent = self.began.elapsed() + self.set_aside;
+        Some(self.budget?.saturating_sub(spent))
+    }
+}
+
+impl Observer<'_, '_> {
+    pub(super) fn observe(&mut self, event: RunEvent) -> Result<(), Box<dyn Error + Send + Sync>> {
+        match &event {
+            RunEvent::Started {
+                target,
+                case,
+                left,
+                written,
+            } => {
+                self.record_new_rows(*target, case, *written)?;
+                progress::started(self.bar, case, *left, self.time.left());
+            }
+            RunEvent::Sample { case, sample, .. } => {
+                let is_faster = |case| self.hardware.is_exceeded_by(case, sample);
+                self.is_limit_exceeded |= case.known().is_some_and(is_faster);
+                self.recorder.record(event)?;
+                self.bar.inc(1);
+            }
+            _ => self.recorder.record(event)?,
+        }
+        Ok(())
+    }
+
+    /// Records the rows that a case's first sample needs: those of its size or stage, or its own if it joins a contest.
+    fn record_new_rows(&mut self, target: usize, case: &Case, written: u64) -> Result<()> {
+        let is_row = |row: &CaseRecord| row.case.known() == Some(case);
+        let group = self
+            .deferred
+            .iter()
+            .position(|rows| rows.iter().any(is_row));
+        let Some(group) = group else {
+            return match self.recorder.run.row_of_contest(target, case) {
+                Some(row) => self.recorder.record(RunEvent::Case(row.into())),
+                None => Ok(()),
+            };
+        };
+        let rows = self.deferred.swap_remove(group);
+        // A search has its own words for the sizes of its stages.
+        if self.settings.search_bytes.is_none() {
+            let line = size_line(&rows, self.settings, written);
+            self.bar.suspend(|| self.output.note(&line));
+        }
+        rows.into_iter()
+            .try_for_each(|row| self.recorder.record(RunEvent::Case(row.into())))
+    }
+}
+
+fn size_line(rows: &[CaseRecord], settings: &Settings, written: u64) -> String {
+    let size = rows.iter().map(|row| row.contract.bytes).max().unwrap_or(0);
+    let round: u64 = distinct_rows(rows)
+        .map(|row| row.case.known().map_or(0, Case::bytes_written))
+        .sum();
+    let rounds = settings.samples;
+    let all = round.saturating_mul(rounds.into()).saturating_add(written);
+    format!(
+        "Files of {}: {rounds} rounds fit into the limits. About {} to write.",
+        Bytes(size).approximate(),
+        Bytes(all).approximate()
+    )
+}

@@ -1,0 +1,208 @@
+use std::time::Duration;
+
+use anyhow::Result;
+use writebench_model::{Case, RunRecord, SelectedCase, Settings, TargetRecord, path_text};
+use writebench_stats::distinct;
+
+use super::adaptive_size::{
+    count_goals, keep_different_work, leave_out_unfit, resized, size_of_goals, smallest_cases,
+};
+use super::cost::{Cost, least_free_bytes, most_unasked_bytes};
+use super::measuring::new_run;
+use super::plan::Plan;
+use super::scheduled::ScheduledCases;
+use super::target::{Target, check_and_claim};
+use crate::database;
+use crate::exit::Exit;
+use crate::export::Export;
+use crate::file_copy::FileCopy;
+use crate::global::Global;
+use crate::output::Output;
+use crate::selection;
+
+/// What a command line asks to measure in existing targets. `run` and `advise` understand their arguments as one of these.
+pub(crate) struct Request {
+    pub targets: Vec<Target>,
+    pub rows: Vec<SelectedCase>,
+    pub settings: Settings,
+    pub label: Option<String>,
+    pub copied: Option<FileCopy>,
+    /// The rows are the methods of goals, and each goal gets an answer.
+    pub answers_goals: bool,
+    /// The size of the largest files, if the budget may choose a smaller one.
+    pub largest: Option<u64>,
+    /// Whether to measure the limits of memory and device.
+    pub measures_limits: bool,
+    /// The user's limit for an answer of a target.
+    pub timeout: Option<Duration>,
+    pub destroy_data: bool,
+    /// The user agreed to write much.
+    pub yes: bool,
+    /// Only print what would be written.
+    pub dry_run: bool,
+}
+
+/// A limit of a run of all goals.
+const GOALS_MAX_BYTES: u64 = 20 << 30;
+/// Pays for a goal on a nearly full disk, whose files are removed after each sample.
+const LEAST_GOALS_BYTES: u64 = 1 << 30;
+
+impl Request {
+    pub(crate) fn measure(mut self, exports: &[Export], global: &Global) -> Result<Exit> {
+        let output = &global.output;
+        let free = free_disk_bytes(&self.targets);
+        if self.answers_goals {
+            self.fit_goals(free, output)?;
+        }
+        let records: Vec<TargetRecord> = self.targets.iter().map(Target::record).collect();
+        let left_out = nothing_durable(&records).filter(|_| self.answers_goals);
+        let mut run = new_run(
+            global,
+            self.label.take(),
+            self.settings.clone(),
+            &self.rows,
+            records,
+        );
+        let cases = selection::different_cases(&run.cases, global.ranks())?;
+        let schedule = self.schedule(&mut run, &cases, free)?;
+
+        let cost = self.cost(&cases, &run.settings, schedule.is_timed);
+        let smallest = self.smallest_cases(&cases);
+        let least = Cost {
+            cases: &smallest,
+            ..cost.clone()
+        };
+        least.check_max_bytes(0)?;
+        if self.dry_run {
+            output.results(&cost.dry_run()?)?;
+            return self.check_targets(&cases, output);
+        }
+        let copy_bytes = self.copied.as_ref().map(FileCopy::copy_bytes);
+        let notes: Vec<String> = left_out.into_iter().chain([cost.line()?]).collect();
+        let targets = check_and_claim(
+            std::mem::take(&mut self.targets),
+            &cases,
+            copy_bytes,
+            self.destroy_data,
+            output,
+        )?;
+        least.ask(self.yes, free)?;
+        let plan = Plan {
+            settings: run.settings.clone(),
+            limits_for: if self.measures_limits {
+                cases
+            } else {
+                Vec::new()
+            },
+            run,
+            resumed: None,
+            targets,
+            schedule,
+            copied: self.copied,
+            bytes_before: 0,
+            timeout: self.timeout,
+            notes,
+        };
+        let mut store = database::open(global.db.as_deref())?;
+        plan.execute(&mut store, exports, global)
+    }
+
+    /// Gives the goals files of one size, leaves out what does not fit, and limits the bytes.
+    fn fit_goals(&mut self, free_disk: Option<u64>, output: &Output) -> Result<()> {
+        let budget = self.settings.budget_ns.map(Duration::from_nanos);
+        if let (Some(largest), Some(budget)) = (self.largest, budget) {
+            let free = least_free_bytes(self.targets.iter().map(Target::space));
+            let size = size_of_goals(&self.rows, self.targets.len(), budget, free);
+            self.rows = resized(&self.rows, largest, size)?;
+        }
+        keep_different_work(&mut self.rows);
+        let notes = leave_out_unfit(&mut self.rows, &self.targets, self.largest.is_none())?;
+        notes.iter().for_each(|note| output.note(note));
+        if self.largest.is_some() && self.settings.max_bytes.is_none() {
+            let most = GOALS_MAX_BYTES.min(most_unasked_bytes(free_disk));
+            self.settings.max_bytes = Some(most.max(LEAST_GOALS_BYTES));
+        }
+        Ok(())
+    }
+
+    fn schedule(
+        &self,
+        run: &mut RunRecord,
+        cases: &[Case],
+        free_disk: Option<u64>,
+    ) -> Result<ScheduledCases> {
+        if self.answers_goals {
+            return Ok(ScheduledCases::for_goals(&self.rows, run, cases));
+        }
+        // Without --yes, an adaptive size needs no consent.
+        let unasked = (!self.yes).then(|| most_unasked_bytes(free_disk));
+        ScheduledCases::for_run(&self.rows, self.largest, run, cases, unasked)
+    }
+
+    fn cost<'r>(&self, cases: &'r [Case], settings: &'r Settings, is_timed: bool) -> Cost<'r> {
+        let spaces = self
+            .targets
+            .iter()
+            .map(|target| (path_text(target.path()), target.space()));
+        Cost {
+            cases,
+            settings,
+            spaces: spaces.collect(),
+            copy_bytes: self.copied.as_ref().map(FileCopy::copy_bytes),
+            image_bytes: 0,
+            is_sized: self.largest_of_suite().is_some(),
+            limits: self.measures_limits,
+            goals: (self.answers_goals && is_timed).then(|| count_goals(&self.rows)),
+        }
+    }
+
+    /// The budget of a suite chooses the size during the run, that of goals before it.
+    fn largest_of_suite(&self) -> Option<u64> {
+        self.largest.filter(|_| !self.answers_goals)
+    }
+
+    /// The cases with the smallest files that the budget may choose.
+    fn smallest_cases(&self, cases: &[Case]) -> Vec<Case> {
+        match self.largest_of_suite() {
+            Some(largest) => smallest_cases(&self.rows, largest),
+            None => cases.to_vec(),
+        }
+    }
+
+    /// What a dry run finds out about the targets.
+    fn check_targets(&self, cases: &[Case], output: &Output) -> Result<Exit> {
+        for target in &self.targets {
+            target.check_claim(self.destroy_data)?;
+        }
+        let copy_bytes = self.copied.as_ref().map(FileCopy::copy_bytes);
+        let checked = self
+            .targets
+            .iter()
+            .try_for_each(|target| target.check(cases, copy_bytes, &self.targets));
+        output.note_refusal(checked);
+        Ok(Exit::Ok)
+    }
+}
+
+/// Why no target makes anything durable.
+fn nothing_durable(targets: &[TargetRecord]) -> Option<String> {
+    let losses: Vec<String> = targets
+        .iter()
+        .filter_map(TargetRecord::loses_data)
+        .collect();
+    if losses.len() < targets.len() {
+        return None;
+    }
+    let different = distinct(losses.iter(), |why| *why);
+    let why: Vec<String> = different.into_iter().cloned().collect();
+    Some(format!(
+        "Left out the durable goals, because nothing is durable here: {}.",
+        why.join("; ")
+    ))
+}
+
+/// Only of disks: memory does not wear, and is free again after each sample.
+pub(crate) fn free_disk_bytes(targets: &[Target]) -> Option<u64> {
+    let is_disk = |target: &&Target| !target.record().environment.filesystem.is_in_memory();
+    least_free_bytes(targets.iter().filter(is_disk).map(Target::space))
+}

@@ -1,0 +1,52 @@
+//! What a contest found.
+
+use serde::{Deserialize, Serialize};
+
+use crate::contract::Contract;
+
+/// The result of a contest between the cases of one contract on one target.
+///
+/// The scheduler makes it once, from the samples that it took. Tables, pages and exports show it, and never choose again.
+/// Only runs of earlier versions, and runs that were killed, have none: there it is made when the run is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The target's name.
+    pub target: String,
+    pub contract: Contract,
+    /// None if the samples do not suffice.
+    pub answer: Option<ContestAnswer>,
+    /// How many cases have the samples to be better or worse than another one. The bound says nothing of the rest.
+    pub compared: u32,
+    /// Whether disturbed samples count, because too few others remain. Estimates of these cases use the same samples.
+    pub counts_disturbed: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContestAnswer {
+    /// The name of the case to use.
+    pub case: String,
+    /// With a probability of 95 %, no other compared case is faster by more than this, in millionths.
+    pub bound_ppm: u64,
+}
+
+impl ContestAnswer {
+    /// `bound` is a ratio of times of at least 1.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative, and saturating"
+    )]
+    pub fn new(case: String, bound: f64) -> Self {
+        let bound_ppm = ((bound - 1.0) * 1e6).round().max(0.0) as u64;
+        Self { case, bound_ppm }
+    }
+
+    /// As a ratio of times, of at least 1.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "bounds are far below 2^52 millionths"
+    )]
+    pub fn bound(&self) -> f64 {
+        1.0 + self.bound_ppm as f64 / 1e6
+    }
+}

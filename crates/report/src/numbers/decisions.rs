@@ -1,0 +1,190 @@
+//! What the contests of a run found.
+//!
+//! The scheduler decides and records it. Only a run without a record is decided here, from the same samples by the same
+//! [`Standings`]: one of an earlier version, or one that was killed.
+
+use writebench_model::{
+    Axes, Axis, Case, Content, ContestAnswer, Contract, Decision, GOALS, Method, Naming, Prepare,
+    RunRecord, Stage, SyncCall, SyncFiles,
+};
+use writebench_stats::{Standings, counts_disturbed, distinct, grouped};
+
+use crate::numbers::case::CaseReport;
+use crate::numbers::rounds::{Judged, times};
+
+/// A decision's answer, with its case.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Decided<'c> {
+    pub(crate) case: &'c CaseReport,
+    /// No other compared case is faster by more than this ratio, at 95 %.
+    pub(crate) bound: f64,
+    /// The cases with enough samples to be better or worse. The bound says nothing of the rest.
+    pub(crate) compared: u32,
+}
+
+/// What was decided about these cases, which belong to one contest on each target. Of several targets, that with the
+/// fastest answer counts. None without an answer.
+pub(crate) fn decided<'c>(run: &RunRecord, cases: &[&'c CaseReport]) -> Option<Decided<'c>> {
+    let answers = cases.iter().filter_map(|case| as_answer(run, case));
+    answers.min_by(|a, b| a.case.time_ns().total_cmp(&b.case.time_ns()))
+}
+
+/// None if the case is not the answer of its contest.
+fn as_answer<'c>(run: &RunRecord, case: &'c CaseReport) -> Option<Decided<'c>> {
+    let decision = run.decision(&case.record.target, &case.record.contract)?;
+    let answer = decision.answer.as_ref()?;
+    let is_answer = is_of_contest(case) && case.record.case.name() == answer.case;
+    (is_answer && case.is_ranked()).then(|| Decided {
+        case,
+        bound: answer.bound(),
+        compared: decision.compared,
+    })
+}
+
+/// Whether the case was measured in a contest, which decides.
+pub(crate) fn is_of_contest(case: &CaseReport) -> bool {
+    let origin = &case.record.origin;
+    origin.suite() == GOALS || origin.is_stage(Stage::Final)
+}
+
+/// Decides the contests of a run that has no record of its decisions.
+pub(crate) fn decide_now(run: &RunRecord, cases: &[CaseReport]) -> Vec<Decision> {
+    let of_contests: Vec<&CaseReport> = cases.iter().filter(|case| is_of_contest(case)).collect();
+    let baseline = of_contests
+        .iter()
+        .find(|case| case.record.origin.is_baseline());
+    let contests = grouped(of_contests.iter().copied(), |case| {
+        (
+            &case.record.target,
+            contract_of_contest(case, baseline.copied()),
+        )
+    });
+    contests
+        .into_iter()
+        .filter(|(_, cases)| cases.iter().any(|case| !case.record.samples.is_empty()))
+        .map(|((target, contract), cases)| {
+            // A case may be in several tables.
+            let cases = distinct(cases, |case| &case.name);
+            decide_contest(run, target, contract, &cases)
+        })
+        .collect()
+}
+
+/// The cases of a search may do more than its baseline, except that copies with shared blocks are compared with each other.
+fn contract_of_contest<'c>(case: &'c CaseReport, baseline: Option<&'c CaseReport>) -> &'c Contract {
+    match baseline {
+        Some(baseline) if case.record.contract.content != Content::SharedCopy => {
+            &baseline.record.contract
+        }
+        _ => &case.record.contract,
+    }
+}
+
+fn decide_contest(
+    run: &RunRecord,
+    target: &str,
+    contract: &Contract,
+    cases: &[&CaseReport],
+) -> Decision {
+    let able: Vec<&CaseReport> = cases
+        .iter()
+        .copied()
+        .filter(|case| !case.is_out())
+        .collect();
+    let counts_disturbed = counts_disturbed(able.iter().map(|case| sample_counts(case)));
+    let tables: Vec<Vec<(u32, f64)>> = able
+        .iter()
+        .map(|case| {
+            let record = &case.record;
+            times(
+                &Judged {
+                    record,
+                    counts_disturbed,
+                },
+                run.settings.objective,
+            )
+        })
+        .collect();
+    let standings = Standings::of(&tables);
+    let compared = (0..able.len())
+        .filter(|&place| standings.is_compared(place))
+        .count();
+    let rivals: Vec<(usize, Option<(u32, usize)>)> = (0..able.len())
+        .filter(|&place| is_rival(able[place], run))
+        .map(|place| (place, effort(able[place])))
+        .collect();
+    let answer = standings.answer(&rivals).and_then(|place| {
+        let name = able[place].record.case.name().to_owned();
+        Some(ContestAnswer::new(name, standings.bound(place)?))
+    });
+    Decision {
+        target: target.to_owned(),
+        contract: contract.clone(),
+        answer,
+        compared: u32::try_from(compared).unwrap_or(u32::MAX),
+        counts_disturbed,
+    }
+}
+
+/// The good samples, and how many of them were not disturbed.
+fn sample_counts(case: &CaseReport) -> (usize, usize) {
+    let calm = case
+        .good_samples()
+        .filter(|sample| sample.disturbed.is_none());
+    (case.good_samples().count(), calm.count())
+}
+
+/// Plain write is only a reference if the user's program cannot have it.
+fn is_rival(case: &CaseReport, run: &RunRecord) -> bool {
+    let is_allowed = |case: &Case| run.settings.allows(case, case);
+    !is_reference(case) || case.record.case.known().is_none_or(is_allowed)
+}
+
+/// None for plain write. A later version's case counts as the most complex.
+fn effort(case: &CaseReport) -> Option<(u32, usize)> {
+    if is_reference(case) {
+        return None;
+    }
+    let known = case.record.case.known();
+    Some(known.map_or((u32::MAX, usize::MAX), Case::complexity))
+}
+
+/// Whether a search recorded the case as its baseline, or the goal's baseline has this form.
+fn is_reference(case: &CaseReport) -> bool {
+    if case.record.origin.is_search() {
+        case.record.origin.is_baseline()
+    } else {
+        is_baseline(case)
+    }
+}
+
+/// Plain `write`, or for a copy `read` and `write`, in chunks of the default size, with only the contract's
+/// demands.
+pub(crate) fn is_baseline(case: &CaseReport) -> bool {
+    let Some(known) = case.record.case.known() else {
+        return false;
+    };
+    let (axes, default) = (
+        known.axes(),
+        Axes::defaults(known.method().card().prepares[0]),
+    );
+    let is_asked_for = |axis: &Axis| match axis {
+        Axis::Size | Axis::Data | Axis::Source | Axis::Memory | Axis::Checksums | Axis::Origin => {
+            true
+        }
+        Axis::FileSize => true,
+        Axis::SyncFiles => matches!(axes.sync_files, SyncFiles::None | SyncFiles::Each),
+        Axis::Naming => matches!(axes.naming, Naming::Direct | Naming::Rename),
+        // A goal's baseline has fsync. A simpler winner may have fdatasync, with fewer rounds.
+        Axis::Sync if axes.sync.call == SyncCall::Fdatasync => case.record.origin.suite() != GOALS,
+        Axis::Sync => matches!(axes.sync.call, SyncCall::None | SyncCall::Fsync),
+        Axis::Prepare => axes.prepare == Prepare::Overwrite || axes.prepare == default.prepare,
+        // The question is how much is durable at a time.
+        Axis::Chunk if case.record.contract.durable_every_bytes.is_some() => true,
+        axis => axes.get(*axis) == default.get(*axis),
+    };
+    matches!(
+        known.method(),
+        Method::Write | Method::ReadWrite | Method::WriteFiles
+    ) && Axis::ALL.iter().all(is_asked_for)
+}
