@@ -48,7 +48,7 @@ pub(crate) fn named_values<T: Copy + Send + Sync + 'static>(
     })
 }
 
-/// With the 53 bits that every reader of JSON keeps.
+/// The largest number that every reader of JSON keeps, of 53 bits.
 const MOST_SEED: u64 = (1 << 53) - 1;
 
 pub(crate) fn seed() -> impl TypedValueParser<Value = u64> {
@@ -64,7 +64,7 @@ pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// From 0% to below 100%, in millionths.
+/// Parses a share from 0% to below 100% into millionths.
 pub(crate) fn percent_in_ppm(text: &str) -> Result<u32, String> {
     let number = text
         .strip_suffix('%')

@@ -5,7 +5,7 @@ use writebench_model::Case;
 use crate::database;
 use crate::global::Global;
 
-/// For the comment of printed code, if the case is not durable on a target of the newest run.
+/// A sentence for the comment of printed code, if the case is not durable on a target of the newest run.
 pub(crate) fn for_code(case: &Case, global: &Global) -> Option<String> {
     let store = database::open_existing(global.db.as_deref()).ok()?;
     let number = store.runs().ok()?.last()?.number;

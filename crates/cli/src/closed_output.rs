@@ -35,7 +35,7 @@ extern "C" fn look() {
     }
 }
 
-/// Before a write to one of the two.
+/// Fails if the output with this number was closed. Called before each write.
 pub(crate) fn check(number: RawFd) -> io::Result<()> {
     let was_closed = if number == STDERR {
         &STDERR_WAS_CLOSED

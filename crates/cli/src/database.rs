@@ -83,7 +83,7 @@ pub(crate) fn open_existing(named: Option<&Path>) -> Result<Store> {
     open_if_there(&path)?.ok_or_else(none)
 }
 
-/// None if nothing is at the path.
+/// Opens the database, or returns None if nothing is at the path.
 pub(crate) fn open_if_there(path: &Path) -> Result<Option<Store>> {
     // A dangling link is refused like all links.
     let is_there = path.exists() || path.is_symlink();
@@ -104,7 +104,7 @@ pub(crate) fn note_next_commands(
     output.note(&format!("A page: writebench{database} report {run}"));
 }
 
-/// For a run of goals.
+/// Says how to print the answers of a run of goals as code.
 pub(crate) fn note_code(output: &Output, store: &Store) {
     output.note(&format!(
         "As code: writebench{} code --for GOAL --lang LANGUAGE",

@@ -32,7 +32,7 @@ pub(crate) fn earlier_finalists(
     )))
 }
 
-/// For cases that all have the same size.
+/// The name by which cases of one size are compared with those of another.
 pub(crate) fn name_without_size(case: &Case) -> String {
     RecordedCase::from(case.clone()).name_without(&[Axis::Size])
 }

@@ -42,7 +42,7 @@ pub(crate) enum Redirected {
 pub(crate) struct FileCopy {
     pub source: CopySource,
     to: Option<CopyDestination>,
-    // Without CLOEXEC, for child processes that open the files behind them.
+    // Held open without CLOEXEC, because child processes open the files behind them.
     _redirections: Vec<OwnedFd>,
 }
 
@@ -114,7 +114,7 @@ impl FileCopy {
         Ok(Self { to, ..copied })
     }
 
-    /// Without a destination.
+    /// The user's source for samples only. Nothing is copied to a destination.
     pub(crate) fn of_source(from: &Path) -> Result<Self> {
         Self::open(from, None, None, None)
     }

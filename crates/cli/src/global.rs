@@ -9,7 +9,7 @@ pub(crate) struct Global {
     pub db: Option<PathBuf>,
     pub output: Output,
     pub leader: OptionalLeader,
-    /// For completions and manual pages.
+    /// The command line, from which completions and manual pages are made.
     pub interface: fn() -> clap::Command,
 }
 
@@ -20,7 +20,7 @@ impl Global {
             .map_or(1, |leader| leader.borrow().size())
     }
 
-    /// None in a run of one rank.
+    /// The nodes of a run of several ranks.
     pub(crate) fn cluster(&self) -> Option<Cluster> {
         self.leader.as_ref().map(|leader| leader.borrow().cluster())
     }

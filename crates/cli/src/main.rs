@@ -71,7 +71,7 @@ struct Arguments {
     command: Command,
 }
 
-/// With the MPI library that this program is linked to.
+/// The version, and the MPI library that this program is linked to.
 static VERSION_TEXT: LazyLock<String> = LazyLock::new(|| {
     let library = ranks::library()
         .map(|library| format!(" ({library})"))
@@ -83,7 +83,7 @@ const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused 
     5 slower than --fail-if-slower allows, 6 advise without an answer, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless you write kB, MB or GB. \
     Rates are in decimal GB/s.";
 
-/// For a call without words.
+/// What is printed if the program is called without words.
 const FIRST_COMMANDS: &str = "\
 writebench finds the fastest way to write or copy a file on your disk, and proves it.
   writebench run .                  the fastest method for each goal, in this directory, in under a minute
@@ -120,28 +120,7 @@ fn with_enough_stack() -> Result<Exit> {
         Ok(arguments) => arguments,
         // The first rank reports the error for all. A launcher ends all ranks when one fails.
         Err(_) if launched.is_some_and(|launched| launched.rank > 0) => return Ok(Exit::Ok),
-        Err(error)
-            if error.use_stderr()
-                && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
-        {
-            let line = usage_errors::one_line(&error, &Arguments::command(), &words);
-            return Err(usage!("{line}"));
-        }
-        // `--help` and `--version` are results.
-        Err(error) => {
-            let exit = if error.use_stderr() {
-                Exit::Usage
-            } else {
-                Exit::Ok
-            };
-            let stream = if error.use_stderr() {
-                closed_output::STDERR
-            } else {
-                closed_output::STDOUT
-            };
-            let printed = closed_output::check(stream).and_then(|()| error.print());
-            return output::printed(printed, "standard output").map(|()| exit);
-        }
+        Err(error) => return not_parsed(&error, &words),
     };
     let leader = match (&arguments.command, launched) {
         // Only measuring takes several processes.
@@ -162,6 +141,22 @@ fn with_enough_stack() -> Result<Exit> {
         interface: Arguments::command,
     };
     Ok(end(arguments.command.run(&global)))
+}
+
+/// Prints `--help` and `--version`, which are results, and makes one line of an error.
+fn not_parsed(error: &clap::Error, words: &[OsString]) -> Result<Exit> {
+    let is_help = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if error.use_stderr() && !is_help {
+        let line = usage_errors::one_line(error, &Arguments::command(), words);
+        return Err(usage!("{line}"));
+    }
+    let (exit, stream) = if error.use_stderr() {
+        (Exit::Usage, closed_output::STDERR)
+    } else {
+        (Exit::Ok, closed_output::STDOUT)
+    };
+    let printed = closed_output::check(stream).and_then(|()| error.print());
+    output::printed(printed, "standard output").map(|()| exit)
 }
 
 /// Prints an error, and returns its exit.

@@ -14,7 +14,7 @@ pub(crate) const WORKER: &str = "worker";
 /// The argument of a worker, as JSON. Files are paths as text, with device and inode to detect a replaced one.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct WorkerPlan {
-    /// In the order of the run's targets.
+    /// The run's directories as text, with device and inode, in the order of its targets.
     pub directories: Vec<(String, [u64; 2])>,
     /// An exclusive descriptor of the device.
     pub device: Option<RawFd>,

@@ -7,7 +7,7 @@ use writebench_store::Store;
 
 use crate::exit::usage;
 
-/// In characters, for one line.
+/// The most characters of a label, so that it fits into one line.
 const LONGEST_LABEL: usize = 200;
 
 /// A label must differ from a run's number, a file, and a list of labels.
@@ -30,7 +30,7 @@ pub(crate) fn label(text: &str) -> Result<String, &'static str> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunName {
     Number(i64),
-    /// Of one run or several.
+    /// The label of one run or several.
     Label(String),
     /// An exported run.
     File(PathBuf),
@@ -60,7 +60,7 @@ impl fmt::Display for RunName {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunSelector {
     pub run: RunName,
-    /// None for all targets.
+    /// The only target to show. None for all of them.
     pub target: Option<String>,
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn run_names(text: &str) -> Result<Box<[RunSelector]>, &'static str> 
 }
 
 impl RunName {
-    /// At least one number, the newest last.
+    /// The numbers of the runs, at least one, the newest last.
     pub(crate) fn numbers(&self, store: &Store) -> Result<Vec<i64>> {
         let numbers = match self {
             // A later step reports a missing one.

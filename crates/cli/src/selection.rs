@@ -1,4 +1,4 @@
-//! From `--suite`, `--case` and overrides to cases.
+//! Makes cases of `--suite`, `--case` and the values that replace theirs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -37,7 +37,7 @@ pub(crate) struct SelectionArguments {
     /// All usual goals if empty.
     #[arg(skip)]
     pub goals: Vec<Goal>,
-    /// Of these goals.
+    /// The goals whose methods are measured.
     #[arg(skip)]
     pub constraints: Vec<Constraint>,
     #[arg(skip)]
@@ -62,7 +62,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// For a run of the user's programs only.
+    /// The selection of a run of the user's programs only.
     pub(crate) fn without_cases() -> Self {
         Self {
             rows: Vec::new(),
@@ -144,13 +144,14 @@ pub(crate) fn rows(
     ranks: &[u32],
 ) -> Result<Selection> {
     let mut overrides = overrides(selection, cold)?;
-    if !ranks.is_empty() && overrides.iter().all(|(axis, _)| *axis != Axis::Ranks) {
+    let has_ranks = overrides.iter().any(|(axis, _)| *axis == Axis::Ranks);
+    if !ranks.is_empty() && !has_ranks {
         overrides.push((Axis::Ranks, ranks.iter().map(ToString::to_string).collect()));
     }
     let of_copies = with_length(&overrides, copied)?;
-    let (mut rows, mut notes, mut samples) = (Vec::new(), Vec::new(), SAMPLES);
+    let mut selected = Selection::without_cases();
     if selection.is_empty() && copied.is_none() {
-        (rows, notes) = goal_rows(selection, &overrides)?;
+        (selected.rows, selected.notes) = goal_rows(selection, &overrides)?;
     }
     let default = (selection.is_empty() && copied.is_some()).then_some(COPY);
     for name in selection.suite.iter().map(String::as_str).chain(default) {
@@ -160,59 +161,78 @@ pub(crate) fn rows(
         } else {
             &overrides
         };
-        let of_suite = suite.rows(overrides, block_size_bytes)?;
-        let grows = suite.size_is_per_rank && overrides.iter().all(|(axis, _)| *axis != Axis::Size);
-        for row in of_suite.rows {
-            rows.push(if grows { with_size_per_rank(row)? } else { row });
-        }
-        samples = samples.max(suite.samples.unwrap_or(SAMPLES));
-        notes.extend(
-            of_suite
-                .left_out
-                .iter()
-                .map(|(label, error)| format!("Left out '{label}': {error}")),
-        );
+        selected.add_suite(suite, overrides, block_size_bytes)?;
     }
     for name in &selection.case {
-        let overrides = if copies(name.split(',').next().unwrap_or_default()) {
-            &of_copies
-        } else {
-            &overrides
-        };
-        for case in named_cases(name, overrides)? {
+        let is_copy = copies(name.split(',').next().unwrap_or_default());
+        let overrides = if is_copy { &of_copies } else { &overrides };
+        selected.add_cases(named_cases(name, overrides)?);
+    }
+    selected.notes.extend(same_calls(&selected.rows));
+    let cases = selected.rows.iter().map(|row| &row.case);
+    check_records(&selection.record, cases)?;
+    check_axes(&selected.rows, &overrides, ranks)?;
+    let any_copies = selected.rows.iter().any(|row| row.case.method().copies());
+    ensure!(
+        copied.is_none() || any_copies,
+        usage!("no selected case copies a file. Add --suite copy, or leave out --from")
+    );
+    Ok(selected)
+}
+
+impl Selection {
+    fn add_suite(
+        &mut self,
+        suite: &Suite,
+        overrides: &Overrides,
+        block_size_bytes: u64,
+    ) -> Result<()> {
+        let of_suite = suite.rows(overrides, block_size_bytes)?;
+        let has_size = overrides.iter().any(|(axis, _)| *axis == Axis::Size);
+        for row in of_suite.rows {
+            self.rows.push(if suite.size_is_per_rank && !has_size {
+                with_size_per_rank(row)?
+            } else {
+                row
+            });
+        }
+        self.samples = self.samples.max(suite.samples.unwrap_or(SAMPLES));
+        for (label, error) in of_suite.left_out {
+            self.notes.push(format!("Left out '{label}': {error}"));
+        }
+        Ok(())
+    }
+
+    /// Adds a row for each case that has none by its name.
+    fn add_cases(&mut self, cases: Vec<Case>) {
+        for case in cases {
             let row = SelectedCase {
                 origin: CaseOrigin::named(),
                 label: None,
                 case,
             };
-            if rows.contains(&row) {
-                continue;
+            if !self.rows.contains(&row) {
+                self.rows.push(row);
             }
-            rows.push(row);
         }
     }
-    notes.extend(same_calls(&rows));
-    check_records(&selection.record, rows.iter().map(|row| &row.case))?;
+}
+
+/// # Errors
+/// An option sets an axis that no selected case has.
+fn check_axes(rows: &[SelectedCase], overrides: &Overrides, ranks: &[u32]) -> Result<()> {
+    let is_unused = |axis: Axis| rows.iter().all(|row| !row.case.method().has_axis(axis));
+    // The launcher, not the user, sets the number of ranks.
     let mut asked = overrides
         .iter()
-        .filter(|(axis, _)| *axis != Axis::Ranks || ranks.is_empty());
-    if let Some((axis, _)) =
-        asked.find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis)))
-    {
-        return Err(usage!(
+        .map(|(axis, _)| *axis)
+        .filter(|axis| *axis != Axis::Ranks || ranks.is_empty());
+    match asked.find(|axis| is_unused(*axis)) {
+        None => Ok(()),
+        Some(axis) => Err(usage!(
             "no selected case has the axis '{axis}'. `writebench list methods` shows the axes of each method"
-        ));
+        )),
     }
-    let copies = copied.is_none() || rows.iter().any(|row| row.case.method().copies());
-    ensure!(
-        copies,
-        usage!("no selected case copies a file. Add --suite copy, or leave out --from")
-    );
-    Ok(Selection {
-        rows,
-        notes,
-        samples,
-    })
 }
 
 /// Cases that are asked for by name are measured by that name, also if another one makes the same calls.
@@ -334,7 +354,7 @@ fn usual_bytes(goal: Goal) -> Result<u64> {
     Ok(Space::for_goal(goal, &[])?.baseline.axes().size_bytes)
 }
 
-/// None if the goal cannot have these values.
+/// The goal's space with these values. None if the goal cannot have them.
 fn space_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Result<Option<Space>> {
     let value = |wanted| {
         values

@@ -56,7 +56,7 @@ pub(crate) fn stop_on_signals() -> Result<()> {
     Ok(())
 }
 
-/// For a worker or a target helper, which only its supervisor ends.
+/// Ignores signals from the terminal in a worker or a target helper, which only its supervisor ends.
 pub(crate) fn obey_supervisor_only() -> Result<()> {
     // A core file of a crash (SIGBUS is an outcome) would hold the source's data.
     let no_core = Rlimit {

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
 use writebench_model::{Axis, built_in_suites, is_slip};
 use writebench_report::quoted;
 
@@ -52,7 +52,7 @@ fn cause(error: &clap::Error) -> String {
     }
 }
 
-/// Without the words of Rust's parsers.
+/// Replaces the words of Rust's parsers.
 fn in_words(text: &str) -> String {
     [
         ("invalid digit found in string", "expected a whole number"),
@@ -135,64 +135,23 @@ fn texts(error: &clap::Error, kind: ContextKind) -> Vec<&str> {
 
 /// A command line for mistakes that resemble nothing: words of other programs, or a forgotten word.
 fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Option<String> {
-    let command = path.last()?;
-    let text = |kind| texts(error, kind).first().copied();
-    let argument = |long: &str| {
-        command
-            .get_arguments()
-            .find(|argument| argument.get_long() == Some(long))
-    };
+    let command = *path.last()?;
     match error.kind() {
         ErrorKind::UnknownArgument => {
-            let option = text(ContextKind::InvalidArg)?;
-            meant::option(option, value_of(option, words), &|long| {
-                argument(long).is_some()
-            })
-            .or_else(|| of_another_command(option, path, words))
+            let option = first_text(error, ContextKind::InvalidArg)?;
+            let has_option = |long: &str| argument(command, long).is_some();
+            meant::option(option, value_of(option, words), &has_option)
+                .or_else(|| of_another_command(option, path, words))
         }
-        ErrorKind::InvalidValue => {
-            let option = text(ContextKind::InvalidArg)?.split(' ').next()?;
-            let (value, valid) = (
-                text(ContextKind::InvalidValue)?,
-                texts(error, ContextKind::ValidValue),
-            );
-            if value == "all" && option == "--suite" {
-                return Some(format!("{option} {}", valid.join(",")));
-            }
-            if value.contains(',') {
-                return several(argument(option.strip_prefix("--")?)?, value);
-            }
-            let ours = meant(value, |ours| valid.contains(&ours))?;
-            Some(if option.starts_with('-') {
-                format!("{option} {ours}")
-            } else {
-                format!("'{ours}'")
-            })
-        }
-        ErrorKind::MissingRequiredArgument => {
-            let missing = text(ContextKind::InvalidArg)?.split(' ').next()?;
-            let values = argument(missing.strip_prefix("--")?)?.get_possible_values();
-            let values: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
-            let given: Vec<_> = words
-                .iter()
-                .map(|word| quoted(&word.to_string_lossy()))
-                .collect();
-            let line = || {
-                format!(
-                    "`writebench {} {missing} {}`",
-                    given.join(" "),
-                    values.join("|")
-                )
-            };
-            (!values.is_empty()).then(line)
-        }
+        ErrorKind::InvalidValue => valid_value(error, command),
+        ErrorKind::MissingRequiredArgument => missing_argument(error, command, words),
         ErrorKind::InvalidSubcommand if command.get_name() == "list" => {
-            let word = text(ContextKind::InvalidSubcommand)?;
+            let word = first_text(error, ContextKind::InvalidSubcommand)?;
             let is_suite = built_in_suites().iter().any(|suite| suite.name == word);
             is_suite.then(|| format!("`writebench list cases {word}`"))
         }
         ErrorKind::InvalidSubcommand if path.len() == 1 => {
-            let word = text(ContextKind::InvalidSubcommand)?;
+            let word = first_text(error, ContextKind::InvalidSubcommand)?;
             if let Some(ours) = meant(word, |ours| command.find_subcommand(ours).is_some()) {
                 return Some(format!("`writebench {ours}`"));
             }
@@ -202,6 +161,58 @@ fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Opt
         }
         _ => None,
     }
+}
+
+fn first_text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    texts(error, kind).first().copied()
+}
+
+fn argument<'c>(command: &'c Command, long: &str) -> Option<&'c Arg> {
+    command
+        .get_arguments()
+        .find(|argument| argument.get_long() == Some(long))
+}
+
+/// The accepted value that an unknown one means.
+fn valid_value(error: &clap::Error, command: &Command) -> Option<String> {
+    let option = first_text(error, ContextKind::InvalidArg)?
+        .split(' ')
+        .next()?;
+    let value = first_text(error, ContextKind::InvalidValue)?;
+    let valid = texts(error, ContextKind::ValidValue);
+    if value == "all" && option == "--suite" {
+        return Some(format!("{option} {}", valid.join(",")));
+    }
+    if value.contains(',') {
+        return several(argument(command, option.strip_prefix("--")?)?, value);
+    }
+    let ours = meant(value, |ours| valid.contains(&ours))?;
+    Some(if option.starts_with('-') {
+        format!("{option} {ours}")
+    } else {
+        format!("'{ours}'")
+    })
+}
+
+/// The given command line with the missing option and its possible values.
+fn missing_argument(error: &clap::Error, command: &Command, words: &[OsString]) -> Option<String> {
+    let missing = first_text(error, ContextKind::InvalidArg)?
+        .split(' ')
+        .next()?;
+    let values = argument(command, missing.strip_prefix("--")?)?.get_possible_values();
+    if values.is_empty() {
+        return None;
+    }
+    let values: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+    let given: Vec<String> = words
+        .iter()
+        .map(|word| quoted(&word.to_string_lossy()))
+        .collect();
+    Some(format!(
+        "`writebench {} {missing} {}`",
+        given.join(" "),
+        values.join("|")
+    ))
 }
 
 /// `--for wal --for copy` for `--for wal,copy`.

@@ -22,7 +22,7 @@ pub struct OfSize {
 pub struct AdaptiveSize {
     // Each case belongs to only one of these.
     pass: OfSize,
-    // In descending order.
+    // The largest size first.
     sizes: Vec<OfSize>,
     budget: Option<Duration>,
     max_bytes: Option<u64>,

@@ -32,7 +32,7 @@ pub trait Coordinator {
     /// Starts that many ranks on their shares, this one first.
     fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankRole)>;
 
-    /// In the order of the ranks, in times of this rank's clock.
+    /// Collects the reports of all ranks in their order, with times of this rank's clock.
     fn gather(&mut self, own: Report) -> io::Result<Vec<Report>>;
 }
 

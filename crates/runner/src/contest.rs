@@ -11,7 +11,7 @@ use std::sync::Arc;
 use writebench_model::{Case, Content, ContestAnswer, Decision};
 use writebench_stats::{Standings, as_f64, counts_disturbed};
 
-use crate::order::PlannedCase;
+use crate::round_order::PlannedCase;
 use crate::schedule::SampleSummary;
 use crate::supervise::PlannedTarget;
 
@@ -36,9 +36,9 @@ impl fmt::Debug for Rule {
 #[derive(Debug, Clone)]
 pub struct Contest {
     target: usize,
-    // With their positions in the plan, the baseline first.
+    // The position of each case in the plan, and the case. The baseline is the first.
     cases: Vec<(usize, Case)>,
-    // The places, in `cases`, of those that get a sample in the next block.
+    // The indices, in `cases`, of those that get a sample in the next block.
     alive: Vec<usize>,
     rule: Rule,
     blocks: usize,

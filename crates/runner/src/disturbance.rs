@@ -15,12 +15,12 @@ pub struct Disturbance {
 }
 
 impl Disturbance {
-    /// Of a probe to the usual time.
+    /// A probe that takes so many times the usual time was disturbed.
     pub const SLOW_PROBE: f64 = 1.5;
-    /// Of a sample's time.
+    /// A sample is disturbed if the hypervisor took this share of its time.
     pub const STEAL: f64 = 0.1;
     const STEAL_LEAST_NS: u64 = 30_000_000;
-    /// Of a sample's bytes.
+    /// A sample is disturbed if free memory of this share of its bytes was returned to the hypervisor.
     pub const GIVEN_BACK: f64 = 0.1;
     const GIVEN_BACK_LONGEST_NS: u64 = 1_000_000_000;
 

@@ -16,7 +16,7 @@ pub struct GatedRounds {
 }
 
 impl GatedRounds {
-    /// None without `--fail-if-slower`.
+    /// The schedule for `--fail-if-slower`. None in a run without that option.
     pub fn for_settings(settings: &Settings, targets: usize) -> Option<Self> {
         let limit = f64::from(settings.fail_if_slower_ppm?) / 1e6;
         let [fewest, most] =
@@ -30,7 +30,7 @@ impl GatedRounds {
         })
     }
 
-    /// Of the case and of its baseline.
+    /// How many more samples a case and its baseline want.
     fn still_wanted(
         &self,
         baseline: &[SampleSummary],

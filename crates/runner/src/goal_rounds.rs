@@ -11,7 +11,7 @@ use writebench_model::{Decision, Settings};
 use writebench_stats::{as_f64, median};
 
 use crate::contest::{Contest, State};
-use crate::order::PlannedCase;
+use crate::round_order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
 use crate::supervise::PlannedTarget;
 
@@ -26,7 +26,7 @@ pub struct GoalRounds {
     current: usize,
     // The positions in the plan that the block measures, with the samples that each has at the end.
     block: Vec<(usize, usize)>,
-    // At the last call.
+    // What was spent at the last call of `wanted`.
     spent: Spent,
     samples: usize,
     // The cases of the plan, also those that joined.
@@ -37,9 +37,9 @@ pub struct GoalRounds {
 
 #[derive(Debug)]
 struct GoalProgress {
-    // On each target, in the same blocks.
+    // One for each target. Their cases are measured in the same blocks.
     contests: Vec<Contest>,
-    // Of each sample, with everything around it.
+    // The time of each sample, with everything around it.
     sample_seconds: Vec<f64>,
     is_left_out: bool,
 }
@@ -64,7 +64,8 @@ impl GoalRounds {
         }
     }
 
-    /// Without limits of its own. Each answer has at least `fewest` samples.
+    /// Goals that end when all are decided, because the caller watches the limits. Each answer has at least `fewest`
+    /// samples.
     pub(crate) fn until_decided(goals: Vec<Vec<Contest>>, fewest: u32) -> Self {
         let progress = |contests| GoalProgress {
             contests,
@@ -113,7 +114,7 @@ impl GoalRounds {
         }
     }
 
-    /// None if no goal needs more samples.
+    /// The goal of the next block. None if no goal needs more samples.
     fn next_goal(&mut self) -> Option<usize> {
         for goal in 0..self.goals.len() {
             let progress = &self.goals[goal];
@@ -182,7 +183,7 @@ impl GoalProgress {
         median(&self.sample_seconds).unwrap_or(0.0)
     }
 
-    /// On all targets, until it has the least number.
+    /// The samples that the goal lacks on all targets together, until it has the least number.
     fn samples_left(&self) -> f64 {
         let least = LEAST_SAMPLES * self.contests.len();
         as_f64(least.saturating_sub(self.sample_seconds.len()) as u64)

@@ -16,17 +16,18 @@ use crate::error::RunnerError;
 use crate::worker::RequestOutcome;
 use crate::workers::Workers;
 
-/// For all limits of each target with a measured device. A share of the time limit if that is less.
+/// The most time for all limits of one target with a measured device. A run with a short budget takes a share of that
+/// instead.
 const MOST_TIME: Duration = Duration::from_secs(2);
 const BUDGET_SHARE: u32 = 20;
-/// Without `--timeout`.
+/// The deadline of a measurement if the user gave no `--timeout`.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Twice the size of the caches of nearly every CPU.
 const MOST_MEMORY_BYTES: u64 = 256 << 20;
 /// Little time reduces the copied memory to a byte per nanosecond, but not below this.
 const LEAST_MEMORY_BYTES: u64 = 16 << 20;
 const MOST_FILE_BYTES: u64 = 256 << 20;
-/// For a device, even if all cases are smaller.
+/// The least file that measures a device, even if all cases are smaller.
 const LEAST_FILE_BYTES: u64 = 64 << 20;
 const FILES: u64 = 2;
 
@@ -40,7 +41,7 @@ pub struct Hardware {
     devices: Vec<Vec<Limit>>,
     bytes_written: u64,
     device_bytes: u64,
-    // In addition to the time of the measurement.
+    // How long a measurement may take beyond its own time.
     timeout: Duration,
 }
 
@@ -52,69 +53,75 @@ impl Hardware {
         settings: &Settings,
         targets: &[Option<Space>],
     ) -> Result<Self, RunnerError> {
+        let timeout = settings
+            .timeout_ns
+            .map_or(TIMEOUT, |limit| Duration::from_nanos(limit).min(TIMEOUT));
         let mut hardware = Self {
             devices: vec![Vec::new(); targets.len()],
-            timeout: settings
-                .timeout_ns
-                .map_or(TIMEOUT, |limit| Duration::from_nanos(limit).min(TIMEOUT)),
+            timeout,
             ..Self::default()
         };
         // One node's hardware does not limit cases of several ranks.
-        let has_data =
-            |case: &&Case| case.contract().content.has_own_bytes() && case.axes().ranks == 1;
         let (cached, beyond): (Vec<&Case>, Vec<&Case>) = cases
             .iter()
-            .filter(has_data)
+            .filter(|case| case.contract().content.has_own_bytes() && case.axes().ranks == 1)
             .partition(|case| case.contract().durability == Durability::Cached);
-        let most_memory = (writebench_probe::available_memory_bytes()? / 8).min(MOST_MEMORY_BYTES);
-        let mut largest: BTreeMap<u32, u64> = BTreeMap::new();
-        for axes in cached.iter().map(|case| case.axes()) {
-            let largest = largest.entry(axes.threads).or_default();
-            *largest = axes.size_bytes.max(*largest);
-        }
-        for (threads, largest) in largest {
-            let bytes = largest.min(most_memory).max(u64::from(threads));
-            let memory = LimitedHardware::Memory { threads, bytes };
-            hardware.requests.push(LimitRequest {
-                hardware: memory,
-                target: 0,
-                time_ns: 0,
-            });
-        }
+        hardware.ask_for_memory(&cached)?;
         if let Some(largest) = beyond.iter().map(|case| case.axes().size_bytes).max() {
-            let all = cases.iter().map(Case::bytes_written).sum::<u64>();
-            let all = all
+            let round = cases.iter().map(Case::bytes_written).sum::<u64>();
+            let all = round
                 .saturating_mul(u64::from(settings.samples))
                 .saturating_mul(targets.len() as u64);
             for (target, space) in targets.iter().enumerate() {
                 hardware.ask_for_device(target, file_bytes(space.as_ref(), largest), settings, all);
             }
         }
-        let budget = settings
-            .budget_ns
-            .map(|budget| Duration::from_nanos(budget) / BUDGET_SHARE);
-        let devices = if beyond.is_empty() {
-            1
-        } else {
-            targets.len().max(1)
-        };
-        let most = MOST_TIME * u32::try_from(devices).unwrap_or(u32::MAX);
-        let time = budget.map_or(most, |budget| budget.min(most));
-        let each = time / 2 / u32::try_from(hardware.requests.len().max(1)).unwrap_or(u32::MAX);
-        let each_ns = nanoseconds(each);
-        for request in &mut hardware.requests {
+        let measured_devices = if beyond.is_empty() { 0 } else { targets.len() };
+        hardware.divide_time(settings, measured_devices);
+        Ok(hardware)
+    }
+
+    /// Asks for a copy in memory by each number of threads that a cached case has.
+    fn ask_for_memory(&mut self, cached: &[&Case]) -> Result<(), RunnerError> {
+        let most_bytes = (writebench_probe::available_memory_bytes()? / 8).min(MOST_MEMORY_BYTES);
+        let mut largest_of_threads: BTreeMap<u32, u64> = BTreeMap::new();
+        for case in cached {
+            let axes = case.axes();
+            let largest = largest_of_threads.entry(axes.threads).or_default();
+            *largest = axes.size_bytes.max(*largest);
+        }
+        for (threads, largest) in largest_of_threads {
+            let bytes = largest.min(most_bytes).max(u64::from(threads));
+            self.requests.push(LimitRequest {
+                hardware: LimitedHardware::Memory { threads, bytes },
+                target: 0,
+                time_ns: 0,
+            });
+        }
+        Ok(())
+    }
+
+    /// Gives each request an equal share of the time, and fewer bytes of memory if the share is short.
+    fn divide_time(&mut self, settings: &Settings, measured_devices: usize) {
+        let devices = u32::try_from(measured_devices.max(1)).unwrap_or(u32::MAX);
+        let most = MOST_TIME * devices;
+        let budget = settings.budget_ns.map(Duration::from_nanos);
+        let time = budget.map_or(most, |budget| most.min(budget / BUDGET_SHARE));
+        let requests = u32::try_from(self.requests.len().max(1)).unwrap_or(u32::MAX);
+        // Each is measured twice, before the samples and after them.
+        let each_ns = nanoseconds(time / 2 / requests);
+        for request in &mut self.requests {
             request.time_ns = each_ns;
             if let LimitedHardware::Memory { bytes, .. } = &mut request.hardware {
                 *bytes = (*bytes).min(each_ns.max(LEAST_MEMORY_BYTES));
             }
         }
-        Ok(hardware)
     }
 
     /// `all` are the bytes of all samples.
     fn ask_for_device(&mut self, target: usize, file_bytes: u64, settings: &Settings, all: u64) {
         let most_bytes = file_bytes * FILES;
-        // Before and after.
+        // The limits are measured before the samples and after them.
         let needed = self.bytes().saturating_add(most_bytes * 2);
         if settings
             .max_bytes
@@ -263,7 +270,7 @@ impl Hardware {
 }
 
 fn file_bytes(space: Option<&Space>, largest: u64) -> u64 {
-    // Only the cases' area.
+    // Only the part of the device that the cases overwrite.
     let Some(space) = space else {
         return largest.min(MOST_FILE_BYTES);
     };

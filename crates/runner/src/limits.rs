@@ -14,7 +14,7 @@ use crate::error::RunnerError;
 const WORKER_BYTES: u64 = (2 * 2 + 22) << 20;
 /// A worker's thread, mostly in the kernel.
 const THREAD_BYTES: u64 = 64 << 10;
-/// In the worker, before and after the clock.
+/// What the worker remembers of each file of a set, before and after the clock.
 const FILE_OF_SET_BYTES: u64 = 512;
 
 /// Checks that every case's source and the worker fit into memory, with `beside_bytes` of other files and

@@ -20,11 +20,11 @@ use writebench_stats::as_f64;
 
 use self::posterior::{Acquisition, LearntKernel, Posterior};
 use crate::contest::{Contest, Rule, has_failed};
-use crate::costs::Costs;
-use crate::figures::{FEWEST_TO_LOSE, counted, floor};
 use crate::goal_rounds::GoalRounds;
-use crate::order::PlannedCase;
+use crate::round_order::PlannedCase;
+use crate::sample_costs::Costs;
 use crate::schedule::{SampleSummary, Schedule, Spent};
+use crate::search_samples::{FEWEST_TO_LOSE, counted, floor};
 use crate::supervise::PlannedTarget;
 
 mod coordinates;
@@ -48,7 +48,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// On a level of the screening or, after those, at that size of the final.
+    /// The position of the candidate's case on a level of the screening, or after those levels, at that size of the final.
     fn case(&self, level: usize, size: usize) -> usize {
         self.screening
             .get(level)
@@ -82,16 +82,16 @@ pub struct Race {
     wanted: Vec<usize>,
 }
 
-/// In the final, without the baseline.
+/// The most candidates in the final, beside the baseline.
 const FINALISTS: usize = 4;
 const LEAST_FINALISTS: usize = 2;
-/// Of the time, the check included.
+/// The share of the time that the screening may take, with its check at the size of the final.
 const SCREENING_SHARE: f64 = 0.5;
-/// Of the screening's time. The levels divide the rest.
+/// The share of the screening's time that its check may take. The levels divide the rest.
 const CHECK_SHARE: f64 = 0.4;
 /// The final's planned share of its time: its samples may be slower than the screening suggests.
 const TIME_RESERVE: f64 = 0.85;
-/// In budgets. No sample begins that would end later.
+/// No sample begins that would end later than this, as a multiple of the budget.
 const MOST_OF_BUDGET: f64 = 1.05;
 /// The first candidates on every level.
 const SCOUTS: usize = 8;
@@ -105,7 +105,8 @@ const MOST_SCREENED: usize = 3;
 const BATCHES: usize = 3;
 const LEAST_BATCH: usize = 4;
 const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
-/// For the limits: more than the minimum, because a disturbed sample does not count in its round.
+/// The rounds of a final that the limits must pay for: more than the minimum, because a disturbed sample does not count
+/// in its round.
 const PLANNED_ROUNDS: usize = 8;
 
 impl Race {
@@ -130,7 +131,7 @@ impl Race {
         race
     }
 
-    /// Of simpler forms of the winner.
+    /// Lets only those simpler forms of the winner join that the rule allows.
     pub fn ruled_by(self, rule: Rule) -> Self {
         Self { rule, ..self }
     }
@@ -279,7 +280,7 @@ impl Race {
         self.case_of(index).contract().content == Content::SharedCopy
     }
 
-    /// With the largest files.
+    /// The candidate's case with the largest files.
     fn case_of(&self, index: usize) -> &Case {
         &self.cases[self.candidates[index].finals[0]]
     }

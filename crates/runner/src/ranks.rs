@@ -21,58 +21,12 @@ impl Report {
         (rank, role): (RankName, RankRole),
         communicator: &mut dyn Communicator,
     ) -> Self {
-        let round = share.request.round;
         let mut report = Self {
             rank,
             ..Self::default()
         };
-        let mut sample = share.request.clone();
-        if role.rank > 0 {
-            // The request has the device and the files of the first rank's node.
-            sample.device_number = None;
-            sample.cpu_stats = workers.cpu_stats().unwrap_or_default();
-        }
-        let request = RankSampleRequest { sample, role };
-        let (target, mut is_over) = (share.request.target, false);
-        let answer = if share.is_of_mpi {
-            let taken = communicator.run_sample(request);
-            is_over = taken.is_ok();
-            taken.map(RequestOutcome::Response)
-        } else {
-            let mut on_wait = |wait: WaitRequest| {
-                let all = communicator.wait(wait.has_succeeded);
-                is_over = wait.is_last || !all;
-                all
-            };
-            workers.ask(
-                target,
-                &WorkerRequest::RankSample(request),
-                share.limit,
-                Some(&mut on_wait),
-            )
-        };
-        if !is_over {
-            // Other ranks wait for this one.
-            communicator.wait(false);
-        }
-        let outcome = match answer {
-            Ok(RequestOutcome::Response(Ok(RankSample {
-                sample,
-                timestamps,
-                is_abandoned,
-            }))) => {
-                let stall_reason = workers.stall_reason();
-                let disturbed = sample.disturbed.clone().or(stall_reason);
-                return Self {
-                    sample: Sample {
-                        disturbed,
-                        ..sample
-                    },
-                    timestamps,
-                    is_abandoned,
-                    ..report
-                };
-            }
+        let outcome = match sample_of_rank(workers, share, role, communicator) {
+            Ok(RequestOutcome::Response(Ok(taken))) => return report.with_sample(taken, workers),
             Ok(RequestOutcome::Response(Err(shortage))) => {
                 report.shortage = Some(shortage);
                 lost("not enough space")
@@ -82,16 +36,72 @@ impl Report {
                 outcome
             }
             Ok(RequestOutcome::Stopped) => {
-                (report.is_unclean, report.is_abandoned) = (true, true);
+                report.is_unclean = true;
+                report.is_abandoned = true;
                 lost("stopped")
             }
             Err(error) => lost(&error.to_string()),
         };
         Self {
-            sample: Sample::without_figures(round, outcome),
+            sample: Sample::without_figures(share.request.round, outcome),
             ..report
         }
     }
+
+    fn with_sample(self, taken: RankSample, workers: &Workers<'_>) -> Self {
+        let RankSample {
+            mut sample,
+            timestamps,
+            is_abandoned,
+        } = taken;
+        let stall_reason = workers.stall_reason();
+        sample.disturbed = sample.disturbed.or(stall_reason);
+        Self {
+            sample,
+            timestamps,
+            is_abandoned,
+            ..self
+        }
+    }
+}
+
+/// Takes a rank's share of a sample in its worker, or for a method of MPI in this process. Returns after the last barrier.
+fn sample_of_rank(
+    workers: &mut Workers<'_>,
+    share: &Share,
+    role: RankRole,
+    communicator: &mut dyn Communicator,
+) -> Result<RequestOutcome<Result<RankSample, InsufficientSpace>>, RunnerError> {
+    let mut sample = share.request.clone();
+    if role.rank > 0 {
+        // The request has the device and the files of the first rank's node.
+        sample.device_number = None;
+        sample.cpu_stats = workers.cpu_stats().unwrap_or_default();
+    }
+    let request = RankSampleRequest { sample, role };
+    let mut is_over = false;
+    let answer = if share.is_of_mpi {
+        let taken = communicator.run_sample(request);
+        is_over = taken.is_ok();
+        taken.map(RequestOutcome::Response)
+    } else {
+        let mut on_wait = |wait: WaitRequest| {
+            let all = communicator.wait(wait.has_succeeded);
+            is_over = wait.is_last || !all;
+            all
+        };
+        workers.ask(
+            share.request.target,
+            &WorkerRequest::RankSample(request),
+            share.limit,
+            Some(&mut on_wait),
+        )
+    };
+    if !is_over {
+        // Other ranks wait for this one.
+        communicator.wait(false);
+    }
+    answer
 }
 
 fn lost(why: &str) -> Outcome {

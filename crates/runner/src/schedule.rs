@@ -3,7 +3,7 @@ use std::time::Duration;
 use writebench_model::{Contract, Decision, Objective, Sample, Settings};
 use writebench_stats::{CONFIDENCE, as_f64};
 
-use crate::order::PlannedCase;
+use crate::round_order::PlannedCase;
 use crate::supervise::PlannedTarget;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,7 +15,8 @@ pub struct Spent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleSummary {
-    /// For the whole work, or another quantity to minimize. 0 if the sample ended before its first record.
+    /// The time of the whole work in nanoseconds, or another quantity to minimize. 0 if the sample ended before its first
+    /// record.
     pub total_ns: u64,
     pub round: u32,
     pub is_ok: bool,
@@ -38,7 +39,7 @@ impl SampleSummary {
         }
     }
 
-    /// As [`Sample::judged_ns`].
+    /// What the sample counts in a decision, see [`Sample::judged_ns`].
     pub(crate) fn judged_ns(&self, counts_disturbed: bool) -> Option<f64> {
         let is_usable = self.is_ok && (counts_disturbed || !self.is_disturbed) && self.total_ns > 0;
         is_usable.then(|| as_f64(self.total_ns))
@@ -95,8 +96,8 @@ pub trait Schedule {
     }
 }
 
-/// As many undisturbed samples of each case as requested. With a precision, cases with wider intervals get
-/// more.
+/// Each case gets as many undisturbed samples as requested. If a precision is requested too, cases with wider intervals
+/// get more.
 #[derive(Debug, Default)]
 pub struct EachCase {
     samples: usize,

@@ -74,7 +74,7 @@ fn understand(code: Option<i32>, text: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// By sound: an ext4, an xfs, a btrfs.
+/// The article that fits the sound of the name: an ext4, an xfs, a btrfs.
 fn article(kind: &str) -> &'static str {
     if kind.starts_with(['a', 'e', 'i', 'o', 'x']) {
         "an"

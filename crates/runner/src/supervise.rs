@@ -9,37 +9,37 @@ use writebench_model::{
     Case, Durability, Reserve, RunEvent, Sample, Settings, Verify, nanoseconds,
 };
 
+use crate::bytes_written::Written;
 use crate::communicator::Share;
 use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
-use crate::order::{PlannedCase, order};
 use crate::ranks::by_ranks;
+use crate::round_order::{PlannedCase, order};
 use crate::schedule::{SampleSummary, Schedule, Spent};
 use crate::space::insufficient_space;
 use crate::worker::RequestOutcome;
 use crate::workers::Workers;
 use crate::workspace::SAMPLE;
-use crate::written::Written;
 
 pub struct SamplingPlan {
-    /// Without duplicates.
+    /// Each case of a target appears once. From here on, a case is its index in this list.
     pub cases: Vec<PlannedCase>,
-    /// Of a resumed run, as long as `cases`.
+    /// The samples that each case already has, in a resumed run. As long as `cases`.
     pub taken: Vec<Vec<SampleSummary>>,
-    /// The memory-copy probes of those samples.
+    /// The memory-copy probes of those samples, which show how fast this machine usually is.
     pub probes_ns: Vec<u64>,
     pub settings: Settings,
     pub targets: Vec<PlannedTarget>,
-    /// Includes all work before the samples.
+    /// When the run began. The time of all work before the samples counts.
     pub began: Instant,
-    /// For work after the samples.
+    /// Time of the budget that is reserved for work after the samples.
     pub set_aside: Duration,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlannedTarget {
-    /// In the run's record.
+    /// The target's name in the run's record.
     pub name: String,
     pub path: PathBuf,
     /// The device whose written sectors are counted.
@@ -65,9 +65,9 @@ pub enum End {
 /// round.
 const MOST_REPEATS: u32 = 3;
 
-/// For a quiet target before a sample.
+/// A sample waits so long for other writes to its target to end.
 const SETTLE_LIMIT: Duration = Duration::from_secs(5);
-/// Of a loop.
+/// A loop that the budget cuts short runs at least so long.
 const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 
 /// Runs a plan. `observe` receives each event before the run continues. A fault in a sample is that
@@ -234,7 +234,7 @@ impl Run<'_, '_> {
         self.plan.began.elapsed() + self.plan.set_aside
     }
 
-    /// By the mean time so far.
+    /// Whether so many samples would end after the budget, if they take as long as the mean of those so far.
     fn budget_ends_within(&self, samples: usize) -> bool {
         let Some(budget) = self.plan.settings.budget_ns.map(Duration::from_nanos) else {
             return false;

@@ -28,15 +28,15 @@ use crate::worker::{Deadline, RequestOutcome, Worker, WorkerCommand};
 use crate::workspace::{Leftover, workspace_path};
 
 pub const TIMEOUT: Duration = Duration::from_secs(30);
-/// For removing the workspace of a stopped run.
+/// How long the removal of a stopped run's workspace may take.
 pub(crate) const GRACE: Duration = Duration::from_millis(1500);
-/// For the directory of an earlier run.
+/// How long the removal of an earlier run's directory may take.
 const LEFTOVER_TIMEOUT: Duration = Duration::from_secs(10);
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Deadline<'static> {
-    /// Before signals are watched, each of them ends the program.
+    /// A deadline for calls before signals are watched, when each of them ends the program.
     pub fn without_stop(limit: Option<Duration>) -> Self {
         Self::until(limit.unwrap_or(TIMEOUT), &NEVER)
     }
@@ -52,7 +52,7 @@ pub struct HelperWorkspace {
 /// Dropping it removes its workspace and ends its process.
 pub struct TargetHelper {
     process: Worker,
-    // For another attempt after this process has died.
+    // Starts another process after this one has died.
     command: WorkerCommand,
     path: PathBuf,
     workspace: Option<HelperWorkspace>,
@@ -160,7 +160,7 @@ impl TargetHelper {
         )
     }
 
-    /// After an interrupted copy.
+    /// Empties the destination of an interrupted copy.
     pub fn empty(&self, destination: &CopyDestination) -> Result<(), RunnerError> {
         let deadline = Deadline::until(GRACE, &NEVER);
         let request = TargetRequest::Empty(destination.clone());

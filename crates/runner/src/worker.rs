@@ -61,12 +61,13 @@ impl ProgressRecord {
     }
 }
 
-/// For a killed process. With [`crate::target_helper::GRACE`], an interrupted run ends within five seconds.
+/// How long to wait until a killed process has ended. Together with [`crate::target_helper::GRACE`], an interrupted run
+/// ends within five seconds.
 const KILL_WAIT: Duration = Duration::from_secs(3);
 
 pub(crate) struct Worker {
     child: Child,
-    // None after a kill.
+    // Where requests are written. None after the worker was killed.
     requests: Option<ChildStdin>,
     replies: Receiver<String>,
     last_words: Option<JoinHandle<String>>,
@@ -192,34 +193,23 @@ impl Worker {
                 limit = limit.min(start.elapsed() + wait.grace);
             }
             if start.elapsed() >= limit {
-                let phase = self.progress.phase();
-                self.kill();
-                let limit_ns = nanoseconds(wait.limit);
-                return Ok(RequestOutcome::Lost(Outcome::TimedOut { phase, limit_ns }));
+                return Ok(RequestOutcome::Lost(self.time_out(wait.limit)));
             }
             if !unsent.is_empty() {
                 unsent = self.send(unsent);
                 continue;
             }
-            if let (Some(wait_for_others), Some(barrier)) = (&mut on_wait, &mut self.barrier)
-                && let Some(request) = barrier.request(StallTracker::BEAT)
-            {
-                let arrived = Instant::now();
-                let all = wait_for_others(request);
-                limit += arrived.elapsed();
-                self.stalls.reset();
-                barrier.answer(all);
-                if request.is_last || !all {
-                    on_wait = None;
-                }
+            if let Some(waited) = self.wait_at_barrier(&mut on_wait) {
+                limit += waited;
                 continue;
             }
             // A worker at barriers answers after the last of them, unless it dies.
-            match self.replies.recv_timeout(if on_wait.is_some() {
+            let patience = if on_wait.is_some() {
                 Duration::ZERO
             } else {
                 StallTracker::BEAT
-            }) {
+            };
+            match self.replies.recv_timeout(patience) {
                 Ok(reply) => {
                     self.stalls.inspect();
                     return parse_response(&reply).map(RequestOutcome::Response);
@@ -231,6 +221,30 @@ impl Worker {
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
             }
         }
+    }
+
+    fn time_out(&mut self, limit: Duration) -> Outcome {
+        let phase = self.progress.phase();
+        self.kill();
+        let limit_ns = nanoseconds(limit);
+        Outcome::TimedOut { phase, limit_ns }
+    }
+
+    /// Lets a worker that has reached a barrier wait for the other ranks. Returns the time of that wait, which is not the
+    /// worker's. After the last barrier, `on_wait` becomes none.
+    fn wait_at_barrier(&mut self, on_wait: &mut Option<&mut OnWait<'_>>) -> Option<Duration> {
+        let wait_for_others = on_wait.as_mut()?;
+        let barrier = self.barrier.as_mut()?;
+        let request = barrier.request(StallTracker::BEAT)?;
+        let arrived = Instant::now();
+        let all = wait_for_others(request);
+        let waited = arrived.elapsed();
+        self.stalls.reset();
+        barrier.answer(all);
+        if request.is_last || !all {
+            *on_wait = None;
+        }
+        Some(waited)
     }
 
     /// Waits at most a beat, because a worker that hangs reads nothing, and a pipe takes 64 KiB without a reader.

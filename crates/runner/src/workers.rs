@@ -35,7 +35,7 @@ impl<'w> Workers<'w> {
         }
     }
 
-    /// For the first rank, which leads all ranks.
+    /// The workers of a run whose first rank leads the others through this coordinator.
     pub fn leading(self, coordinator: Option<&'w mut dyn Coordinator>) -> Self {
         Self {
             coordinator,

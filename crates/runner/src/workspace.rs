@@ -112,7 +112,7 @@ pub(crate) fn is_empty_but_for(
         .all(|name| allowed.map(str::as_bytes) == Some(name.to_bytes())))
 }
 
-/// Without `.` and `..`.
+/// The names of all entries except `.` and `..`.
 pub(crate) fn names_in(directory: impl AsFd) -> rustix::io::Result<Vec<CString>> {
     let is_entry = |name: &CString| !matches!(name.to_bytes(), b"." | b"..");
     let names =

@@ -541,7 +541,7 @@ impl AdviseCommand {
         Bytes(u64::from(records.max(64 * self.group.unwrap_or(1))) * record)
     }
 
-    /// From --size and --count.
+    /// The values that --size and --count give to all candidates.
     fn sizes(&self, goal: Goal) -> Result<Vec<(Axis, Vec<String>)>> {
         let plain = Space::for_goal(goal, &[])?.baseline;
         let is_set = plain.contract().files > 1;

@@ -83,7 +83,7 @@ impl CompareCommand {
     }
 }
 
-/// In parallel: reading half a million samples takes a second.
+/// Reads both sides in parallel, because half a million samples take a second.
 fn both_sides(a: &[RunSelector], b: &[RunSelector], db: Option<&Path>) -> Result<(Side, Side)> {
     let (a, b) = std::thread::scope(|scope| {
         let a = Builder::new().spawn_scoped(scope, || side(a, db));

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueHint};
 use writebench_filesystems::{FilesystemKind, Filesystems};
 use writebench_model::{Bytes, Case, MissingTarget, TargetRecord};
+use writebench_probe::Space;
 use writebench_report::visible;
 use writebench_stats::{distinct, grouped};
 use writebench_store::Store;
@@ -74,7 +75,8 @@ const BUDGET_OF_EACH: Duration = Duration::from_secs(20);
 
 impl FsCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        let (measuring, output) = (&self.measuring, &global.output);
+        let measuring = &self.measuring;
+        let output = &global.output;
         // In the private namespace, the same paths may name other files. So exports and targets are found first.
         let exports = measuring
             .exports
@@ -89,35 +91,25 @@ impl FsCommand {
             Clone::clone,
         );
         let images = Images::plan(&self.images, &requests, &cases)?;
-        let paths: Vec<String> = targets
-            .iter()
-            .map(|target| target.path().display().to_string())
-            .collect();
-        let names = paths
-            .iter()
-            .cloned()
-            .chain(requests.iter().map(|request| request.kind.to_string()));
-        // The filesystems do not exist yet, so the images' directory is asked for its space.
         let space = writebench_probe::space(&self.images)?;
-        let spaces: Vec<_> = names.map(|name| (name, Some(space))).collect();
-        let settings = measuring.settings(self.budget(spaces.len()), selected.samples);
-        let (settings, copy_bytes, image_bytes) = (&settings, None, images.bytes);
-        let limits = measuring.measures_limits(settings.budget_ns);
-        let (is_sized, goals) = (largest.is_some(), None);
+        let settings = measuring.settings(
+            self.budget(targets.len() + requests.len()),
+            selected.samples,
+        );
         let cost = Cost {
             cases: &cases,
-            settings,
-            spaces,
-            copy_bytes,
-            image_bytes,
-            is_sized,
-            limits,
-            goals,
+            settings: &settings,
+            spaces: spaces(&targets, &images, space),
+            copy_bytes: None,
+            image_bytes: images.bytes,
+            is_sized: largest.is_some(),
+            limits: measuring.measures_limits(settings.budget_ns),
+            goals: None,
         };
         if measuring.dry_run {
-            let paths: String = paths
+            let paths: String = targets
                 .iter()
-                .map(|path| format!("{}\n", visible(path)))
+                .map(|target| format!("{}\n", visible(&shown_path(target))))
                 .collect();
             output.results(&(paths + &images.text() + &cost.dry_run()?))?;
             output.note_refusal(images.check(measuring.max_bytes));
@@ -134,6 +126,17 @@ impl FsCommand {
         let of_images = Some(space).filter(|_| !images.are_in_memory);
         let free = least_free_bytes(targets.iter().map(Target::space).chain([of_images]));
         least.ask(self.yes, free)?;
+        self.make_and_measure(&exports, targets, &images, &cost.line()?, (free, global))
+    }
+
+    fn make_and_measure(
+        &self,
+        exports: &[Export],
+        targets: Vec<Target>,
+        images: &Images<'_>,
+        cost: &str,
+        (free, global): (Option<u64>, &Global),
+    ) -> Result<Exit> {
         // Its path may name another file in the private namespace.
         let store = database::open(global.db.as_deref())?;
         stop_on_signals()?;
@@ -141,11 +144,11 @@ impl FsCommand {
         store.unless_stopped(stop(), || store.check_unlocked())?;
         let needed = self.needed_paths(store.path(), &targets)?;
         let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
-        let mut filesystems = Filesystems::begin(&self.images, measuring.reserve, &needed)?;
-        output.note(&cost.line()?);
-        let made = make_all(&mut filesystems, &images, output);
+        let mut filesystems = Filesystems::begin(&self.images, self.measuring.reserve, &needed)?;
+        global.output.note(cost);
+        let made = make_all(&mut filesystems, images, &global.output);
         let result = made.and_then(|made| match made {
-            Some(made) => self.measure(store, &exports, targets, made, (free, global)),
+            Some(made) => self.measure(store, exports, targets, made, (free, global)),
             None => Ok(Exit::Interrupted),
         });
         output::after_tidying(result, filesystems.remove().map_err(Into::into))
@@ -190,37 +193,17 @@ impl FsCommand {
         &self,
         mut store: Store,
         exports: &[Export],
-        mut targets: Vec<Target>,
+        targets: Vec<Target>,
         mut made: Made,
         (free, global): (Option<u64>, &Global),
     ) -> Result<Exit> {
         let output = &global.output;
-        let records: Vec<TargetRecord> = made.targets.iter().map(Target::record).collect();
-        let rows = if records.is_empty() {
-            Vec::new()
-        } else {
-            self.rows(selection::largest_block(&records))?.rows
-        };
-        let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
-        let there_before = targets.len();
-        for target in std::mem::take(&mut made.targets) {
-            match target.check(&cases, None, &[]) {
-                Ok(()) => targets.push(target),
-                // The kind or its options leave too little space for the cases.
-                Err(error) => made.add_missing(target.record().name, error.to_string(), output),
-            }
-        }
-        let any = targets.len() > there_before;
-        ensure!(
-            any,
-            "none of the filesystems could be made: {}",
-            reasons(&made.missing)
-        );
+        let measuring = &self.measuring;
+        let targets = self.with_made_targets(targets, &mut made, output)?;
         let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
         let mut selected = self.rows(selection::largest_block(&records))?;
         selection::leave_out_undurable(&mut selected, &records);
         selected.notes.iter().for_each(|note| output.note(note));
-        let measuring = &self.measuring;
         let settings = measuring.settings(self.budget(targets.len()), selected.samples);
         let mut run = new_run(
             global,
@@ -251,6 +234,36 @@ impl FsCommand {
         };
         plan.execute(&mut store, exports, global)
     }
+
+    /// Adds the filesystems that were made to the existing targets, except for those with too little space for the cases.
+    fn with_made_targets(
+        &self,
+        mut targets: Vec<Target>,
+        made: &mut Made,
+        output: &Output,
+    ) -> Result<Vec<Target>> {
+        let records: Vec<TargetRecord> = made.targets.iter().map(Target::record).collect();
+        let rows = if records.is_empty() {
+            Vec::new()
+        } else {
+            self.rows(selection::largest_block(&records))?.rows
+        };
+        let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
+        let there_before = targets.len();
+        for target in std::mem::take(&mut made.targets) {
+            match target.check(&cases, None, &[]) {
+                Ok(()) => targets.push(target),
+                // The kind or its options leave too little space for the cases.
+                Err(error) => made.add_missing(target.record().name, error.to_string(), output),
+            }
+        }
+        ensure!(
+            targets.len() > there_before,
+            "none of the filesystems could be made: {}",
+            reasons(&made.missing)
+        );
+        Ok(targets)
+    }
 }
 
 #[derive(Default)]
@@ -265,6 +278,20 @@ impl Made {
         output.note(&format!("No {name}: {reason}"));
         self.missing.push(MissingTarget { name, reason });
     }
+}
+
+/// The name and the space of each target. The filesystems do not exist yet, so they have that of the images' directory.
+fn spaces(targets: &[Target], images: &Images<'_>, space: Space) -> Vec<(String, Option<Space>)> {
+    let made = images
+        .requests
+        .iter()
+        .map(|request| request.kind.to_string());
+    let names = targets.iter().map(shown_path).chain(made);
+    names.map(|name| (name, Some(space))).collect()
+}
+
+fn shown_path(target: &Target) -> String {
+    target.path().display().to_string()
 }
 
 /// Makes all supported filesystems. None after a signal.

@@ -37,7 +37,7 @@ macro_rules! commands {
     };
 }
 
-// In the order of the help.
+// This is the order of the help.
 commands! {
     Run(run::RunCommand),
     Fs(fs::FsCommand),

@@ -214,7 +214,7 @@ impl RunCommand {
         Ok(selected)
     }
 
-    /// For cases that name no number of ranks. Empty in a run of one rank.
+    /// The numbers of ranks for cases that name none. Empty in a run of one rank.
     fn ranks(&self, all: u32) -> Vec<u32> {
         let doubled = std::iter::successors(Some(1u32), |ranks| ranks.checked_mul(2));
         let fewer = doubled.take_while(|&ranks| self.scaling && ranks < all);
@@ -438,7 +438,7 @@ fn newest_to_resume(store: &Store) -> Result<Option<i64>> {
     Ok(unfinished.first().copied())
 }
 
-/// Without an obstacle, the run is locked for this process.
+/// Why the run cannot be continued. If it can, it is locked for this process.
 fn obstacle_to_resuming(
     store: &Store,
     number: i64,

@@ -32,12 +32,7 @@ struct WorkerArguments {
 pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let name = std::iter::once(OsString::from("writebench worker"));
     let arguments = WorkerArguments::try_parse_from(name.chain(words))?;
-    // A panic is one sample's outcome: a line, then the end, even if other threads wait.
-    std::panic::set_hook(Box::new(|panic| {
-        let text = panic.to_string().replace('\n', " ");
-        let _ = writeln!(std::io::stderr(), "{text}");
-        std::process::abort();
-    }));
+    abort_on_panic();
     obey_supervisor_only()?;
     // When memory runs out, the kernel must kill this process rather than a database. A sandbox may have no /proc.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
@@ -55,22 +50,22 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
         .iter()
         .map(|descriptor| kind(descriptor.as_fd()))
         .collect();
-    let open = |(name, identity): (String, _)| {
-        writebench_runner::open_source(&path_from_text(&name), identity)
+    let copy_from = match plan.copy_from {
+        Some((name, identity)) => {
+            Some(writebench_runner::open_source(&path_from_text(&name), identity)?.into())
+        }
+        None => None,
     };
-    let copy_from = plan.copy_from.map(open).transpose()?.map(Into::into);
     let progress =
         ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
     let barrier = arguments.barrier.map(BarrierClient::inherited).transpose();
     let mut barrier = barrier
         .context("wait for the other ranks")?
         .map(SocketBarrier);
-    // Before threads start, which inherit the capabilities.
+    // Threads inherit the capabilities, so this comes before they start.
     drop_privileges().context("capset, to drop root's capabilities")?;
     let enter = |phase| progress.enter(phase);
-    let available =
-        || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
-    let mut engine = Engine::new(copy_from, available, &enter);
+    let mut engine = Engine::new(copy_from, available_memory_bytes, &enter);
     serve_requests(|request| match request {
         WorkerRequest::Sample(request) => reply(numbered(&targets, request.target).map(|target| {
             let sampled = run_sample(&mut engine, target, &request, RankRole::ALONE, None, &enter);
@@ -78,8 +73,7 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
         })),
         WorkerRequest::RankSample(RankSampleRequest { sample, role }) => {
             reply(numbered(&targets, sample.target).and_then(|target| {
-                let none = || RunnerError::Protocol("there are no ranks".to_owned());
-                let barrier = barrier.as_mut().ok_or_else(none)?;
+                let barrier = barrier.as_mut().ok_or_else(no_ranks)?;
                 Ok(run_sample(
                     &mut engine,
                     target,
@@ -96,6 +90,23 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
         }
     })?;
     Ok(Exit::Ok)
+}
+
+/// A panic is one sample's outcome: a line, then the end, even if other threads wait.
+fn abort_on_panic() {
+    std::panic::set_hook(Box::new(|panic| {
+        let text = panic.to_string().replace('\n', " ");
+        let _ = writeln!(std::io::stderr(), "{text}");
+        std::process::abort();
+    }));
+}
+
+fn available_memory_bytes() -> Result<u64, String> {
+    writebench_probe::available_memory_bytes().map_err(|error| error.to_string())
+}
+
+fn no_ranks() -> RunnerError {
+    RunnerError::Protocol("there are no ranks".to_owned())
 }
 
 struct SocketBarrier(BarrierClient);

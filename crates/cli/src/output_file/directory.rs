@@ -124,7 +124,7 @@ impl Directory {
 
 const INFIX: &[u8] = b".writebench-";
 const SUFFIX: &str = ".part";
-/// Of the random letters and digits between [`INFIX`] and [`SUFFIX`].
+/// How many random letters and digits are between [`INFIX`] and [`SUFFIX`].
 const ID_LENGTH: usize = 8;
 
 /// `.NAME.writebench-`. A name has 255 bytes at most.

@@ -17,7 +17,7 @@ pub(crate) struct ProtectedPaths(Vec<ProtectedFile>);
 struct ProtectedFile {
     role: &'static str,
     file: Option<Identity>,
-    /// Without links. The file need not exist yet.
+    /// The path with all links resolved. The file need not exist yet.
     path: PathBuf,
     parent: Option<Identity>,
 }

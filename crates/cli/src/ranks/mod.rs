@@ -26,5 +26,5 @@ pub(crate) trait Leader: Coordinator {
     fn work_in(&mut self, directories: Vec<String>) -> Result<()>;
 }
 
-/// None in a run of one rank.
+/// The leader of a run of several ranks. None if there is one.
 pub(crate) type OptionalLeader = Option<RefCell<Box<dyn Leader>>>;

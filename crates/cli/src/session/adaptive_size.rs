@@ -16,10 +16,12 @@ use super::target::Target;
 use crate::exit::usage;
 use crate::{constraints, selection};
 
-/// In smaller files, opening takes longer than writing, and another method is the fastest.
+/// The least size that a budget chooses. In smaller files, opening takes longer than writing, and another method is the
+/// fastest.
 const LEAST_BYTES: u64 = 16 << 20;
 const USUAL_BYTES: u64 = 64 << 20;
-/// Of the pass that measures the rate. Sizes identify cases, so no other one is the same.
+/// The size of the files in the pass that measures the rate. Cases are known by their sizes, so it differs from all
+/// others.
 const PASS_BYTES: u64 = LEAST_BYTES - (1 << 20);
 /// The time that a goal needs on a usual disk with files of the usual size.
 const USUAL_TIME_OF_GOAL: Duration = Duration::from_secs(8);
@@ -198,7 +200,7 @@ fn add_size(bytes: u64, rows: &[SelectedCase], targets: usize, all: &mut Vec<Cas
     }
 }
 
-/// From large to small.
+/// The sizes that the budget may choose, the largest first.
 fn sizes(largest: u64) -> Vec<u64> {
     let smaller = [USUAL_BYTES, LEAST_BYTES]
         .into_iter()
@@ -243,7 +245,7 @@ fn goals(rows: &[SelectedCase]) -> Vec<((String, writebench_model::Contract), Ve
     })
 }
 
-/// In the order of the rows' goals. A case is in the plan once for each target.
+/// A contest for each goal on each target, in the order of the rows. A case is in the plan once for each target.
 fn contests(rows: &[SelectedCase], run: &RunRecord, cases: &[Case]) -> Vec<Vec<Contest>> {
     let targets = run.targets.len();
     let place = |case: &Case| cases.iter().position(|other| other == case);

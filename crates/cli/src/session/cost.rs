@@ -33,7 +33,7 @@ const PACES: [Pace; 2] = [
 pub(crate) struct Cost<'r> {
     pub cases: &'r [Case],
     pub settings: &'r Settings,
-    /// By target.
+    /// The name and the space of each target.
     pub spaces: Vec<(String, Option<Space>)>,
     /// Bytes of the final copy.
     pub copy_bytes: Option<u64>,

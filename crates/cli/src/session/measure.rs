@@ -32,7 +32,7 @@ const MORE_LIMITS: usize = 2;
 /// A run that is measured.
 pub(super) struct Session<'s> {
     workspaces: Workspaces<'s>,
-    /// With the rest of the budget.
+    /// The settings of these samples, see [`super::plan::Plan`].
     settings: Settings,
     schedule: ScheduledCases,
     copied: Option<FileCopy>,

@@ -24,7 +24,7 @@ pub(crate) struct Plan {
     pub resumed: Option<i64>,
     /// The settings of these samples. A resumed run has a new budget, and a search watches its budget itself.
     pub settings: Settings,
-    /// In the order of the record.
+    /// The claimed targets, in the order of the record.
     pub targets: Vec<Target>,
     pub schedule: ScheduledCases,
     pub copied: Option<FileCopy>,

@@ -29,7 +29,7 @@ pub(super) struct Recorder<'r> {
     pub streams: Streams,
     /// Events that are not in the database yet.
     waiting: VecDeque<RunEvent>,
-    /// Of the next sample.
+    /// The place of the next sample among all samples of the run.
     order: u32,
     locked_since: Option<Instant>,
     is_announced: bool,

@@ -201,7 +201,7 @@ fn nothing_durable(targets: &[TargetRecord]) -> Option<String> {
     ))
 }
 
-/// Only of disks: memory does not wear, and is free again after each sample.
+/// The least free space of the targets on disks. Memory does not wear, and is free again after each sample.
 pub(crate) fn free_disk_bytes(targets: &[Target]) -> Option<u64> {
     let is_disk = |target: &&Target| !target.record().environment.filesystem.is_in_memory();
     least_free_bytes(targets.iter().filter(is_disk).map(Target::space))

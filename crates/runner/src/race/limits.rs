@@ -6,9 +6,9 @@ use super::{FINALISTS, LEAST_FINALISTS, PLANNED_ROUNDS};
 pub struct RaceLimits {
     pub budget: Duration,
     pub max_bytes: u64,
-    /// Of one sample on each level of the screening, ascending.
+    /// The bytes of one sample on each level of the screening, ascending.
     pub screening_bytes: Vec<u64>,
-    /// Of one sample of the final: the requested size, then smaller ones.
+    /// The possible bytes of one sample of the final: the requested size first, then smaller ones.
     pub final_bytes: Vec<u64>,
     /// The most bytes of a sample, in multiples of its file's size, with zeros written before.
     pub times_written: u64,
@@ -36,7 +36,7 @@ impl RaceLimits {
             .saturating_mul(files)
     }
 
-    /// For the final, at most three quarters of the total.
+    /// The bytes reserved for the final, at most three quarters of the total.
     pub(super) fn set_aside_bytes(&self) -> u64 {
         let largest = self.final_bytes.first().copied().unwrap_or_default();
         Self::finals_bytes(largest, self.times_written).min(self.max_bytes / 4 * 3)

@@ -3,8 +3,8 @@ use writebench_stats::{GaussianProcess, Kernel, Observation, Point, as_f64};
 
 use super::Candidate;
 use crate::contest::has_failed;
-use crate::figures::{by_round, usable};
 use crate::schedule::SampleSummary;
+use crate::search_samples::{by_round, usable};
 
 /// The posterior of the time per byte of all candidates on one level, in logarithms.
 #[derive(Debug, Clone)]
@@ -23,6 +23,60 @@ pub(super) enum Acquisition {
     LowerBound,
 }
 
+/// What the samples of one level say.
+#[derive(Default)]
+struct LevelObservations {
+    measured: Vec<Observation>,
+    failed: Vec<Point>,
+}
+
+impl LevelObservations {
+    fn add(&mut self, point: Point, case: &Case, samples: &[SampleSummary], bytes: u64) {
+        if has_failed(case, samples) {
+            self.failed.push(point);
+            return;
+        }
+        let logs: Vec<f64> = by_round(samples)
+            .iter()
+            .map(|(_, ns)| (ns.max(1.0) / as_f64(bytes.max(1))).ln())
+            .collect();
+        if let Some(figure) = writebench_stats::median(&logs) {
+            self.measured.push(Observation {
+                point,
+                figure,
+                samples: as_f64(usable(samples).len() as u64),
+            });
+        }
+    }
+
+    /// A failed candidate counts as the slowest, so similar ones are tried late.
+    fn with_failed(mut self) -> Vec<Observation> {
+        let figures = self.measured.iter().map(|observation| observation.figure);
+        if let Some(slowest) = figures.reduce(f64::max) {
+            let as_slowest = |point| Observation {
+                point,
+                figure: slowest,
+                samples: 1.0,
+            };
+            self.measured
+                .extend(self.failed.into_iter().map(as_slowest));
+        }
+        self.measured
+    }
+}
+
+/// The process assumes that figures are 0 on average.
+fn subtract_mean(observations: &mut [Observation]) {
+    let sum: f64 = observations
+        .iter()
+        .map(|observation| observation.figure)
+        .sum();
+    let mean = sum / as_f64(observations.len().max(1) as u64);
+    for observation in observations {
+        observation.figure -= mean;
+    }
+}
+
 impl Posterior {
     pub(super) fn from_samples(
         (candidates, cases): (&[Candidate], &[Case]),
@@ -33,73 +87,28 @@ impl Posterior {
     ) -> Self {
         let mut observations = Vec::new();
         for (sample_level, &bytes) in level_bytes.iter().enumerate() {
-            let first = observations.len();
-            let mut failed = Vec::new();
+            let mut observed = LevelObservations::default();
             for candidate in candidates {
                 // Cases only at the real size do not predict smaller ones.
                 let case = candidate.case(sample_level, size);
-                if (sample_level + 1..level_bytes.len())
-                    .any(|other| candidate.case(other, size) == case)
-                {
-                    continue;
-                }
-                let samples = &taken[case];
-                if has_failed(&cases[case], samples) {
-                    failed.push(point(sample_level, candidate));
-                    continue;
-                }
-                let logs: Vec<f64> = by_round(samples)
-                    .iter()
-                    .map(|(_, ns)| (ns.max(1.0) / as_f64(bytes.max(1))).ln())
-                    .collect();
-                if let Some(figure) = writebench_stats::median(&logs) {
-                    let samples = as_f64(usable(samples).len() as u64);
-                    observations.push(Observation {
-                        point: point(sample_level, candidate),
-                        figure,
-                        samples,
-                    });
+                let is_larger = (sample_level + 1..level_bytes.len())
+                    .any(|other| candidate.case(other, size) == case);
+                if !is_larger {
+                    let point = point(sample_level, candidate);
+                    observed.add(point, &cases[case], &taken[case], bytes);
                 }
             }
-            // A failed candidate counts as the slowest, so similar ones are tried late.
-            let slowest = observations[first..]
-                .iter()
-                .map(|observation| observation.figure)
-                .reduce(f64::max);
-            if let Some(figure) = slowest {
-                let slowest = |point| Observation {
-                    point,
-                    figure,
-                    samples: 1.0,
-                };
-                observations.extend(failed.into_iter().map(slowest));
-            }
+            observations.extend(observed.with_failed());
         }
-        let mean = observations
-            .iter()
-            .map(|observation| observation.figure)
-            .sum::<f64>()
-            / as_f64(observations.len().max(1) as u64);
-        observations
-            .iter_mut()
-            .for_each(|observation| observation.figure -= mean);
+        subtract_mean(&mut observations);
         let here = candidates.iter().map(|candidate| point(level, candidate));
-        let points = here
-            .chain(
-                observations
-                    .iter()
-                    .map(|observation| observation.point.clone()),
-            )
-            .collect();
+        let observed = observations
+            .iter()
+            .map(|observation| observation.point.clone());
+        let points = here.chain(observed).collect();
         let mut process = GaussianProcess::new(learnt.update(candidates, &observations), points);
-        for (
-            index,
-            Observation {
-                figure, samples, ..
-            },
-        ) in (candidates.len()..).zip(&observations)
-        {
-            process.observe(index, *figure, *samples);
+        for (index, observation) in (candidates.len()..).zip(&observations) {
+            process.observe(index, observation.figure, observation.samples);
         }
         Self {
             process,
@@ -131,7 +140,7 @@ impl Posterior {
         self.process.mean(candidate) + deviations * self.process.deviation(candidate)
     }
 
-    /// At most `most` of `among`, each chosen as if those before it were measured.
+    /// Chooses at most `most` of `among`, each as if those chosen before were measured.
     pub(super) fn choose(
         &mut self,
         among: &[usize],

@@ -53,12 +53,12 @@ pub enum Existing {
     File {
         identity: [u64; 2],
         size_bytes: u64,
-        /// By this user.
+        /// Whether this user may write to it.
         is_writable: bool,
     },
     /// An open file to fill.
     Descriptor {
-        /// In `/proc/self/fd`.
+        /// The path in `/proc/self/fd`.
         #[serde(with = "path_bytes")]
         name: PathBuf,
         identity: [u64; 2],
@@ -88,7 +88,7 @@ impl CopyDestination {
 
 const DESCRIPTORS: &str = "/proc/self/fd";
 const BLOCK_BYTES: usize = 1 << 20;
-/// In the workspace.
+/// The name of an unfinished copy in the workspace.
 const UNFINISHED: &str = "copy";
 
 fn identity(metadata: &Metadata) -> [u64; 2] {
@@ -260,7 +260,7 @@ pub(super) fn empty(destination: &CopyDestination) -> Result<(), RunnerError> {
     emptied.map_err(destination.failed("ftruncate"))
 }
 
-/// With the owner and mode of the copy, as cp(1) chooses them: those of a replaced file, or else the source's mode
+/// Gives the copy the owner and mode that cp(1) would choose: those of a replaced file, or else the source's mode
 /// without the umask.
 fn unfinished(
     from: &File,

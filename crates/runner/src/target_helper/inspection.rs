@@ -15,7 +15,7 @@ use crate::pipe::path_bytes;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inspection {
-    /// Absolute, without links.
+    /// The absolute path, with all links resolved.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
     pub kind: TargetKind,

@@ -30,8 +30,21 @@ pub(super) struct CandidateSet {
     pub(super) limits: RaceLimits,
     // A row for each case.
     pub(super) deferred: Vec<Vec<CaseRecord>>,
-    // With reasons.
+    // The cases that the target cannot have, with the reasons.
     pub(super) left_out: Vec<String>,
+}
+
+/// Why the target cannot have this case, whose baseline was checked before.
+fn why_unfit(case: &Case, target: &TargetRecord) -> Option<String> {
+    if let Some(why) = target.why_not_durable(case) {
+        return Some(format!("{case}: not durable here: {why}"));
+    }
+    let cases = std::slice::from_ref(case);
+    let environment = &target.environment;
+    writebench_runner::check_sectors(environment, cases)
+        .and_then(|()| writebench_runner::check_memory(environment, cases, 0))
+        .err()
+        .map(|error| error.to_string())
 }
 
 impl CandidateSet {
@@ -43,67 +56,72 @@ impl CandidateSet {
         max_bytes: Option<Bytes>,
     ) -> Self {
         let direct_check_bytes = total_direct_check_bytes(space.cases());
-        let check = Bytes(direct_check_bytes).approximate();
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
         let (screening_bytes, final_bytes) = file_sizes(goal, space);
         let mut set = Self::default();
-        let environment = &target.environment;
-        let (mut kept, mut times_written) = (Vec::new(), 0);
+        let mut kept = Vec::new();
         for case in space.cases() {
-            let is_baseline = *case == space.baseline;
-            let one = std::slice::from_ref(case);
-            let unchecked = (case.axes().cache == Cache::Direct && !checks_direct).then(|| format!(
-                "{case}: --max-bytes leaves no room for the {check} that show whether O_DIRECT bypasses the page cache"
-            ));
-            let not_durable = target
-                .why_not_durable(case)
-                .map(|why| format!("{case}: not durable here: {why}"));
-            let fits = writebench_runner::check_sectors(environment, one)
-                .and_then(|()| writebench_runner::check_memory(environment, one, 0));
-            // The baseline was checked before.
-            if let Some(why) = unchecked
-                .or(not_durable)
-                .or_else(|| Some(fits.err()?.to_string()))
-            {
+            let unchecked = (case.axes().cache == Cache::Direct && !checks_direct).then(|| {
+                let check = Bytes(direct_check_bytes).approximate();
+                format!("{case}: --max-bytes leaves no room for the {check} that show whether O_DIRECT bypasses the page cache")
+            });
+            if let Some(why) = unchecked.or_else(|| why_unfit(case, target)) {
                 set.left_out.push(why);
                 continue;
             }
-            let real = set.add(case.clone(), Stage::Final, is_baseline, target);
-            // Some cases are invalid at smaller sizes.
-            let mut with_sizes = |sizes: &[u64], stage| -> Vec<usize> {
-                let sized = sizes
-                    .iter()
-                    .map(|&bytes| case.with(Axis::Size, &Bytes(bytes).to_string()));
-                sized
-                    .map(|case| case.map_or(real, |case| set.add(case, stage, is_baseline, target)))
-                    .collect()
-            };
-            let screening = with_sizes(&screening_bytes, Stage::Screening);
-            let finals = [vec![real], with_sizes(&final_bytes[1..], Stage::Final)].concat();
-            if is_baseline {
-                set.baseline = set.candidates.len();
-            }
-            let size_bytes = case.axes().size_bytes.max(1);
-            times_written = times_written.max(case.bytes_written().div_ceil(size_bytes));
-            set.candidates.push(Candidate {
-                // The portfolio is measured first, like earlier finalists.
-                was_finalist: space.portfolio.contains(case),
-                values: Vec::new(),
-                screening,
-                finals,
-            });
+            set.add_candidate(case, space, target, &screening_bytes, &final_bytes);
             kept.push(case);
         }
         for (candidate, values) in set.candidates.iter_mut().zip(coordinates(&kept)) {
             candidate.values = values;
         }
+        let times_written = kept.iter().map(|case| {
+            let size_bytes = case.axes().size_bytes.max(1);
+            case.bytes_written().div_ceil(size_bytes)
+        });
         set.limits = RaceLimits {
+            times_written: times_written.max().unwrap_or(0),
             screening_bytes,
             final_bytes,
-            times_written,
             ..RaceLimits::default()
         };
         set
+    }
+
+    /// Adds a candidate and its cases, with files of all sizes.
+    fn add_candidate(
+        &mut self,
+        case: &Case,
+        space: &Space,
+        target: &TargetRecord,
+        screening_bytes: &[u64],
+        final_bytes: &[u64],
+    ) {
+        let is_baseline = *case == space.baseline;
+        let real = self.add(case.clone(), Stage::Final, is_baseline, target);
+        let mut with_size = |bytes: u64, stage| {
+            // Some cases are invalid at smaller sizes.
+            case.with(Axis::Size, &Bytes(bytes).to_string())
+                .map_or(real, |case| self.add(case, stage, is_baseline, target))
+        };
+        let screening = screening_bytes
+            .iter()
+            .map(|&bytes| with_size(bytes, Stage::Screening))
+            .collect();
+        let mut finals = vec![real];
+        for &bytes in &final_bytes[1..] {
+            finals.push(with_size(bytes, Stage::Final));
+        }
+        if is_baseline {
+            self.baseline = self.candidates.len();
+        }
+        self.candidates.push(Candidate {
+            // The portfolio is measured first, like earlier finalists.
+            was_finalist: space.portfolio.contains(case),
+            values: Vec::new(),
+            screening,
+            finals,
+        });
     }
 
     /// Takes names without a size. Returns the number of marked candidates.

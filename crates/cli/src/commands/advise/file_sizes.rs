@@ -2,7 +2,7 @@ use writebench_model::{Goal, Space};
 
 /// The screening writes a 64th and an eighth of the file.
 const SCREENING_SHARES: [u64; 2] = [64, 8];
-/// In smaller samples, opening the file takes most of the time.
+/// The least file of a screening. In smaller samples, opening the file takes most of the time.
 const LEAST_SCREENING_BYTES: u64 = 4 << 20;
 /// An answer for smaller files is another answer.
 const LEAST_FINAL_BYTES: u64 = 16 << 20;

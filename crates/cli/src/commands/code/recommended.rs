@@ -57,7 +57,7 @@ pub(super) fn recommended(wanted: Option<Goal>, options: &str, global: &Global) 
     Ok(case.clone())
 }
 
-/// In the order of the run. With several targets, an answer for each.
+/// The answers in the order of the run. A run on several targets has one for each.
 fn answers(report: &Report) -> Vec<Answer> {
     if report.run.status == RunStatus::Running {
         return Vec::new();
@@ -101,7 +101,7 @@ fn searched_goal(report: &Report) -> Option<Goal> {
     Goal::of_contract(&baseline.record.contract)
 }
 
-/// With the command of the run, because its target and goal may not be those that the user remembers.
+/// Names the command of the run, because its target and goal may not be those that the user remembers.
 fn no_answer(wanted: Option<Goal>, number: i64, report: &Report) -> anyhow::Error {
     let run = &report.run;
     let words: Vec<String> = run

@@ -10,7 +10,7 @@ use crate::exit::{refused, usage};
 pub(super) struct Images<'c> {
     below: &'c Path,
     pub requests: &'c [FilesystemRequest],
-    /// Of the largest case.
+    /// The most bytes that a case has in a filesystem at once.
     pub content_bytes: u64,
     pub bytes: u64,
     memory_bytes: u64,

@@ -12,7 +12,7 @@ pub(super) struct ClockOffset {
 }
 
 impl ClockOffset {
-    /// From round trips: the send time, the other's time in its answer, and the receive time.
+    /// Estimates the offset from round trips, each with the send time, the other's time in its answer, and the receive time.
     pub(super) fn from_round_trips(trips: &[[u64; 3]]) -> Self {
         let shortest = trips
             .iter()

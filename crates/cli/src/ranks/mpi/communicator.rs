@@ -24,7 +24,7 @@ const NODE: &str = "WRITEBENCH_NODE";
 const STOP_TIMEOUT: Duration = Duration::from_secs(4);
 
 pub(super) struct Ranks {
-    // By number of ranks, if this rank is a member.
+    // The communicator of the first N ranks, by N. None if this rank is not a member.
     groups: HashMap<u32, Option<SimpleCommunicator>>,
     // The ranks of the current sample.
     group_size: u32,
@@ -191,7 +191,7 @@ impl RankBarrier for Ranks {
     }
 }
 
-/// With `gives_up`, a stopped program does not wait long for other ranks: their launcher ends them, and the next run removes
+/// If `gives_up`, a stopped program does not wait long for other ranks: their launcher ends them, and the next run removes
 /// the leftovers.
 fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, gives_up: bool) {
     const SPIN: Duration = Duration::from_micros(30);

@@ -15,7 +15,7 @@ pub(crate) use self::communicator::library;
 
 use super::{LaunchedRank, Leader};
 
-/// From the first rank.
+/// What the first rank tells the others to do.
 #[derive(Serialize, Deserialize)]
 enum Message {
     /// Paths as text.

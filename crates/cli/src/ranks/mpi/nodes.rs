@@ -4,7 +4,7 @@ use writebench_model::protocol::RankRole;
 use writebench_model::{Node, RankName};
 
 pub(super) struct Nodes {
-    /// By rank.
+    /// The host of each rank.
     hosts: Vec<String>,
     /// The first rank on the same node, by rank.
     firsts: Vec<u32>,

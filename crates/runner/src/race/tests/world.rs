@@ -9,9 +9,9 @@ use writebench_model::Case;
 use writebench_stats::{Standings, as_f64};
 
 use crate::contest::JudgedSamples;
-use crate::figures::floor;
 use crate::race::{Candidate, Race, RaceLimits};
 use crate::schedule::{SampleSummary, Schedule as _, Spent};
+use crate::search_samples::floor;
 
 /// Two levels of screening, then the possible sizes of the final.
 pub(super) const LEVEL_BYTES: [u64; 5] = [4 << 20, 32 << 20, 256 << 20, 128 << 20, 64 << 20];

@@ -17,12 +17,12 @@ pub(crate) fn usable(samples: &[SampleSummary]) -> Vec<&SampleSummary> {
     if calm.is_empty() { good } else { calm }
 }
 
-/// At least half of the samples, however many are disturbed.
+/// How many samples count for the search: at least half of them, however many are disturbed.
 pub(crate) fn counted(samples: &[SampleSummary]) -> usize {
     usable(samples).len().max(samples.len() / 2)
 }
 
-/// Total times by round.
+/// The round and the total time in nanoseconds of each usable sample.
 pub(crate) fn by_round(samples: &[SampleSummary]) -> Vec<(u32, f64)> {
     usable(samples)
         .into_iter()

@@ -25,7 +25,7 @@ impl SizeCost {
 /// Fewer samples predict little.
 const FEWEST: u64 = 4;
 
-/// By the size of the file.
+/// What a sample costs, by the size of its file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Costs {
     sizes: BTreeMap<u64, SizeCost>,

@@ -36,19 +36,19 @@ impl Written {
         self.beside_bytes.saturating_add(self.sample_bytes)
     }
 
-    /// None: no limit.
+    /// The bytes that the run may still write. None if there is no limit.
     pub fn left_bytes(&self) -> Option<u64> {
         self.most_bytes
             .map(|most| most.saturating_sub(self.bytes()))
     }
 
-    /// With the sources of copies. A search divides only these among its cases.
+    /// The bytes of all samples and of the sources of copies. A search divides only these among its cases.
     pub(crate) fn sample_bytes(&self) -> u64 {
         self.sample_bytes
     }
 
-    /// With preparations: a source and, if the sample is read back, files for finding the path of direct
-    /// I/O.
+    /// What the next sample of a case writes, with its preparations: a source and, if the sample is read back, files for
+    /// finding the path of direct I/O.
     pub fn needed_bytes(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
         self.sample_and_source(target, case)
             .saturating_add(self.direct_check(target, case, is_read_back))
