@@ -16,6 +16,7 @@ mod environment;
 mod event;
 mod file_set;
 mod form;
+mod goal;
 mod method;
 mod objective;
 mod path_text;
@@ -51,6 +52,7 @@ pub use environment::{
 };
 pub use event::{FoldedRun, RunEvent};
 pub use file_set::FileSize;
+pub use goal::{GOALS, Goal};
 pub use method::{Copying, Cursor, FioEngine, Method, MethodCard};
 pub use objective::Objective;
 pub use path_text::{path_from_text, path_text};
@@ -67,7 +69,7 @@ pub use similar::{did_you_mean, is_slip};
 pub use size::{
     LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch,
 };
-pub use space::{GOALS, Goal, Space};
+pub use space::Space;
 pub use suite::{
     CasePrefix, Overrides, SUITES, Section, SelectedCase, SelectedCases, Suite, SuiteError,
     built_in_suites, combinations, suite_named,

@@ -1,43 +1,12 @@
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use crate::axis::{Axes, Axis};
 use crate::case::{Case, CaseError};
 use crate::constraint::Constraint;
-use crate::contract::{Content, Contract, Durability, Start, Visibility};
-use crate::suite::{CasePrefix, Overrides, Suite, SuiteError};
+use crate::goal::Goal;
+use crate::suite::{Overrides, SuiteError};
 use crate::sync::SyncCall;
-use crate::value::{DataMemory, Source, named_values};
-
-named_values! {
-    /// The name of a contract.
-    Goal {
-        /// A new file, maybe only in the page cache.
-        Stream = "stream",
-        /// A new file, durable at the end.
-        DurableStream = "durable-stream",
-        /// New content of a file, maybe only in the page cache.
-        Overwrite = "overwrite",
-        /// New content of a file, durable at the end.
-        DurableOverwrite = "durable-overwrite",
-        /// Each durable before the next.
-        Records = "records",
-        /// Of a source in the page cache.
-        Copy = "copy",
-        /// Durable at the end.
-        DurableCopy = "durable-copy",
-        LargerThanMemory = "larger-than-memory",
-        /// Many new files, maybe only in the page cache.
-        Files = "files",
-        /// Many new files, durable at the end.
-        DurableFiles = "durable-files",
-        /// An existing file is replaced and never seen in part.
-        Replace = "replace",
-        /// The same, durable at the end.
-        DurableReplace = "durable-replace",
-    }
-}
-
-const PORTFOLIO: &str = include_str!("../portfolio.toml");
+use crate::value::{DataMemory, Source};
 
 /// A goal's baseline, and all other cases with at least its contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,112 +49,6 @@ impl Different {
     }
 }
 
-/// In place of a suite's name, in a run of several goals.
-pub const GOALS: &str = "goals";
-
-impl Goal {
-    /// Without a goal on the command line. A slow disk has no time for the last ones, so what most programs do is
-    /// first. A file larger than memory takes minutes.
-    pub const USUAL: &[Self] = &[
-        Self::Stream,
-        Self::DurableStream,
-        Self::Copy,
-        Self::Records,
-        Self::DurableFiles,
-        Self::Overwrite,
-        Self::DurableOverwrite,
-        Self::DurableCopy,
-        Self::Files,
-        Self::Replace,
-        Self::DurableReplace,
-    ];
-
-    /// Everyday words for it.
-    pub fn aliases(self) -> &'static [&'static str] {
-        match self {
-            Self::Stream => &["download", "export", "write"],
-            Self::DurableStream => &["checkpoint", "dump"],
-            Self::Records => &["append", "database", "journal", "log", "wal"],
-            Self::Copy => &["cp"],
-            Self::DurableCopy => &["backup"],
-            Self::Files => &["checkout", "unpack", "untar", "unzip"],
-            Self::DurableReplace => &["config", "save"],
-            Self::Overwrite
-            | Self::DurableOverwrite
-            | Self::LargerThanMemory
-            | Self::DurableFiles
-            | Self::Replace => &[],
-        }
-    }
-
-    pub fn is_durable(self) -> bool {
-        match self {
-            Self::DurableStream | Self::DurableOverwrite | Self::DurableCopy | Self::Records => {
-                true
-            }
-            Self::DurableFiles | Self::DurableReplace => true,
-            Self::Stream
-            | Self::Overwrite
-            | Self::Copy
-            | Self::LargerThanMemory
-            | Self::Files
-            | Self::Replace => false,
-        }
-    }
-
-    /// Whether the goal is about small files or records, whose number is the question.
-    pub fn is_of_files(self) -> bool {
-        matches!(
-            self,
-            Self::Files | Self::DurableFiles | Self::Replace | Self::DurableReplace
-        )
-    }
-
-    /// The goal whose contract this is, apart from sizes and the source of the data. A file larger than memory is a
-    /// stream.
-    pub fn of_contract(contract: &Contract) -> Option<Self> {
-        let is_durable = contract.durability == Durability::Durable;
-        let [usual, durable] = match (contract.content, contract.start, contract.visibility) {
-            (Content::Copy | Content::SharedCopy, ..) => [Self::Copy, Self::DurableCopy],
-            (Content::Reserved | Content::Hole | Content::Nothing, ..) => return None,
-            _ if contract.durable_every_bytes.is_some() => [Self::Records; 2],
-            (_, Start::Existing, Visibility::Complete) => [Self::Replace, Self::DurableReplace],
-            (_, Start::New, _) if contract.file_size.is_some() => [Self::Files, Self::DurableFiles],
-            (_, Start::New, _) => [Self::Stream, Self::DurableStream],
-            (_, Start::Existing, _) => [Self::Overwrite, Self::DurableOverwrite],
-        };
-        Some(if is_durable { durable } else { usual })
-    }
-
-    /// The goal's space as a suite, with the baseline as its first section.
-    fn text(self) -> &'static str {
-        match self {
-            Self::Stream => include_str!("../spaces/stream.toml"),
-            Self::DurableStream => include_str!("../spaces/durable-stream.toml"),
-            Self::Overwrite => include_str!("../spaces/overwrite.toml"),
-            Self::DurableOverwrite => include_str!("../spaces/durable-overwrite.toml"),
-            Self::Records => include_str!("../spaces/records.toml"),
-            Self::Copy => include_str!("../spaces/copy.toml"),
-            Self::DurableCopy => include_str!("../spaces/durable-copy.toml"),
-            Self::LargerThanMemory => include_str!("../spaces/larger-than-memory.toml"),
-            Self::Files => include_str!("../spaces/files.toml"),
-            Self::DurableFiles => include_str!("../spaces/durable-files.toml"),
-            Self::Replace => include_str!("../spaces/replace.toml"),
-            Self::DurableReplace => include_str!("../spaces/durable-replace.toml"),
-        }
-    }
-
-    fn portfolio(self) -> Vec<CasePrefix> {
-        let mut portfolios: BTreeMap<String, Vec<String>> =
-            toml::from_str(PORTFOLIO).expect("the portfolio parses");
-        let names = portfolios.remove(self.name()).unwrap_or_default();
-        names
-            .iter()
-            .map(|name| CasePrefix::parse(None, name).expect("a portfolio has cases"))
-            .collect()
-    }
-}
-
 impl Space {
     /// The values of `fixed` replace the space's own, also in the baseline. Left out are contradictory
     /// combinations, contracts weaker than the baseline's, and cases that make the same calls as one before. A value
@@ -194,7 +57,7 @@ impl Space {
     /// # Errors
     /// The baseline cannot have these values.
     pub fn for_goal(goal: Goal, fixed: &Overrides) -> Result<Self, SuiteError> {
-        let suite = Suite::parse(goal.text()).expect("a built-in space parses");
+        let suite = goal.space_as_suite();
         let mut candidates = suite.sections.iter().flat_map(|section| {
             let cases = section
                 .prefixes

@@ -25,44 +25,23 @@ pub fn check_memory(
     cases: &[Case],
     beside_bytes: u64,
 ) -> Result<(), RunnerError> {
-    let filesystem = &environment.filesystem;
-    let in_memory = filesystem.is_in_memory();
-    let needed = |case: &Case| {
-        // A filesystem refuses a file larger than itself before it takes memory.
-        let takes_blocks = case.contract().content.takes_space()
-            && case.axes().size_bytes <= filesystem.total_bytes;
-        let file = if in_memory && takes_blocks {
-            case.space_bytes()
-        } else {
-            0
-        };
-        let beside = if in_memory { beside_bytes } else { 0 };
-        let threads = u64::from(case.axes().threads).saturating_mul(THREAD_BYTES);
-        // Names and ranges of a set.
-        let threads =
-            threads.saturating_add(u64::from(case.file_count()).saturating_mul(FILE_OF_SET_BYTES));
-        let parts = [
-            case.source_bytes(),
-            case.staged_bytes(),
-            file,
-            beside,
-            threads,
-            WORKER_BYTES,
-        ];
-        parts.into_iter().fold(0, u64::saturating_add)
-    };
     check_locked_memory(cases, locked_memory_limit_bytes())?;
     let available_bytes = writebench_probe::available_memory_bytes()?;
     let most_bytes = available_bytes / 10 * 9;
-    let largest = cases.iter().max_by_key(|case| needed(case));
-    let Some(case) = largest.filter(|case| needed(case) > most_bytes) else {
+    let needs = cases
+        .iter()
+        .map(|case| (needed_memory_bytes(case, environment, beside_bytes), case));
+    let largest = needs.max_by_key(|(needed_bytes, _)| *needed_bytes);
+    let Some((needed_bytes, case)) = largest.filter(|(needed_bytes, _)| *needed_bytes > most_bytes)
+    else {
         return Ok(());
     };
-    let instead = match WORKER_BYTES > most_bytes {
-        true => "a machine, or a control group, with more memory",
-        false => with_less_memory(case),
+    let instead = if WORKER_BYTES > most_bytes {
+        "a machine, or a control group, with more memory"
+    } else {
+        with_less_memory(case)
     };
-    let [needed, available, missing] = [needed(case), available_bytes, needed(case) - most_bytes]
+    let [needed, available, missing] = [needed_bytes, available_bytes, needed_bytes - most_bytes]
         .map(|bytes| Bytes(bytes).approximate());
     Err(RunnerError::TooLarge(format!(
         "not enough memory: {case:#} needs {needed}, {available} are available without a reserve of a tenth, so \
@@ -70,32 +49,55 @@ pub fn check_memory(
     )))
 }
 
+fn needed_memory_bytes(case: &Case, environment: &Environment, beside_bytes: u64) -> u64 {
+    let filesystem = &environment.filesystem;
+    let is_in_memory = filesystem.is_in_memory();
+    // A filesystem refuses a file larger than itself before it takes memory.
+    let takes_blocks =
+        case.contract().content.takes_space() && case.axes().size_bytes <= filesystem.total_bytes;
+    let file = if is_in_memory && takes_blocks {
+        case.space_bytes()
+    } else {
+        0
+    };
+    let beside = if is_in_memory { beside_bytes } else { 0 };
+    let threads = u64::from(case.axes().threads).saturating_mul(THREAD_BYTES);
+    let files = u64::from(case.file_count()).saturating_mul(FILE_OF_SET_BYTES);
+    let parts = [
+        case.source_bytes(),
+        case.staged_bytes(),
+        file,
+        beside,
+        threads,
+        files,
+        WORKER_BYTES,
+    ];
+    parts.into_iter().fold(0, u64::saturating_add)
+}
+
 /// Registered buffers are pinned: io_uring_register(2).
 fn check_locked_memory(cases: &[Case], limit_bytes: u64) -> Result<(), RunnerError> {
-    let pins = |case: &&Case| {
-        let registered = case.axes().registered;
-        case.method().has_axis(Axis::Registered)
-            && matches!(registered, Registered::Buffers | Registered::Both)
-    };
-    let pinned_bytes = |case: &Case| {
-        if case.staged_bytes() > 0 {
-            case.staged_bytes()
-        } else {
-            case.source_bytes()
-        }
-    };
-    let largest = cases
-        .iter()
-        .filter(pins)
-        .max_by_key(|case| pinned_bytes(case));
-    let Some(case) = largest.filter(|case| pinned_bytes(case) > limit_bytes) else {
+    let pinned = cases.iter().map(|case| (pinned_bytes(case), case));
+    let largest = pinned.max_by_key(|(bytes, _)| *bytes);
+    let Some((bytes, case)) = largest.filter(|(bytes, _)| *bytes > limit_bytes) else {
         return Ok(());
     };
-    let [pinned, limit] = [pinned_bytes(case), limit_bytes].map(|bytes| Bytes(bytes).approximate());
+    let [pinned, limit] = [bytes, limit_bytes].map(|bytes| Bytes(bytes).approximate());
     Err(RunnerError::TooLarge(format!(
         "{case:#} pins {pinned} of memory, and the limit on locked memory is {limit}: raise it (ulimit -l), be root, or \
          use --set registered=none"
     )))
+}
+
+fn pinned_bytes(case: &Case) -> u64 {
+    let registered = case.axes().registered;
+    let pins = case.method().has_axis(Axis::Registered)
+        && matches!(registered, Registered::Buffers | Registered::Both);
+    match case.staged_bytes() {
+        _ if !pins => 0,
+        0 => case.source_bytes(),
+        staged => staged,
+    }
 }
 
 fn locked_memory_limit_bytes() -> u64 {

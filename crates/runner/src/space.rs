@@ -1,4 +1,4 @@
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use writebench_model::protocol::{InsufficientSpace, Resource};
@@ -35,14 +35,19 @@ pub fn shortage_of_sample(
     if reserve.is_none() {
         return None;
     }
-    let lacking = || {
-        let space = writebench_probe::space_around(directory.as_fd()).ok()?;
-        shortage(&space, std::slice::from_ref(case), 0, reserve).map(|(_, shortage)| shortage)
-    };
-    lacking().and_then(|_| {
-        let _ = rustix::fs::syncfs(directory.as_fd());
-        lacking()
-    })
+    shortage_in(directory.as_fd(), case, reserve)?;
+    let _ = rustix::fs::syncfs(directory.as_fd());
+    shortage_in(directory.as_fd(), case, reserve)
+}
+
+fn shortage_in(
+    directory: BorrowedFd<'_>,
+    case: &Case,
+    reserve: Reserve,
+) -> Option<InsufficientSpace> {
+    let space = writebench_probe::space_around(directory).ok()?;
+    let (_, shortage) = shortage(&space, std::slice::from_ref(case), 0, reserve)?;
+    Some(shortage)
 }
 
 pub(crate) fn insufficient_space(
@@ -84,50 +89,64 @@ fn shortage<'c>(
     beside_bytes: u64,
     reserve: Reserve,
 ) -> Option<(&'c Case, InsufficientSpace)> {
-    let is_short = |(_, lack): &(&Case, InsufficientSpace)| {
-        lack.needed.saturating_add(lack.reserve) > lack.available
+    let bytes = needed_bytes(space, cases, beside_bytes, reserve);
+    if bytes.as_ref().is_some_and(|(_, needed)| is_short(needed)) {
+        return bytes;
+    }
+    needed_inodes(space, cases, reserve).filter(|(_, needed)| is_short(needed))
+}
+
+fn is_short(needed: &InsufficientSpace) -> bool {
+    needed.needed.saturating_add(needed.reserve) > needed.available
+}
+
+/// What the case with the largest files needs. None if no case takes blocks, or the filesystem has no size: ramfs, and
+/// some in FUSE, report zero.
+fn needed_bytes<'c>(
+    space: &Space,
+    cases: &'c [Case],
+    beside_bytes: u64,
+    reserve: Reserve,
+) -> Option<(&'c Case, InsufficientSpace)> {
+    if space.total_bytes == 0 {
+        return None;
+    }
+    let available = space.available_bytes;
+    let case = cases
+        .iter()
+        .filter(|case| takes_blocks(case, available))
+        .max_by_key(|case| case.space_bytes())?;
+    let needed = InsufficientSpace {
+        resource: Resource::Bytes,
+        needed: case.space_bytes().saturating_add(beside_bytes),
+        available,
+        reserve: reserve.of_bytes(space.total_bytes),
     };
-    // Filesystems without a size report zero: ramfs, and some in FUSE.
-    let bytes = || {
-        let (total, available) =
-            Some((space.total_bytes, space.available_bytes)).filter(|(total, _)| *total > 0)?;
-        let tries =
-            |case: &Case| !case.method().writes_data() && case.axes().size_bytes > available;
-        let takes_blocks = |case: &&Case| case.contract().content.takes_space() && !tries(case);
-        let case = cases
-            .iter()
-            .filter(takes_blocks)
-            .max_by_key(|case| case.space_bytes())?;
-        let needed = case.space_bytes().saturating_add(beside_bytes);
-        let reserve = reserve.of_bytes(total);
-        Some((
-            case,
-            InsufficientSpace {
-                resource: Resource::Bytes,
-                needed,
-                available,
-                reserve,
-            },
-        ))
+    Some((case, needed))
+}
+
+/// A method that only allocates may ask for more than there is, and gets the kernel's error.
+fn takes_blocks(case: &Case, available: u64) -> bool {
+    let only_tries = !case.method().writes_data() && case.axes().size_bytes > available;
+    case.contract().content.takes_space() && !only_tries
+}
+
+/// What the case with the most files needs. None if the filesystem has no fixed number of inodes.
+fn needed_inodes<'c>(
+    space: &Space,
+    cases: &'c [Case],
+    reserve: Reserve,
+) -> Option<(&'c Case, InsufficientSpace)> {
+    let total = space.total_inodes?;
+    let available = space.available_inodes?;
+    let case = cases.iter().max_by_key(|case| case.most_inodes())?;
+    let needed = InsufficientSpace {
+        resource: Resource::Inodes,
+        needed: case.most_inodes() + FILES_BESIDE,
+        available,
+        reserve: reserve.of_inodes(total),
     };
-    let inodes = || {
-        let (total, available) = space.total_inodes.zip(space.available_inodes)?;
-        let case = cases.iter().max_by_key(|case| case.most_inodes())?;
-        let needed = case.most_inodes() + FILES_BESIDE;
-        let reserve = reserve.of_inodes(total);
-        Some((
-            case,
-            InsufficientSpace {
-                resource: Resource::Inodes,
-                needed,
-                available,
-                reserve,
-            },
-        ))
-    };
-    bytes()
-        .filter(is_short)
-        .or_else(|| inodes().filter(is_short))
+    Some((case, needed))
 }
 
 #[cfg(test)]
