@@ -8,10 +8,13 @@ use crate::error::Error;
 use crate::loop_device::LoopDevice;
 use crate::patience;
 
+const ENDING: &str = "end a filesystem's server";
+
+/// A step of making a filesystem, which has to be undone.
 #[derive(Debug)]
 pub(crate) enum CleanupAction {
     Mount(PathBuf),
-    /// Ends with its mount.
+    /// A server ends by itself after its mount.
     Server(Child),
     Loop(LoopDevice),
 }
@@ -26,7 +29,7 @@ impl CleanupAction {
     }
 }
 
-/// Undoes all but the first `keep` steps. The first error counts.
+/// Undoes all but the first `keep` steps, the last one first. It continues after an error, and returns the first.
 pub(crate) fn clean_up_to(stack: &mut Vec<CleanupAction>, keep: usize) -> Result<(), Error> {
     let mut result = Ok(());
     while stack.len() > keep {
@@ -38,35 +41,48 @@ pub(crate) fn clean_up_to(stack: &mut Vec<CleanupAction>, keep: usize) -> Result
 
 /// A killed worker may need a moment to close its files.
 fn unmount_patiently(path: &Path) -> Result<(), Error> {
-    let failed = |errno: Errno| Error::call("unmount", "umount2", path, errno);
-    let is_unmounted = || match unmount(path, UnmountFlags::NOFOLLOW) {
-        Err(Errno::BUSY) => Ok(false),
-        unmounted => unmounted.map(|()| true).map_err(failed),
-    };
-    if patience::is_soon(is_unmounted)? {
+    if patience::is_soon(|| try_unmount(path))? {
         return Ok(());
     }
-    unmount(path, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH).map_err(failed)?;
+    unmount(path, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH)
+        .map_err(|errno| Error::call("unmount", "umount2", path, errno))?;
     Err(Error::StillMounted {
         path: path.to_owned(),
         waited_s: patience::LIMIT.as_secs(),
     })
 }
 
-fn end(mut child: Child) -> Result<(), Error> {
-    let failed = |call| {
-        move |error| {
-            Error::call(
-                "end a filesystem's server",
-                call,
-                Path::new("its process"),
-                error,
-            )
-        }
-    };
-    if patience::is_soon(|| Ok(child.try_wait().map_err(failed("waitpid"))?.is_some()))? {
+/// Returns whether it succeeded. A mount in use is no error.
+fn try_unmount(path: &Path) -> Result<bool, Error> {
+    match unmount(path, UnmountFlags::NOFOLLOW) {
+        Ok(()) => Ok(true),
+        Err(Errno::BUSY) => Ok(false),
+        Err(errno) => Err(Error::call("unmount", "umount2", path, errno)),
+    }
+}
+
+fn end(mut server: Child) -> Result<(), Error> {
+    if patience::is_soon(|| has_ended(&mut server))? {
         return Ok(());
     }
-    child.kill().map_err(failed("kill"))?;
-    child.wait().map(drop).map_err(failed("waitpid"))
+    let process = Path::new("its process");
+    server
+        .kill()
+        .map_err(|error| Error::call(ENDING, "kill", process, error))?;
+    server
+        .wait()
+        .map_err(|error| Error::call(ENDING, "waitpid", process, error))?;
+    Ok(())
+}
+
+fn has_ended(server: &mut Child) -> Result<bool, Error> {
+    match server.try_wait() {
+        Ok(status) => Ok(status.is_some()),
+        Err(error) => Err(Error::call(
+            ENDING,
+            "waitpid",
+            Path::new("its process"),
+            error,
+        )),
+    }
 }

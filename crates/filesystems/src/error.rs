@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use writebench_model::{Bytes, Failure};
 
-/// Each message is one line.
+/// Why a filesystem could not be made or removed. Each message is one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,7 +14,7 @@ pub enum Error {
         call: &'static str,
         error: io::Error,
     },
-    /// All candidate directories are needed.
+    /// A candidate directory can only be mounted over if the run needs nothing in it.
     #[error(
         "no directory to mount over, because {tried} are missing or needed: make an empty /media"
     )]
@@ -42,7 +42,7 @@ pub enum Error {
     #[error("{program} is not installed{}", where_from(.package))]
     NotInstalled {
         program: String,
-        /// A Debian package.
+        /// The Debian package that has the program.
         package: Option<&'static str>,
     },
     #[error(
@@ -63,7 +63,7 @@ pub enum Error {
     StillMounted { path: PathBuf, waited_s: u64 },
     #[error("/dev/{device} is still attached after {waited_s} s: it detaches with its last user")]
     StillAttached {
-        /// `loop3`.
+        /// The kernel's name, such as `loop3`.
         device: String,
         waited_s: u64,
     },
@@ -127,17 +127,18 @@ mod tests {
 
     #[test]
     fn a_missing_program_names_its_package_if_known() {
-        let error = |package| {
-            Error::NotInstalled {
-                program: "mkfs.f2fs".into(),
-                package,
-            }
-            .to_string()
+        let known = Error::NotInstalled {
+            program: "mkfs.f2fs".into(),
+            package: Some("f2fs-tools"),
         };
         assert_eq!(
-            error(Some("f2fs-tools")),
+            known.to_string(),
             "mkfs.f2fs is not installed: install the package f2fs-tools (Debian's name)"
         );
-        assert_eq!(error(None), "mkfs.f2fs is not installed");
+        let unknown = Error::NotInstalled {
+            program: "mkfs.f2fs".into(),
+            package: None,
+        };
+        assert_eq!(unknown.to_string(), "mkfs.f2fs is not installed");
     }
 }

@@ -15,17 +15,20 @@ pub struct FilesystemKind {
     pub(crate) base: String,
 }
 
+/// A filesystem that keeps its data on another filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layer {
-    /// Its upper and work directories are on the other filesystem.
+    /// An overlayfs, whose upper and work directories are on the other filesystem.
     Overlay,
-    /// bindfs.
+    /// bindfs, a server in user space that passes each request on to the other filesystem.
     Fuse,
 }
 
 impl Layer {
+    /// Every layer, in the order in which they are offered.
     pub const ALL: [Self; 2] = [Self::Overlay, Self::Fuse];
 
+    /// The word before the colon in a kind's name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -34,6 +37,7 @@ impl Layer {
         }
     }
 
+    /// The layer with this name, or `None` if there is none.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|layer| layer.name() == name)
@@ -43,35 +47,40 @@ impl Layer {
 const MIB: u64 = 1 << 20;
 
 impl FilesystemKind {
-    /// Each later kind is compared with the first.
+    /// The kinds that are compared if a user names none. Each later kind is compared with the first.
     #[must_use]
     pub fn defaults() -> Vec<Self> {
-        let plain = recipe::defaults().map(|base| Self {
-            layer: None,
-            base: base.to_owned(),
-        });
-        plain
-            .chain(Layer::ALL.map(|layer| Self {
+        let mut kinds = Vec::new();
+        for base in recipe::defaults() {
+            kinds.push(Self {
+                layer: None,
+                base: base.to_owned(),
+            });
+        }
+        for layer in Layer::ALL {
+            kinds.push(Self {
                 layer: Some(layer),
                 base: "ext4".to_owned(),
-            }))
-            .collect()
+            });
+        }
+        kinds
     }
 
-    /// A separate server process is between the kernel and the filesystem below. A sync of one does not sync
+    /// Whether a separate server process is between the kernel and the filesystem below. A sync of one does not sync
     /// the other.
     #[must_use]
     pub fn has_server(&self) -> bool {
         self.layer == Some(Layer::Fuse)
     }
 
+    /// Whether the data stays in memory, as on tmpfs and on a layer over it.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         Recipe::for_kind(&self.base).is_in_memory()
     }
 
-    /// Copy-on-write keeps new data next to the old. 512 MiB are added for btrfs' metadata and for XFS, which
-    /// needs at least 300 MiB.
+    /// How large a filesystem of this kind is made, so that the content fits twice: copy-on-write keeps new data next
+    /// to the old. 512 MiB are added for btrfs' metadata and for XFS, which needs at least 300 MiB.
     #[must_use]
     pub fn size_bytes(&self, content_bytes: u64) -> u64 {
         // Each of two images has a whole number of MiB.
@@ -82,7 +91,7 @@ impl FilesystemKind {
             .saturating_mul(2 * MIB)
     }
 
-    /// Of the filesystem at the bottom, or 0 in memory.
+    /// The bytes of all images for a filesystem of this kind. A filesystem in memory needs none.
     #[must_use]
     pub fn image_bytes(&self, content_bytes: u64) -> u64 {
         if self.is_in_memory() {
@@ -110,29 +119,39 @@ impl FromStr for FilesystemKind {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {
-        let refused = |fits| Error::Kind {
+        parse(name).map_err(|fits| Error::Kind {
             name: name.to_owned(),
             fits,
-        };
-        let (layer, base) = match name.split_once(':') {
-            Some((layer, base)) => (
-                Some(Layer::named(layer).ok_or_else(|| refused(LAYERS))?),
-                base,
-            ),
-            None => (None, name),
-        };
-        if Layer::named(base).is_some() || base.contains(':') {
-            return Err(refused(LAYERS));
-        }
-        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.' || c == '-';
-        if !base.starts_with(|c: char| c.is_ascii_alphanumeric()) || !base.chars().all(fits) {
-            return Err(refused(WORD));
-        }
-        Ok(Self {
-            layer,
-            base: base.to_owned(),
         })
     }
+}
+
+/// The error says which names are accepted.
+fn parse(name: &str) -> Result<FilesystemKind, &'static str> {
+    let mut layer = None;
+    let mut base = name;
+    if let Some((before, after)) = name.split_once(':') {
+        layer = Some(Layer::named(before).ok_or(LAYERS)?);
+        base = after;
+    }
+    if Layer::named(base).is_some() || base.contains(':') {
+        return Err(LAYERS);
+    }
+    if !is_word(base) {
+        return Err(WORD);
+    }
+    Ok(FilesystemKind {
+        layer,
+        base: base.to_owned(),
+    })
+}
+
+/// Whether it can be a part of a program's name, and never an option or a path.
+fn is_word(base: &str) -> bool {
+    base.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && base
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.' || c == '-')
 }
 
 #[cfg(test)]

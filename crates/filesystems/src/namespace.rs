@@ -1,3 +1,5 @@
+//! The private mount namespace, in which the filesystems are mounted.
+
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -44,28 +46,28 @@ pub(crate) fn cover(needed: &[&Path]) -> Result<PathBuf, Error> {
 
 fn choose(candidates: &[PathBuf], needed: &[&Path]) -> Result<PathBuf, Error> {
     let needed: Vec<_> = needed.iter().map(|path| real(path)).collect();
-    let fits = |candidate: &&PathBuf| {
-        // Covering a link would cover its target, which the list does not check.
-        candidate
-            .symlink_metadata()
-            .is_ok_and(|metadata| metadata.is_dir())
-            && !needed.iter().any(|path| path.starts_with(candidate))
-    };
-    let tried = || {
-        candidates
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect::<Vec<_>>()
-            .join(" or ")
-    };
-    candidates
+    for candidate in candidates {
+        let is_needed = needed.iter().any(|path| path.starts_with(candidate));
+        if is_directory(candidate) && !is_needed {
+            return Ok(candidate.clone());
+        }
+    }
+    let names: Vec<_> = candidates
         .iter()
-        .find(fits)
-        .cloned()
-        .ok_or_else(|| Error::NoMountPoint { tried: tried() })
+        .map(|path| path.display().to_string())
+        .collect();
+    Err(Error::NoMountPoint {
+        tried: names.join(" or "),
+    })
 }
 
-/// The last components may not exist yet.
+/// A link is none: covering it would cover its target, which the list of needed paths does not check.
+fn is_directory(path: &Path) -> bool {
+    path.symlink_metadata()
+        .is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// The path without symbolic links. Its last components may not exist yet.
 fn real(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_: io::Error| path.to_owned());
     let mut missing = Vec::new();

@@ -3,10 +3,10 @@ use std::time::{Duration, Instant};
 
 use crate::error::Error;
 
-/// For a mount in use, an attached device or a running server.
+/// How long to wait for a mount in use, an attached device or a running server.
 pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
-/// Whether it is so within the limit.
+/// Waits until the condition is true, and returns whether it was within the limit.
 pub(crate) fn is_soon(mut is_so: impl FnMut() -> Result<bool, Error>) -> Result<bool, Error> {
     let start = Instant::now();
     while !is_so()? {

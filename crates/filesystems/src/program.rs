@@ -1,3 +1,5 @@
+//! Running the programs mkfs, mount and modprobe.
+
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
@@ -6,6 +8,7 @@ use crate::error::Error;
 /// The directories of root's programs, which `PATH` may lack.
 const MORE_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
+/// The file of a program, in the folders of `PATH` and those of root.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
@@ -22,7 +25,8 @@ pub(crate) fn require(name: &str, package: Option<&'static str>) -> Result<PathB
     })
 }
 
-/// Adds the command line to `commands`. The program prints English, has no input, and outlives a killed caller.
+/// Runs a program to its end, and adds its command line to `commands`. The program prints English, has no input, and
+/// outlives a killed caller.
 pub(crate) fn run(
     name: &str,
     package: Option<&'static str>,
@@ -36,8 +40,8 @@ pub(crate) fn run(
         .args(words)
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
-        .output();
-    let output = output.map_err(|error| Error::call("start a program", "execve", &file, error))?;
+        .output()
+        .map_err(|error| Error::call("start a program", "execve", &file, error))?;
     if output.status.success() {
         return Ok(());
     }
@@ -47,36 +51,43 @@ pub(crate) fn run(
     })
 }
 
+/// A command as a user would type it into a shell.
 pub(crate) fn line(name: &str, words: &[String]) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=^+%@".contains(c);
-    let quoted = words.iter().map(|word| {
-        if !word.is_empty() && word.chars().all(is_plain) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    });
-    [name.to_owned()]
-        .into_iter()
-        .chain(quoted)
-        .collect::<Vec<_>>()
-        .join(" ")
+    let mut line = name.to_owned();
+    for word in words {
+        line.push(' ');
+        line.push_str(&quoted(word));
+    }
+    line
 }
 
+fn quoted(word: &str) -> String {
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Whether a shell takes the character as it is.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_./:,=^+%@".contains(c)
+}
+
+/// What a failed program printed, or else its exit status.
 fn explanation(output: &Output) -> String {
-    let said = |bytes: &[u8]| last_word(&String::from_utf8_lossy(bytes));
-    said(&output.stderr)
-        .or_else(|| said(&output.stdout))
+    last_line(&String::from_utf8_lossy(&output.stderr))
+        .or_else(|| last_line(&String::from_utf8_lossy(&output.stdout)))
         .unwrap_or_else(|| output.status.to_string())
 }
 
-/// Without usage text and mount's pointer to the kernel's log.
-pub(crate) fn last_word(text: &str) -> Option<String> {
-    let lines = text
+/// The last line that explains something. Usage text and mount's pointer to the kernel's log do not.
+pub(crate) fn last_line(text: &str) -> Option<String> {
+    let lines: Vec<_> = text
         .lines()
         .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.contains("dmesg(1)"));
-    let lines: Vec<_> = lines.collect();
+        .filter(|line| !line.is_empty() && !line.contains("dmesg(1)"))
+        .collect();
     let usage = lines
         .iter()
         .position(|line| line.to_ascii_lowercase().starts_with("usage"));
@@ -93,18 +104,22 @@ mod tests {
 
     #[test]
     fn the_last_line_before_any_usage_text_counts() {
-        let word = |text| last_word(text).unwrap();
-        assert_eq!(word("warning\n\nmkfs: no\n\n"), "mkfs: no");
-        assert_eq!(
-            word("mkfs: invalid option -- 'Z'\nUsage: mkfs [-q]\n\t[-x]\n"),
-            "mkfs: invalid option -- 'Z'"
-        );
-        assert_eq!(word("Usage: mkfs device\nsee mkfs(8)"), "see mkfs(8)");
-        assert_eq!(
-            word("mount: /x: bad option.\n  dmesg(1) may have more.\n"),
-            "mount: /x: bad option."
-        );
-        assert_eq!(last_word(" \n"), None);
+        let cases = [
+            ("warning\n\nmkfs: no\n\n", "mkfs: no"),
+            (
+                "mkfs: invalid option -- 'Z'\nUsage: mkfs [-q]\n\t[-x]\n",
+                "mkfs: invalid option -- 'Z'",
+            ),
+            ("Usage: mkfs device\nsee mkfs(8)", "see mkfs(8)"),
+            (
+                "mount: /x: bad option.\n  dmesg(1) may have more.\n",
+                "mount: /x: bad option.",
+            ),
+        ];
+        for (text, line) in cases {
+            assert_eq!(last_line(text).as_deref(), Some(line));
+        }
+        assert_eq!(last_line(" \n"), None);
     }
 
     #[test]

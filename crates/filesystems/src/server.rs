@@ -1,10 +1,10 @@
-//! bindfs, which dies with the thread that started it.
+//! The server of a `fuse:` filesystem, bindfs, which dies with the thread that started it.
 #![expect(
     unsafe_code,
     reason = "between fork and exec a child sets the signal for its parent's death"
 )]
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
-use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
 
 use crate::error::Error;
 use crate::program;
@@ -38,53 +38,78 @@ pub(crate) fn mount(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<(String, Child), Error> {
     let file = program::require(PROGRAM, Some(PROGRAM))?;
-    let [source, target] = [source, point].map(|path| path.to_string_lossy().into_owned());
     let words = [
         "-f".to_owned(),
         "-o".to_owned(),
         all_options(&file, options),
-        source,
-        target,
+        source.to_string_lossy().into_owned(),
+        point.to_string_lossy().into_owned(),
     ];
-    let device = || rustix::fs::stat(point).map(|stat| stat.st_dev);
-    let below = device();
-    let mut command = Command::new(&file);
-    command.args(&words).env("LC_ALL", "C");
+    let line = program::line(PROGRAM, &words);
+    let below = device_at(point);
+    let mut child = spawn(&file, &words)?;
+    let is_mounted = || device_at(point).is_ok_and(|device| Ok(device) != below);
+    match wait_for_mount(&mut child, &line, is_mounted, interrupted) {
+        Ok(()) => {
+            child.stderr = None;
+            Ok((line, child))
+        }
+        Err(error) => {
+            let _ = child.kill();
+            let _ = child.wait();
+            // A killed server leaves its mount. The first error counts.
+            let _ = unmount(point, UnmountFlags::DETACH);
+            Err(error)
+        }
+    }
+}
+
+/// The device of the filesystem at a mount point. Once the server has mounted there, only it can answer this call.
+fn device_at(point: &Path) -> Result<u64, Errno> {
+    rustix::fs::stat(point).map(|stat| stat.st_dev)
+}
+
+fn spawn(file: &Path, words: &[String]) -> Result<Child, Error> {
+    let mut command = Command::new(file);
     command
+        .args(words)
+        .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     // Only the supervisor may handle Ctrl-C, because it unmounts first.
     command.process_group(0);
     die_with_this_thread(&mut command);
-    let mut child = command
+    command
         .spawn()
-        .map_err(|error| Error::call(DOING, "execve", &file, error))?;
-    let line = program::line(PROGRAM, &words);
-    let error = loop {
-        match child.try_wait() {
-            Err(error) => break Error::call(DOING, "waitpid", Path::new(&line), error),
-            Ok(Some(status)) => {
-                let said = last_words(&mut child).unwrap_or_else(|| status.to_string());
-                break Error::Refused {
-                    command: line,
-                    said,
-                };
-            }
-            // Only the server can answer this call.
-            Ok(None) if device().is_ok_and(|device| Ok(device) != below) => {
-                child.stderr = None;
-                return Ok((line, child));
-            }
-            Ok(None) if interrupted() => break Error::Interrupted,
-            Ok(None) => sleep(Duration::from_millis(2)),
+        .map_err(|error| Error::call(DOING, "execve", file, error))
+}
+
+/// It is an error if the server ends before, or if the user interrupts.
+fn wait_for_mount(
+    child: &mut Child,
+    line: &str,
+    is_mounted: impl Fn() -> bool,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<(), Error> {
+    loop {
+        let ended = child
+            .try_wait()
+            .map_err(|error| Error::call(DOING, "waitpid", Path::new(line), error))?;
+        if let Some(status) = ended {
+            return Err(Error::Refused {
+                command: line.to_owned(),
+                said: last_words(child).unwrap_or_else(|| status.to_string()),
+            });
         }
-    };
-    let _ = child.kill();
-    let _ = child.wait();
-    // A killed server leaves its mount. The first error counts.
-    let _ = unmount(point, UnmountFlags::DETACH);
-    Err(error)
+        if is_mounted() {
+            return Ok(());
+        }
+        if interrupted() {
+            return Err(Error::Interrupted);
+        }
+        sleep(Duration::from_millis(2));
+    }
 }
 
 fn all_options(file: &Path, user: Option<&str>) -> String {
@@ -107,21 +132,22 @@ fn is_on_libfuse_2(file: &Path) -> bool {
 fn last_words(child: &mut Child) -> Option<String> {
     let mut said = String::new();
     let _ = child.stderr.take()?.read_to_string(&mut said);
-    program::last_word(&said)
+    program::last_line(&said)
 }
 
 /// Otherwise the server would outlive the thread, because its own mount keeps the namespace.
 fn die_with_this_thread(command: &mut Command) {
-    let this = getpid();
-    let prepare = move || {
-        set_parent_process_death_signal(Some(Signal::KILL))?;
-        // The parent may have died before the prctl.
-        if getppid() == Some(this) {
-            Ok(())
-        } else {
-            Err(Errno::SRCH.into())
-        }
-    };
+    let parent = getpid();
     // SAFETY: between fork and exec the closure makes two system calls, and takes no lock and no memory.
-    unsafe { command.pre_exec(prepare) };
+    unsafe { command.pre_exec(move || die_with(parent)) };
+}
+
+/// Called in the child, whose parent may have died before the prctl.
+fn die_with(parent: Pid) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    if getppid() == Some(parent) {
+        Ok(())
+    } else {
+        Err(Errno::SRCH.into())
+    }
 }

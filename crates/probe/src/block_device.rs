@@ -10,13 +10,14 @@ use crate::error::ProbeError;
 use crate::kernel_file::{self, ROOT};
 use crate::target::Target;
 
+/// What must be known about a block device before it is written to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockDeviceFacts {
-    /// Without symbolic links.
+    /// The path of the device's node. Symbolic links in it are resolved.
     pub path: PathBuf,
-    /// The kernel's name: `sda`, `loop0`.
+    /// The kernel's name, such as `sda` or `loop0`.
     pub name: String,
-    /// `7:0`: paths with the same number are the same device.
+    /// The major and minor number, such as `7:0`. Paths with the same number are the same device.
     pub number: String,
     pub size_bytes: u64,
     pub logical_sector_bytes: u64,
@@ -26,11 +27,12 @@ pub struct BlockDeviceFacts {
     pub read_only: bool,
 }
 
-/// Symbolic links are followed.
+/// Reads the facts about the block device at `path`. Symbolic links are followed.
 ///
 /// # Errors
 ///
-/// The path names no block device, or the kernel lacks a fact that must be known before a write to the device.
+/// It is an error if the path names no block device, or if the kernel lacks a fact that must be known before a write
+/// to the device.
 pub fn block_device(path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     let root = Path::new(ROOT);
     let node = Target::inspect(path)?.node;
@@ -40,16 +42,17 @@ pub fn block_device(path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     let canonical =
         fs::canonicalize(path).map_err(|error| ProbeError::call("realpath", path, error))?;
     let device = BlockDevice::from_node(root, path, number)?;
-    let told = direct_io::BlockDevice::at(path)
+    let identified = direct_io::BlockDevice::at(path)
         .map_err(|error| ProbeError::call("look at", path, error))?;
-    facts(canonical, &device, told.serial)
+    facts(canonical, &device, identified.serial)
 }
 
-/// An open device cannot be replaced during the call. `path` is for the result and errors.
+/// Reads the facts about an open block device, which cannot be replaced during the call. `path` only appears in the
+/// result and in errors.
 ///
 /// # Errors
 ///
-/// As [`block_device`].
+/// The errors are those of [`block_device`].
 pub fn open_block_device(
     descriptor: BorrowedFd<'_>,
     path: &Path,
@@ -63,9 +66,9 @@ pub fn open_block_device(
     }
     let device =
         BlockDevice::from_node(Path::new(ROOT), path, DeviceNumber::from_stat(stat.st_rdev))?;
-    let told = direct_io::BlockDevice::from_file(descriptor);
-    let told = told.map_err(|error| ProbeError::call("look at", path, error))?;
-    facts(path.to_owned(), &device, told.serial)
+    let identified = direct_io::BlockDevice::from_file(descriptor)
+        .map_err(|error| ProbeError::call("look at", path, error))?;
+    facts(path.to_owned(), &device, identified.serial)
 }
 
 fn facts(

@@ -1,7 +1,8 @@
 use std::fs;
 use std::path::Path;
 
-/// The mount names only one of the devices, whose sectors miss part of the filesystem's writes.
+/// Whether the btrfs on the device `name` has more devices. A mount names only one of them, and that one's sector
+/// counts miss a part of the filesystem's writes.
 pub(crate) fn has_other_devices(root: &Path, name: &str) -> bool {
     let Ok(filesystems) = fs::read_dir(root.join("sys/fs/btrfs")) else {
         return false;

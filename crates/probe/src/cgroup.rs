@@ -6,11 +6,12 @@ use crate::kernel_file::{self, ROOT};
 use crate::mount;
 use crate::mountinfo::Mount;
 
+/// The memory of a control group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) limit_bytes: Option<u64>,
     used_bytes: Option<u64>,
-    /// Page cache of files: counted as used, but reclaimed if other data needs the memory.
+    /// The page cache of files counts as used, but the kernel reclaims it if other data needs the memory.
     reclaimable_bytes: u64,
 }
 
@@ -21,54 +22,94 @@ impl Group {
     }
 }
 
-/// Each controller belongs to one of them.
+/// A system may mount both versions, and then each controller belongs to one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {
     V1,
     V2,
 }
 
-/// Each of the groups around this process also limits it. Either version may have the memory controller.
+/// The folder of a control group in the filesystem of its version.
+#[derive(Debug)]
+struct GroupFolder {
+    path: PathBuf,
+    version: Version,
+}
+
+impl GroupFolder {
+    fn below(self, root: &Path) -> Self {
+        Self {
+            path: root.join(self.path.strip_prefix("/").unwrap_or(&self.path)),
+            version: self.version,
+        }
+    }
+
+    /// The state includes that of the groups around this one.
+    fn is_frozen(&self) -> bool {
+        match self.version {
+            Version::V1 => kernel_file::text(&self.path.join("freezer.state"))
+                .is_some_and(|state| state != "THAWED"),
+            Version::V2 => kernel_file::text(&self.path.join("cgroup.events"))
+                .is_some_and(|events| events.lines().any(|line| line == "frozen 1")),
+        }
+    }
+
+    /// The limit in millionths of a CPU. Without a limit, version 2's quota is the word "max" and version 1's the
+    /// number -1, which do not parse.
+    fn cpu_limit_ppm(&self) -> Option<u64> {
+        let quota_us: u64;
+        let period_us: u64;
+        match self.version {
+            Version::V1 => {
+                quota_us = kernel_file::value(&self.path.join("cpu.cfs_quota_us"))?;
+                period_us = kernel_file::value(&self.path.join("cpu.cfs_period_us"))?;
+            }
+            Version::V2 => {
+                let cpu_max = kernel_file::text(&self.path.join("cpu.max"))?;
+                let (quota, period) = cpu_max.split_once(' ')?;
+                quota_us = quota.parse().ok()?;
+                period_us = period.parse().ok()?;
+            }
+        }
+        quota_us.checked_mul(1_000_000)?.checked_div(period_us)
+    }
+}
+
+/// The memory of this process's control group and of all groups around it, each of which limits the process. Either
+/// version may have the memory controller.
 pub(crate) fn for_this_process(root: &Path, mounts: &[Mount]) -> Vec<Group> {
-    let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
-    let folders = folders(&memberships, mounts, "memory").into_iter();
-    folders
-        .map(|(folder, version)| read(root, &folder, version))
+    folders_of_this_process(root, mounts, "memory")
+        .map(|folder| read(&folder))
         .collect()
 }
 
-/// The least of the groups around this process, in millionths of a CPU. None without a limit.
+/// The tightest limit of this process's control group and of all groups around it, in millionths of a CPU. It is
+/// `None` if no group has a limit.
 pub(crate) fn cpu_limit_ppm(root: &Path, mounts: &[Mount]) -> Option<u64> {
-    let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
-    let limit = |(folder, version): (PathBuf, Version)| {
-        let folder = root.join(folder.strip_prefix("/").unwrap_or(&folder));
-        let (quota_us, period_us) = match version {
-            Version::V1 => (
-                kernel_file::value::<u64>(&folder.join("cpu.cfs_quota_us"))?,
-                kernel_file::value::<u64>(&folder.join("cpu.cfs_period_us"))?,
-            ),
-            Version::V2 => quota_and_period(&kernel_file::text(&folder.join("cpu.max"))?)?,
-        };
-        quota_us.checked_mul(1_000_000)?.checked_div(period_us)
-    };
-    folders(&memberships, mounts, "cpu")
-        .into_iter()
-        .filter_map(limit)
+    folders_of_this_process(root, mounts, "cpu")
+        .filter_map(|folder| folder.cpu_limit_ppm())
         .min()
 }
 
-/// Without a limit, version 2's quota is the word "max", and version 1's the number -1.
-fn quota_and_period(cpu_max: &str) -> Option<(u64, u64)> {
-    let (quota_us, period_us) = cpu_max.trim().split_once(' ')?;
-    Some((quota_us.parse().ok()?, period_us.parse().ok()?))
+fn folders_of_this_process(
+    root: &Path,
+    mounts: &[Mount],
+    controller: &str,
+) -> impl Iterator<Item = GroupFolder> {
+    let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
+    folders(&memberships, mounts, controller)
+        .into_iter()
+        .map(|folder| folder.below(root))
 }
 
+/// The control groups of all processes, found through the mounts at the time of the call to `mounted`.
 #[derive(Debug)]
 pub struct ControlGroups {
     mounts: Vec<Mount>,
 }
 
 impl ControlGroups {
+    /// Finds the mounted filesystems of control groups.
     #[must_use]
     pub fn mounted() -> Self {
         Self {
@@ -76,40 +117,34 @@ impl ControlGroups {
         }
     }
 
-    /// Delays from limits on CPU time, for a process's own group and all groups around it.
+    /// The files `cpu.stat` of a process's own group and of all groups around it. They count the delays from limits
+    /// on CPU time.
     #[must_use]
     pub fn cpu_stats(&self, process: u32) -> Vec<PathBuf> {
-        let files = self
-            .folders(process, "cpu")
+        self.folders(process, "cpu")
             .into_iter()
-            .map(|(folder, _)| folder.join("cpu.stat"));
-        files.filter(|file| file.exists()).collect()
+            .map(|folder| folder.path.join("cpu.stat"))
+            .filter(|file| file.exists())
+            .collect()
     }
 
-    /// By its group or one around it.
+    /// Whether a process is frozen by its group or one around it.
     #[must_use]
     pub fn are_frozen(&self, process: u32) -> bool {
         self.folders(process, "freezer")
             .iter()
-            .any(|(folder, version)| match version {
-                // A group's file includes the state of the groups around it.
-                Version::V1 => kernel_file::text(&folder.join("freezer.state"))
-                    .is_some_and(|state| state != "THAWED"),
-                Version::V2 => kernel_file::text(&folder.join("cgroup.events"))
-                    .is_some_and(|events| events.lines().any(|line| line == "frozen 1")),
-            })
+            .any(GroupFolder::is_frozen)
     }
 
-    fn folders(&self, process: u32, controller: &str) -> Vec<(PathBuf, Version)> {
+    fn folders(&self, process: u32, controller: &str) -> Vec<GroupFolder> {
         let memberships = kernel_file::text(Path::new(&format!("/proc/{process}/cgroup")));
         folders(&memberships.unwrap_or_default(), &self.mounts, controller)
     }
 }
 
-fn read(root: &Path, folder: &Path, version: Version) -> Group {
-    let folder = root.join(folder.strip_prefix("/").unwrap_or(folder));
-    // Their sum can be reclaimed, including the groups below.
-    let (limit, used, reclaimable) = match version {
+fn read(folder: &GroupFolder) -> Group {
+    // What can be reclaimed is the sum of two lines, which include the groups below.
+    let (limit, used, reclaimable) = match folder.version {
         Version::V1 => (
             "memory.limit_in_bytes",
             "memory.usage_in_bytes",
@@ -121,11 +156,11 @@ fn read(root: &Path, folder: &Path, version: Version) -> Group {
             ["active_file", "inactive_file"],
         ),
     };
-    let stat = kernel_file::text(&folder.join("memory.stat")).unwrap_or_default();
+    let stat = kernel_file::text(&folder.path.join("memory.stat")).unwrap_or_default();
     Group {
         // Version 2's word for no limit, "max", is not a number.
-        limit_bytes: kernel_file::value(&folder.join(limit)),
-        used_bytes: kernel_file::value(&folder.join(used)),
+        limit_bytes: kernel_file::value(&folder.path.join(limit)),
+        used_bytes: kernel_file::value(&folder.path.join(used)),
         reclaimable_bytes: reclaimable
             .iter()
             .filter_map(|name| stat_bytes(&stat, name))
@@ -141,8 +176,8 @@ fn stat_bytes(stat: &str, name: &str) -> Option<u64> {
         .ok()
 }
 
-/// From the innermost to the mounted root.
-fn folders(memberships: &str, mounts: &[Mount], controller: &str) -> Vec<(PathBuf, Version)> {
+/// The folders of a process's groups, from the innermost to the mounted root.
+fn folders(memberships: &str, mounts: &[Mount], controller: &str) -> Vec<GroupFolder> {
     let mut folders = Vec::new();
     for (group, version) in memberships
         .lines()
@@ -152,13 +187,16 @@ fn folders(memberships: &str, mounts: &[Mount], controller: &str) -> Vec<(PathBu
             .iter()
             .filter(|mount| version_mounted(mount, controller) == Some(version));
         if let Some((top, inside)) = mounted.find_map(|mount| locate(mount, group)) {
-            folders.extend(inside.ancestors().map(|group| (top.join(group), version)));
+            folders.extend(inside.ancestors().map(|group| GroupFolder {
+                path: top.join(group),
+                version,
+            }));
         }
     }
     folders
 }
 
-/// `0::/user.slice` or `4:memory:/docker/1f`.
+/// The group in a line such as `0::/user.slice` or `4:memory:/docker/1f`, if it is about the controller.
 fn membership<'l>(line: &'l str, controller: &str) -> Option<(&'l Path, Version)> {
     let mut fields = line.splitn(3, ':').skip(1);
     let version = match fields.next()? {
@@ -181,7 +219,7 @@ fn has(list: &str, controller: &str) -> bool {
     list.split(',').any(|word| word == controller)
 }
 
-/// The mount point, and the group's path below it. In a container the mount's root may be the container's
+/// The mount point, and the group's path below it. In a container the root of the mount may be the container's own
 /// group. A group outside the mount cannot be read.
 fn locate<'p>(mount: &'p Mount, group: &'p Path) -> Option<(&'p Path, &'p Path)> {
     let inside = group.strip_prefix(&mount.root).ok()?;
@@ -202,7 +240,7 @@ mod tests {
         let mounts = mountinfo::parse(mountinfo);
         folders(memberships, &mounts, "memory")
             .into_iter()
-            .map(|(path, _)| path)
+            .map(|folder| folder.path)
             .collect()
     }
 

@@ -7,13 +7,12 @@ use crate::mountinfo::Mount;
 use crate::{cgroup, kernel_file};
 
 pub(crate) fn facts(root: &Path, mounts: &[Mount]) -> Cpu {
+    let governor = root.join("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     Cpu {
         model: cpuinfo(root).as_deref().and_then(model),
         available: available(),
         limit_ppm: cgroup::cpu_limit_ppm(root, mounts),
-        governor: kernel_file::text(
-            &root.join("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        ),
+        governor: kernel_file::text(&governor),
     }
 }
 
@@ -21,7 +20,7 @@ pub(crate) fn cpuinfo(root: &Path) -> Option<String> {
     kernel_file::text(&root.join("proc/cpuinfo"))
 }
 
-/// By affinity and control groups, or 1.
+/// The CPUs that this process may use at once, by its affinity and its control groups, or 1 if that is unknown.
 fn available() -> u32 {
     thread::available_parallelism()
         .map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
@@ -33,7 +32,7 @@ fn model(cpuinfo: &str) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// None without flags, as outside x86.
+/// Whether the CPU says that a hypervisor runs it. Only x86 has such flags, so elsewhere the answer is `None`.
 pub(crate) fn hypervisor_flag(cpuinfo: &str) -> Option<bool> {
     field(cpuinfo, "flags").map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }

@@ -9,19 +9,20 @@ use crate::mountinfo::Mount;
 use crate::target::{Target, block_device_at};
 use crate::{btrfs, kernel_file};
 
-/// The unit of sysfs, for any sector size.
+/// Sysfs counts in this unit, whatever the sector size of a device is.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
+/// A disk or a partition, as found in sysfs.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockDevice {
-    /// The device's own number, which counts a partition's sectors separately.
+    /// A partition's own number, under which the kernel counts its sectors apart from the disk's.
     pub(crate) number: DeviceNumber,
     pub(crate) folder: PathBuf,
-    /// The whole disk's folder, which has the queue.
+    /// The folder of the whole disk, which has the queue.
     pub(crate) disk: PathBuf,
 }
 
-/// None unless one device counts all writes of the target.
+/// The device that counts all writes of the target, or `None` if no single device does.
 pub(crate) fn below(
     root: &Path,
     target: &Target<'_>,
@@ -33,6 +34,7 @@ pub(crate) fn below(
     }
 }
 
+/// The device that counts all writes of the filesystem with this number.
 pub(crate) fn of_filesystem(
     root: &Path,
     number: DeviceNumber,
@@ -47,13 +49,14 @@ pub(crate) fn of_filesystem(
     (!shared).then_some(device)
 }
 
-/// A source that is not a path, like `tank/data` of ZFS, is not looked up in the current directory.
+/// The number of the device that a mount names as its source. A source that is not a path, like `tank/data` of ZFS,
+/// must not be looked up in the current directory.
 pub(crate) fn source_number(source: &str) -> Option<DeviceNumber> {
-    let source = Path::new(source);
-    source
-        .is_absolute()
-        .then(|| block_device_at(source))
-        .flatten()
+    let path = Path::new(source);
+    if !path.is_absolute() {
+        return None;
+    }
+    block_device_at(path)
 }
 
 impl BlockDevice {
@@ -78,11 +81,10 @@ impl BlockDevice {
         node: &Path,
         number: DeviceNumber,
     ) -> Result<Self, ProbeError> {
-        let missing = || ProbeError::NoSuchDevice {
+        Self::find(root, number).ok_or_else(|| ProbeError::NoSuchDevice {
             path: node.to_owned(),
             number: number.to_string(),
-        };
-        Self::find(root, number).ok_or_else(missing)
+        })
     }
 
     pub(crate) fn name(&self) -> String {
@@ -106,7 +108,7 @@ impl BlockDevice {
         kernel_file::needed_number(&self.disk.join("queue/logical_block_size"))
     }
 
-    /// As in `/sys/block`.
+    /// The name of the whole disk in `/sys/block`.
     pub(crate) fn disk_name(&self) -> String {
         kernel_file::name(&self.disk)
     }
@@ -115,7 +117,7 @@ impl BlockDevice {
         Self::find(root, self.disk_number()?)
     }
 
-    /// It names the writeback limits.
+    /// The number of the whole disk, under which `/sys/class/bdi` has the limits of writeback.
     pub(crate) fn disk_number(&self) -> Option<DeviceNumber> {
         kernel_file::value(&self.disk.join("dev"))
     }
@@ -136,38 +138,48 @@ impl BlockDevice {
         }
     }
 
-    /// As virtio_blk and sd read it from the device. `queue/write_cache` can be overwritten, and then the kernel sends no
-    /// flush to a device with a cache (Documentation/ABI/stable/sysfs-block).
+    /// The write cache as virtio_blk and sd read it from the device. `queue/write_cache` can be overwritten, and then
+    /// the kernel sends no flush to a device with a cache (Documentation/ABI/stable/sysfs-block).
     fn own_write_cache(&self) -> Option<String> {
-        let of_scsi = || {
-            let disks = kernel_file::entries(&self.disk.join("device/scsi_disk")).ok()?;
-            kernel_file::text(&disks.first()?.join("cache_type"))
-        };
-        kernel_file::text(&self.disk.join("cache_type")).or_else(of_scsi)
+        self.disk_text("cache_type")
+            .or_else(|| self.scsi_cache_type())
     }
 
-    /// The hardware's model, or the basis of a virtual device.
+    fn scsi_cache_type(&self) -> Option<String> {
+        let disks = kernel_file::entries(&self.disk.join("device/scsi_disk")).ok()?;
+        kernel_file::text(&disks.first()?.join("cache_type"))
+    }
+
+    /// The model of the hardware, or what a virtual device is made of. Memory cards have a name instead of a model.
     pub(crate) fn model(&self) -> Option<String> {
-        let text = |path: &str| kernel_file::text(&self.disk.join(path));
-        let described =
-            |path: &str, prefix: &str| text(path).map(|value| format!("{prefix} {value}"));
-        // Memory cards have a name instead of a model.
-        text("device/model")
-            .or_else(|| text("device/name"))
-            .or_else(|| described("loop/backing_file", "loop over"))
-            .or_else(|| described("dm/name", "device mapper"))
-            .or_else(|| described("md/level", "md"))
+        self.disk_text("device/model")
+            .or_else(|| self.disk_text("device/name"))
+            .or_else(|| self.virtual_device())
             .or_else(|| self.vendor())
+    }
+
+    fn virtual_device(&self) -> Option<String> {
+        if let Some(file) = self.disk_text("loop/backing_file") {
+            return Some(format!("loop over {file}"));
+        }
+        if let Some(name) = self.disk_text("dm/name") {
+            return Some(format!("device mapper {name}"));
+        }
+        let level = self.disk_text("md/level")?;
+        Some(format!("md {level}"))
     }
 
     /// A virtio disk has no model, and its vendor is a number: the driver's name is more useful.
     fn vendor(&self) -> Option<String> {
-        let vendor = kernel_file::text(&self.disk.join("device/vendor"))?;
-        let driver =
-            fs::canonicalize(self.disk.join("device/driver")).map(|path| kernel_file::name(&path));
-        Some(driver.map_or(vendor.clone(), |driver| {
-            format!("{driver}, vendor {vendor}")
-        }))
+        let vendor = self.disk_text("device/vendor")?;
+        match fs::canonicalize(self.disk.join("device/driver")) {
+            Ok(driver) => Some(format!("{}, vendor {vendor}", kernel_file::name(&driver))),
+            Err(_) => Some(vendor),
+        }
+    }
+
+    fn disk_text(&self, path: &str) -> Option<String> {
+        kernel_file::text(&self.disk.join(path))
     }
 }
 

@@ -2,7 +2,7 @@ use std::fmt;
 use std::num::ParseIntError;
 use std::str::FromStr;
 
-/// Of a device or a filesystem.
+/// The kernel's number of a block device or of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DeviceNumber {
     pub(crate) major: u32,
@@ -17,13 +17,13 @@ impl DeviceNumber {
         }
     }
 
-    /// Filesystems without a single device: tmpfs, btrfs, overlay, NFS.
+    /// Whether it belongs to a filesystem without a single device: tmpfs, btrfs, overlay, NFS.
     pub(crate) fn is_anonymous(self) -> bool {
         self.major == 0
     }
 }
 
-/// The form `254:0` of `/sys/dev/block` and mountinfo.
+/// The text has the form `254:0` of `/sys/dev/block` and of mountinfo.
 impl fmt::Display for DeviceNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.major, self.minor)
@@ -34,7 +34,7 @@ impl FromStr for DeviceNumber {
     type Err = ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, ParseIntError> {
-        // A missing minor number fails to parse.
+        // If the colon is missing, the empty minor number fails to parse.
         let (major, minor) = text.split_once(':').unwrap_or((text, ""));
         Ok(Self {
             major: major.parse()?,

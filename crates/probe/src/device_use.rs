@@ -1,4 +1,4 @@
-//! A device's bytes are used directly, through a partition, through a device stacked on it, or through another
+//! Who uses the bytes of a device: directly, through a partition, through a device stacked on it, or through another
 //! device with the same bytes.
 
 use std::path::Path;
@@ -11,54 +11,64 @@ use crate::mountinfo::Mount;
 use crate::stack::{Extent, Node, Stack};
 use crate::{mount, swap};
 
-/// Uses in other mount namespaces are missing, but an exclusive open detects them.
+/// All uses of a device that this process can see. It does not see those in other mount namespaces, but an exclusive
+/// open of the device detects them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DeviceUses {
-    /// The kernel's names, including partitions of other devices with the same bytes.
+    /// The kernel's names of the partitions, including those of other devices with the same bytes.
     pub partitions: Vec<String>,
     pub uses: Vec<DeviceUse>,
-    /// Devices with some of the same bytes, not stacked on this one: their use is its use.
+    /// Devices that have some of the same bytes and are not stacked on this one. Their use is its use.
     pub aliases: Vec<DeviceAlias>,
 }
 
+/// One use of a device, possibly through other devices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceUse {
-    /// From the device to the used one, in order.
+    /// The steps from the device to the used one, in order.
     pub edges: Vec<Edge>,
     pub end: UseEnd,
 }
 
-/// A step to another device with some of the bytes, by the kernel's name.
+/// A step to another device with some of the bytes, which has the kernel's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edge {
+    /// The other device is a partition of this one.
     Partition(String),
+    /// The other device is a loop device over this one.
     Loop(String),
-    /// Device mapper, RAID or a cache, with device mapper's own name: `dm-0 (vg0-root)`.
+    /// The other device is of device mapper, a RAID or a cache. Device mapper's own name follows: `dm-0 (vg0-root)`.
     Holder(String),
+    /// The other device has some of the same bytes without being stacked on this one.
     SameBytes(String),
 }
 
+/// How the device at the end of the steps is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UseEnd {
+    /// It is mounted at these mount points.
     Mounted(Vec<String>),
+    /// The kernel swaps to it.
     Swap,
     /// The device exists, and so uses the device below it.
     Attached,
 }
 
+/// Another device with some of the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceAlias {
+    /// The kernel's name.
     pub name: String,
-    /// As in [`crate::BlockDeviceFacts::number`].
+    /// The number has the form of [`crate::BlockDeviceFacts::number`].
     pub number: String,
 }
 
-/// `number` is [`crate::BlockDeviceFacts::number`].
+/// Finds the uses of the device with a number, which is [`crate::BlockDeviceFacts::number`].
 ///
 /// # Errors
 ///
-/// The device does not exist, or the kernel lacks a fact that must be known before a write to the device, such
-/// as the file behind a loop device.
+/// It is an error if the device does not exist, or if the kernel lacks a fact that must be known before a write to the
+/// device, such as the file behind a loop device.
 pub fn device_uses(number: &str) -> Result<DeviceUses, ProbeError> {
     uses_in(Path::new(ROOT), number)
 }
@@ -71,7 +81,6 @@ fn uses_in(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
         number: number.into(),
     })?;
     let bytes = stack.extent(target);
-    let overlap = |node: &&Node| stack.extent(node).overlaps(&bytes);
     let mut search = HolderSearch {
         stack: &stack,
         mounts: mounted(&mount::list(root)?),
@@ -80,65 +89,87 @@ fn uses_in(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
         uses: Vec::new(),
     };
     search.visit(target, &bytes, &[])?;
-    let above: Vec<DeviceNumber> = search.seen.clone();
-    // Disks precede their partitions, so devices stacked on them are found through the disk.
-    let mut same: Vec<&Node> = stack.nodes.iter().filter(overlap).collect();
-    same.sort_by_key(|node| (node.device.is_partition(), node.is_loop));
-    for node in &same {
+    let stacked_on_target: Vec<DeviceNumber> = search.seen.clone();
+    let same_bytes = overlapping(&stack, &bytes);
+    for node in &same_bytes {
         search.visit(node, &bytes, &[Edge::SameBytes(node.device.name())])?;
     }
-    let is_inside = |node: &&&Node| {
-        let disk = stack
-            .nodes
-            .iter()
-            .find(|disk| node.device.is_partition_of(&disk.device));
-        disk.is_some_and(|disk| bytes.contains(&stack.extent(disk)))
-    };
-    let is_other = |node: &&&Node| {
-        node.device.disk != target.device.disk && !above.contains(&node.device.number)
-    };
-    // A claim on a partition blocks a claim on its disk, and the reverse.
-    let others: Vec<&Node> = same.iter().filter(is_other).copied().collect();
-    let has_partition = |disk: &Node| {
-        others
-            .iter()
-            .any(|node| node.device.is_partition_of(&disk.device))
-    };
-    let alias = |Node { device, .. }: &Node| DeviceAlias {
-        name: device.name(),
-        number: device.number.to_string(),
-    };
     Ok(DeviceUses {
-        partitions: same
-            .iter()
-            .filter(is_inside)
-            .map(|node| node.device.name())
-            .collect(),
-        aliases: others
-            .iter()
-            .filter(|node| !has_partition(node))
-            .map(|node| alias(node))
-            .collect(),
+        partitions: partitions_within(&stack, &bytes, &same_bytes),
+        aliases: aliases(target, &stacked_on_target, &same_bytes),
         uses: search.uses,
     })
 }
 
-/// A filesystem on several devices, like btrfs, has its own number and names one of them.
-fn mounted(mounts: &[Mount]) -> Vec<(DeviceNumber, String)> {
-    let number = |mount: &Mount| {
-        if mount.number.is_anonymous() {
-            source_number(&mount.source)
-        } else {
-            Some(mount.number)
+/// All devices that share bytes with the extent. Disks precede their partitions, so that devices stacked on them are
+/// found through the disk.
+fn overlapping<'s>(stack: &'s Stack, bytes: &Extent) -> Vec<&'s Node> {
+    let mut nodes: Vec<&Node> = stack
+        .nodes
+        .iter()
+        .filter(|node| stack.extent(node).overlaps(bytes))
+        .collect();
+    nodes.sort_by_key(|node| (node.device.is_partition(), node.is_loop));
+    nodes
+}
+
+/// The names of those partitions whose whole disk is within the extent.
+fn partitions_within(stack: &Stack, bytes: &Extent, nodes: &[&Node]) -> Vec<String> {
+    let mut names = Vec::new();
+    for node in nodes {
+        let disk = stack
+            .nodes
+            .iter()
+            .find(|disk| node.device.is_partition_of(&disk.device));
+        if disk.is_some_and(|disk| bytes.contains(&stack.extent(disk))) {
+            names.push(node.device.name());
         }
-    };
+    }
+    names
+}
+
+/// The devices with the target's bytes that are neither parts of its disk nor stacked on it. A claim on a partition
+/// blocks a claim on its disk, and the reverse, so a disk whose partition is listed is left out.
+fn aliases(target: &Node, stacked: &[DeviceNumber], same_bytes: &[&Node]) -> Vec<DeviceAlias> {
+    let others: Vec<&Node> = same_bytes
+        .iter()
+        .filter(|node| node.device.disk != target.device.disk)
+        .filter(|node| !stacked.contains(&node.device.number))
+        .copied()
+        .collect();
+    let mut aliases = Vec::new();
+    for Node { device, .. } in &others {
+        let has_partition = others
+            .iter()
+            .any(|other| other.device.is_partition_of(device));
+        if !has_partition {
+            aliases.push(DeviceAlias {
+                name: device.name(),
+                number: device.number.to_string(),
+            });
+        }
+    }
+    aliases
+}
+
+/// The devices that are mounted, with their mount points.
+fn mounted(mounts: &[Mount]) -> Vec<(DeviceNumber, String)> {
     mounts
         .iter()
-        .filter_map(|mount| Some((number(mount)?, mount.mount_point.clone())))
+        .filter_map(|mount| Some((mounted_number(mount)?, mount.mount_point.clone())))
         .collect()
 }
 
-/// From a device upwards, to all uses of its bytes.
+/// A filesystem on several devices, like btrfs, has a number of its own and names one of the devices.
+fn mounted_number(mount: &Mount) -> Option<DeviceNumber> {
+    if mount.number.is_anonymous() {
+        source_number(&mount.source)
+    } else {
+        Some(mount.number)
+    }
+}
+
+/// A search from a device upwards, to all uses of its bytes.
 struct HolderSearch<'s> {
     stack: &'s Stack,
     mounts: Vec<(DeviceNumber, String)>,
@@ -153,52 +184,75 @@ impl HolderSearch<'_> {
             return Ok(());
         }
         self.seen.push(node.device.number);
-        let mounts = self
-            .mounts
-            .iter()
-            .filter(|(number, _)| *number == node.device.number);
-        let points: Vec<String> = mounts.map(|(_, point)| point.clone()).collect();
-        let mounted = (!points.is_empty()).then_some(UseEnd::Mounted(points));
-        let swap = self
-            .swaps
-            .contains(&node.device.number)
-            .then_some(UseEnd::Swap);
-        let ends = mounted.into_iter().chain(swap);
-        self.uses.extend(ends.map(|end| DeviceUse {
-            edges: edges.to_vec(),
-            end,
-        }));
-        let stack = self.stack;
-        let above = stack
-            .nodes
-            .iter()
-            .filter(|other| stack.extent(other).overlaps(bytes));
-        for partition in above
-            .clone()
-            .filter(|other| other.device.is_partition_of(&node.device))
-        {
-            self.visit(
-                partition,
-                bytes,
-                &[edges, &[Edge::Partition(partition.device.name())]].concat(),
-            )?;
-        }
-        let unseen =
-            |other: &&Node| node.is_below(other) && !self.seen.contains(&other.device.number);
-        for over in above.filter(unseen).collect::<Vec<_>>() {
-            self.visit_stacked(
-                over,
-                bytes,
-                &[edges, &[Edge::Loop(over.device.name())]].concat(),
-            )?;
-        }
+        self.add_own_uses(node.device.number, edges);
+        self.visit_partitions(node, bytes, edges)?;
+        self.visit_loop_devices(node, bytes, edges)?;
         for folder in kernel_file::entries(&node.device.folder.join("holders"))? {
             self.visit_holder(&folder, edges)?;
         }
         Ok(())
     }
 
-    /// Two loop devices over the same device only have the same bytes.
+    fn add_own_uses(&mut self, device: DeviceNumber, edges: &[Edge]) {
+        let points: Vec<String> = self
+            .mounts
+            .iter()
+            .filter(|(number, _)| *number == device)
+            .map(|(_, point)| point.clone())
+            .collect();
+        if !points.is_empty() {
+            self.add_use(edges, UseEnd::Mounted(points));
+        }
+        if self.swaps.contains(&device) {
+            self.add_use(edges, UseEnd::Swap);
+        }
+    }
+
+    fn add_use(&mut self, edges: &[Edge], end: UseEnd) {
+        self.uses.push(DeviceUse {
+            edges: edges.to_vec(),
+            end,
+        });
+    }
+
+    fn visit_partitions(
+        &mut self,
+        disk: &Node,
+        bytes: &Extent,
+        edges: &[Edge],
+    ) -> Result<(), ProbeError> {
+        let stack = self.stack;
+        for node in &stack.nodes {
+            if node.device.is_partition_of(&disk.device) && stack.extent(node).overlaps(bytes) {
+                let partition = Edge::Partition(node.device.name());
+                self.visit(node, bytes, &[edges, &[partition]].concat())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_loop_devices(
+        &mut self,
+        below: &Node,
+        bytes: &Extent,
+        edges: &[Edge],
+    ) -> Result<(), ProbeError> {
+        let stack = self.stack;
+        let unseen: Vec<&Node> = stack
+            .nodes
+            .iter()
+            .filter(|node| below.is_below(node) && stack.extent(node).overlaps(bytes))
+            .filter(|node| !self.seen.contains(&node.device.number))
+            .collect();
+        for node in unseen {
+            let over = Edge::Loop(node.device.name());
+            self.visit_stacked(node, bytes, &[edges, &[over]].concat())?;
+        }
+        Ok(())
+    }
+
+    /// A stacked device that nobody uses is itself a use of the device below, except where two loop devices over the
+    /// same device only have the same bytes.
     fn visit_stacked(
         &mut self,
         node: &Node,
@@ -209,10 +263,7 @@ impl HolderSearch<'_> {
         self.visit(node, bytes, edges)?;
         let is_alias = matches!(edges, [Edge::SameBytes(_), .., Edge::Loop(_)]);
         if self.uses.len() == before && !is_alias {
-            self.uses.push(DeviceUse {
-                edges: edges.to_vec(),
-                end: UseEnd::Attached,
-            });
+            self.add_use(edges, UseEnd::Attached);
         }
         Ok(())
     }
@@ -224,18 +275,11 @@ impl HolderSearch<'_> {
             None => name.to_string(),
         };
         let edges = [edges, &[Edge::Holder(label)]].concat();
-        match self
-            .stack
-            .nodes
-            .iter()
-            .find(|node| node.device.name() == name)
-        {
+        let mut nodes = self.stack.nodes.iter();
+        match nodes.find(|node| node.device.name() == name) {
             Some(node) => self.visit_stacked(node, &self.stack.extent(node), &edges),
             None => {
-                self.uses.push(DeviceUse {
-                    edges,
-                    end: UseEnd::Attached,
-                });
+                self.add_use(&edges, UseEnd::Attached);
                 Ok(())
             }
         }

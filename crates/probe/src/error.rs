@@ -3,19 +3,20 @@ use std::path::{Path, PathBuf};
 
 use writebench_model::Failure;
 
+/// Why a target or a device could not be inspected.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     #[error("{call} {}: {}", .path.display(), Failure::io_message(.error))]
     Call {
         call: &'static str,
         path: PathBuf,
-        /// The message contains it, so it is not the `source`.
+        /// The message of the whole contains this error, so it is not marked as its `source`.
         error: io::Error,
     },
     #[error("{} has no {line}", .path.display())]
     Absent {
         path: PathBuf,
-        /// The beginning of the line.
+        /// The word at the beginning of the missing line.
         line: &'static str,
     },
     #[error("{} is not a block device: name one, such as /dev/sdb", .path.display())]
@@ -23,7 +24,7 @@ pub enum ProbeError {
     #[error("{} is the node of block device {number}, which does not exist: name another device", .path.display())]
     NoSuchDevice {
         path: PathBuf,
-        /// Major and minor.
+        /// The major and minor numbers, as in `8:1`.
         number: String,
     },
     #[error("the file behind {name} is unknown ({cause}): be root, or detach {name}")]

@@ -1,6 +1,5 @@
-//! New files of a parallel filesystem, in the words of its own tool.
+//! How a parallel filesystem places new files on its servers, in the words of its own tool.
 
-use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,65 +8,83 @@ use std::time::Duration;
 
 /// A tool that hangs must not delay a run.
 const TIMEOUT: Duration = Duration::from_secs(5);
-const MOST_CHARACTERS: usize = 1000;
+const MAX_CHARACTERS: usize = 1000;
 
+/// The layout of new files in `directory`, as one line. Other filesystems, and those whose tool is missing or fails,
+/// have none.
 pub(crate) fn for_new_files(kind: &str, source: &str, directory: &Path) -> Option<String> {
-    let words = run_within(command(kind, source, directory)?, TIMEOUT)?;
-    let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
-    let line: String = lines
-        .collect::<Vec<_>>()
-        .join("; ")
-        .chars()
-        .take(MOST_CHARACTERS)
-        .collect();
+    let output = run_within(command(kind, source, directory)?, TIMEOUT)?;
+    let line = one_line(&output);
     (!line.is_empty()).then_some(line)
 }
 
+fn one_line(output: &str) -> String {
+    let lines: Vec<&str> = output
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines.join("; ").chars().take(MAX_CHARACTERS).collect()
+}
+
 fn command(kind: &str, source: &str, directory: &Path) -> Option<Command> {
-    let (program, words): (&str, &[&str]) = match kind {
-        "lustre" => ("lfs", &["getstripe", "-d"]),
-        "beegfs" | "beegfs_nodev" => ("beegfs-ctl", &["--getentryinfo", "--nomappings"]),
-        "fuse.glusterfs" => ("gluster", &["--mode=script", "volume", "info"]),
+    let mut command = match kind {
+        "lustre" => {
+            let mut command = Command::new("lfs");
+            command.args(["getstripe", "-d"]).arg(directory);
+            command
+        }
+        "beegfs" | "beegfs_nodev" => {
+            let mut command = Command::new("beegfs-ctl");
+            command
+                .args(["--getentryinfo", "--nomappings"])
+                .arg(directory);
+            command
+        }
+        "fuse.glusterfs" => {
+            let mut command = Command::new("gluster");
+            command
+                .args(["--mode=script", "volume", "info"])
+                .arg(gluster_volume(source));
+            command
+        }
         _ => return None,
     };
-    // `server:/volume`
-    let volume = source
-        .rsplit_once(':')
-        .map_or(source, |(_, volume)| volume)
-        .trim_start_matches('/');
-    let what = if program == "gluster" {
-        OsStr::new(volume)
-    } else {
-        directory.as_os_str()
-    };
-    let mut command = Command::new(program);
-    command.args(words).arg(what).env("LC_ALL", "C");
+    command.env("LC_ALL", "C");
     Some(command)
 }
 
+/// The source of a mount is `server:/volume`.
+fn gluster_volume(source: &str) -> &str {
+    source
+        .rsplit_once(':')
+        .map_or(source, |(_, volume)| volume)
+        .trim_start_matches('/')
+}
+
+/// The output of a command that succeeds within the time. Later the command is killed.
 fn run_within(mut command: Command, timeout: Duration) -> Option<String> {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    let mut output = child.stdout.take()?;
-    let (sender, words) = channel();
+    let mut stdout = child.stdout.take()?;
+    let (sender, receiver) = channel();
     std::thread::spawn(move || {
-        let mut text = Vec::new();
-        let _ = output.read_to_end(&mut text);
-        let _ = sender.send(text);
+        let mut bytes = Vec::new();
+        let _ = stdout.read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
     });
-    let Ok(text) = words.recv_timeout(timeout) else {
+    let Ok(output) = receiver.recv_timeout(timeout) else {
         let _ = child.kill();
         let _ = child.wait();
         return None;
     };
-    child
-        .wait()
-        .ok()?
+    let status = child.wait().ok()?;
+    status
         .success()
-        .then(|| String::from_utf8_lossy(&text).into_owned())
+        .then(|| String::from_utf8_lossy(&output).into_owned())
 }
 
 #[cfg(test)]
@@ -76,45 +93,52 @@ mod tests {
 
     use super::*;
 
-    fn shown(kind: &str, source: &str) -> Option<String> {
-        command(kind, source, Path::new("/data/me")).map(|command| format!("{command:?}"))
+    fn command_line(kind: &str, source: &str) -> Option<String> {
+        let command = command(kind, source, Path::new("/data/me"))?;
+        Some(
+            format!("{command:?}")
+                .trim_start_matches("LC_ALL=\"C\" ")
+                .to_owned(),
+        )
     }
 
     #[test]
     fn each_parallel_filesystem_has_its_tool() {
-        let is = |text: Option<String>, expected: &str| {
-            assert_eq!(text.unwrap().trim_start_matches("LC_ALL=\"C\" "), expected);
-        };
-        is(
-            shown("lustre", "10.0.0.1@tcp:/fs"),
-            r#""lfs" "getstripe" "-d" "/data/me""#,
+        assert_eq!(
+            command_line("lustre", "10.0.0.1@tcp:/fs").unwrap(),
+            r#""lfs" "getstripe" "-d" "/data/me""#
         );
-        is(
-            shown("beegfs", "beegfs_nodev"),
-            r#""beegfs-ctl" "--getentryinfo" "--nomappings" "/data/me""#,
+        assert_eq!(
+            command_line("beegfs", "beegfs_nodev").unwrap(),
+            r#""beegfs-ctl" "--getentryinfo" "--nomappings" "/data/me""#
         );
-        is(
-            shown("fuse.glusterfs", "n1:/vol"),
-            r#""gluster" "--mode=script" "volume" "info" "vol""#,
+        assert_eq!(
+            command_line("fuse.glusterfs", "n1:/vol").unwrap(),
+            r#""gluster" "--mode=script" "volume" "info" "vol""#
         );
-        assert_eq!(shown("ext4", "/dev/sda1"), None);
+        assert_eq!(command_line("ext4", "/dev/sda1"), None);
     }
 
     #[test]
     fn a_missing_failing_or_hanging_tool_gives_no_layout() {
-        let said = |script: &str| {
-            let mut command = Command::new("sh");
-            command.args(["-c", script]);
-            run_within(command, Duration::from_millis(500))
-        };
         assert_eq!(
-            said("echo stripe_count: 4"),
+            run_within(shell("echo stripe_count: 4"), LONG),
             Some("stripe_count: 4\n".to_owned())
         );
-        assert_eq!(said("echo no; exit 1"), None);
-        assert_eq!(run_within(Command::new("/nowhere/lfs"), TIMEOUT), None);
+        assert_eq!(run_within(shell("echo no; exit 1"), LONG), None);
+        assert_eq!(run_within(Command::new("/nowhere/lfs"), LONG), None);
         let start = Instant::now();
-        assert_eq!(said("exec sleep 100"), None);
+        let short = Duration::from_millis(500);
+        assert_eq!(run_within(shell("exec sleep 100"), short), None);
         assert!(start.elapsed() < Duration::from_secs(50), "it is killed");
+    }
+
+    /// No tool that ends needs so long, even on a busy machine.
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
     }
 }

@@ -9,13 +9,13 @@ use crate::file_layout;
 use crate::mountinfo::Mount;
 use crate::space::{Space, statvfs};
 
-/// For a mount that was not found.
+/// Stands for each fact of a mount that was not found.
 const UNKNOWN: &str = "unknown";
 
-/// For a device without a filesystem.
+/// Stands for the mount of a device that is used without a filesystem.
 const NONE: &str = "none";
 
-/// The node's own filesystem, usually devtmpfs, is irrelevant.
+/// Describes a device as if it were a filesystem. The filesystem of its node, usually devtmpfs, is irrelevant.
 pub(crate) fn for_block_device(
     target: &Path,
     device: &BlockDevice,
@@ -38,16 +38,20 @@ pub(crate) fn for_block_device(
 pub(crate) fn facts(target: &Path, mount: Option<&Mount>) -> Result<Filesystem, ProbeError> {
     let stat = statvfs(target)?;
     let space = Space::from(&stat);
-    let told = |fact: fn(&Mount) -> String| mount.map_or_else(|| UNKNOWN.to_owned(), fact);
+    let file_layout =
+        mount.and_then(|mount| file_layout::for_new_files(&mount.kind, &mount.source, target));
     Ok(Filesystem {
-        kind: told(|mount| mount.kind.clone()),
-        source: told(|mount| mount.source.clone()),
-        mount_point: told(|mount| mount.mount_point.clone()),
-        mount_options: told(Mount::all_options),
+        kind: or_unknown(mount.map(|mount| mount.kind.clone())),
+        source: or_unknown(mount.map(|mount| mount.source.clone())),
+        mount_point: or_unknown(mount.map(|mount| mount.mount_point.clone())),
+        mount_options: or_unknown(mount.map(Mount::all_options)),
         total_bytes: space.total_bytes,
         available_bytes: space.available_bytes,
         block_size_bytes: stat.f_frsize,
-        file_layout: mount
-            .and_then(|mount| file_layout::for_new_files(&mount.kind, &mount.source, target)),
+        file_layout,
     })
+}
+
+fn or_unknown(fact: Option<String>) -> String {
+    fact.unwrap_or_else(|| UNKNOWN.to_owned())
 }

@@ -3,18 +3,24 @@ use std::os::fd::AsFd;
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 
-/// The bytes of a file outside its holes, by lseek(2). A filesystem that knows no holes reports all bytes as data.
-/// Other than `st_blocks` it counts compressed data in full. The position of the descriptor moves.
+/// Counts the bytes of a file outside its holes, by lseek(2). A filesystem that knows no holes reports all bytes as
+/// data. Unlike `st_blocks`, the result counts compressed data in full. The position of the descriptor moves.
 pub fn data_bytes(file: impl AsFd, size_bytes: u64) -> u64 {
-    let (mut at, mut data_bytes) = (0, 0);
+    let mut searched_bytes = 0;
+    let mut data_bytes = 0;
     loop {
-        let start = match rustix::fs::seek(&file, SeekFrom::Data(at)) {
+        let start = match rustix::fs::seek(&file, SeekFrom::Data(searched_bytes)) {
             Ok(start) => start,
-            Err(Errno::NXIO) => return data_bytes.min(size_bytes), // no more data
+            // lseek(2) reports that no data follows.
+            Err(Errno::NXIO) => return data_bytes.min(size_bytes),
             Err(_) => return size_bytes,
         };
         match rustix::fs::seek(&file, SeekFrom::Hole(start)) {
-            Ok(end) if end > at => (at, data_bytes) = (end, data_bytes + (end - start)),
+            // A filesystem that does not advance would cause an endless loop.
+            Ok(end) if end > searched_bytes => {
+                data_bytes += end - start;
+                searched_bytes = end;
+            }
             _ => return size_bytes,
         }
     }

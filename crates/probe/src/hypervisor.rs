@@ -2,7 +2,8 @@ use std::path::Path;
 
 use crate::{cpu, kernel_file};
 
-/// Firmware names, for processors without the flag. Clouds also rent out bare metal, with other names.
+/// What the firmware of virtual machines calls its maker or product, for processors without the flag. Clouds also
+/// rent out bare metal, under other names.
 const VIRTUAL_MACHINES: [&str; 14] = [
     "Alibaba Cloud ECS",
     "Amazon EC2",
@@ -20,51 +21,72 @@ const VIRTUAL_MACHINES: [&str; 14] = [
     "Xen",
 ];
 
+/// The name of the hypervisor below this system, or `None` on bare metal.
 pub(crate) fn find(root: &Path, cpuinfo: Option<&str>) -> Option<String> {
-    let text = |path: &str| kernel_file::text(&root.join(path));
-    let firmware = [
-        "sys/class/dmi/id/sys_vendor",
-        "sys/class/dmi/id/product_name",
-    ]
-    .map(text);
-    name(
-        cpuinfo.and_then(cpu::hypervisor_flag),
-        firmware,
-        text("sys/hypervisor/type"),
-    )
+    let firmware = Firmware {
+        vendor: kernel_file::text(&root.join("sys/class/dmi/id/sys_vendor")),
+        product: kernel_file::text(&root.join("sys/class/dmi/id/product_name")),
+    };
+    let detected = kernel_file::text(&root.join("sys/hypervisor/type"));
+    name(cpuinfo.and_then(cpu::hypervisor_flag), firmware, detected)
 }
 
-/// `kind` is the hypervisor that the kernel detected.
-fn name(flag: Option<bool>, firmware: [Option<String>; 2], kind: Option<String>) -> Option<String> {
-    let says = |fits: &dyn Fn(&str) -> bool| firmware.iter().flatten().any(|name| fits(name));
-    let is_virtual = flag.unwrap_or_else(|| {
-        says(&|name| VIRTUAL_MACHINES.iter().any(|known| name.starts_with(known)))
-            && !says(&|name| name.contains("metal"))
-    });
-    // Bare metal also has a maker and a product.
-    let machine = is_virtual.then(|| machine(firmware)).flatten();
-    machine
-        .or(kind)
-        .or_else(|| is_virtual.then(|| "unnamed hypervisor".to_owned()))
+/// Who made the machine, by its firmware.
+struct Firmware {
+    vendor: Option<String>,
+    product: Option<String>,
 }
 
-/// The product alone if it begins with the maker.
-fn machine(firmware: [Option<String>; 2]) -> Option<String> {
-    match firmware {
-        [Some(vendor), Some(product)] if !product.starts_with(&vendor) => {
-            Some(format!("{vendor} {product}"))
-        }
-        [vendor, product] => product.or(vendor),
+impl Firmware {
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.vendor.iter().chain(&self.product)
     }
+
+    fn is_of_a_virtual_machine(&self) -> bool {
+        let is_known = self
+            .names()
+            .any(|name| VIRTUAL_MACHINES.iter().any(|known| name.starts_with(known)));
+        is_known && !self.names().any(|name| name.contains("metal"))
+    }
+
+    /// Maker and product, or the product alone if it begins with the maker.
+    fn machine(self) -> Option<String> {
+        match (self.vendor, self.product) {
+            (Some(vendor), Some(product)) if !product.starts_with(&vendor) => {
+                Some(format!("{vendor} {product}"))
+            }
+            (vendor, product) => product.or(vendor),
+        }
+    }
+}
+
+/// `flag` is the processor's flag, and `detected` is the hypervisor that the kernel detected.
+fn name(flag: Option<bool>, firmware: Firmware, detected: Option<String>) -> Option<String> {
+    let is_virtual = flag.unwrap_or_else(|| firmware.is_of_a_virtual_machine());
+    // Bare metal also has a maker and a product, so they say nothing there.
+    if !is_virtual {
+        return detected;
+    }
+    firmware
+        .machine()
+        .or(detected)
+        .or_else(|| Some("unnamed hypervisor".to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn named(flag: Option<bool>, vendor: &str, product: &str, kind: &str) -> Option<String> {
-        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        name(flag, [text(vendor), text(product)], text(kind))
+    fn named(flag: Option<bool>, vendor: &str, product: &str, detected: &str) -> Option<String> {
+        let firmware = Firmware {
+            vendor: unless_empty(vendor),
+            product: unless_empty(product),
+        };
+        name(flag, firmware, unless_empty(detected))
+    }
+
+    fn unless_empty(text: &str) -> Option<String> {
+        (!text.is_empty()).then(|| text.to_owned())
     }
 
     #[test]

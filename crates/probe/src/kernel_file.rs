@@ -1,12 +1,15 @@
+//! Reading the small text files of proc and sysfs.
+
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fs, io};
 
 use crate::error::ProbeError;
 
-/// Tests supply another root.
+/// The root of all paths. Tests supply another one.
 pub(crate) const ROOT: &str = "/";
 
+/// The trimmed content of a file, or `None` if it is empty or cannot be read.
 pub(crate) fn text(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes);
@@ -31,17 +34,18 @@ pub(crate) fn value<T: FromStr>(path: &Path) -> Option<T> {
     text(path)?.parse().ok()
 }
 
-/// None without the folder.
+/// The sorted paths in a folder. A folder that does not exist has none.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ProbeError> {
-    let failed = |error| ProbeError::call("read", folder, error);
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(failed)?,
-    };
-    let mut paths = entries
+    match sorted_entries(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        paths => paths.map_err(|error| ProbeError::call("read", folder, error)),
+    }
+}
+
+fn sorted_entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = fs::read_dir(folder)?
         .map(|entry| Ok(entry?.path()))
-        .collect::<io::Result<Vec<_>>>()
-        .map_err(failed)?;
+        .collect::<io::Result<Vec<_>>>()?;
     paths.sort();
     Ok(paths)
 }
@@ -53,22 +57,20 @@ pub(crate) fn name(path: &Path) -> String {
         .into_owned()
 }
 
-/// The word in brackets, or the only word.
+/// The value that is in effect, in a file that lists all possible ones.
 pub(crate) fn choice(path: &Path) -> Option<String> {
     chosen(&text(path)?).map(str::to_owned)
 }
 
+/// The word in brackets, or the only word: a queue without schedulers shows `none` without brackets.
 fn chosen(choices: &str) -> Option<&str> {
-    let bracketed = || {
-        choices
-            .split_once('[')?
-            .1
-            .split_once(']')
-            .map(|(word, _)| word)
-    };
-    // A queue without schedulers shows `none` without brackets.
-    let only = || (!choices.contains(char::is_whitespace)).then_some(choices);
-    bracketed().or_else(only)
+    bracketed(choices).or_else(|| (!choices.contains(char::is_whitespace)).then_some(choices))
+}
+
+fn bracketed(choices: &str) -> Option<&str> {
+    let (_, rest) = choices.split_once('[')?;
+    let (word, _) = rest.split_once(']')?;
+    Some(word)
 }
 
 #[cfg(test)]

@@ -33,12 +33,12 @@ pub(crate) fn facts(root: &Path, mounts: &[Mount]) -> Memory {
     }
 }
 
-/// The kernel's `MemAvailable`, capped by this process's control groups, for which page cache of files counts
-/// as free.
+/// How many bytes of memory this process may still use: the kernel's `MemAvailable`, or less if the control groups
+/// of the process permit less. Page cache of files counts as available.
 ///
 /// # Errors
 ///
-/// `/proc/meminfo` cannot be read or lacks the line.
+/// It is an error if `/proc/meminfo` cannot be read or lacks the line.
 pub fn available_memory_bytes() -> Result<u64, ProbeError> {
     let root = Path::new(ROOT);
     available_bytes(root, &mount::all(root))
@@ -60,10 +60,9 @@ fn read(root: &Path) -> Result<Meminfo, ProbeError> {
 
 /// The error is the name of the missing line.
 fn parse(text: &str) -> Result<Meminfo, &'static str> {
-    let bytes = |name: &'static str| line_bytes(text, name).ok_or(name);
     Ok(Meminfo {
-        total_bytes: bytes("MemTotal")?,
-        available_bytes: bytes("MemAvailable")?,
+        total_bytes: line_bytes(text, "MemTotal").ok_or("MemTotal")?,
+        available_bytes: line_bytes(text, "MemAvailable").ok_or("MemAvailable")?,
     })
 }
 
@@ -80,13 +79,13 @@ fn line_bytes(text: &str, name: &str) -> Option<u64> {
         .checked_mul(1024)
 }
 
-/// Free memory is a lower bound for available memory.
+/// sysinfo(2) knows only free memory, which is a lower bound for available memory.
 fn from_sysinfo() -> Meminfo {
     let info = sysinfo();
-    let bytes = |units: u64| units.saturating_mul(u64::from(info.mem_unit));
+    let unit_bytes = u64::from(info.mem_unit);
     Meminfo {
-        total_bytes: bytes(info.totalram as u64),
-        available_bytes: bytes(info.freeram as u64),
+        total_bytes: unit_bytes.saturating_mul(info.totalram as u64),
+        available_bytes: unit_bytes.saturating_mul(info.freeram as u64),
     }
 }
 

@@ -9,25 +9,27 @@ use crate::kernel_file;
 use crate::mountinfo::{self, Mount};
 use crate::target::Target;
 
+/// All mounts that this process sees, or none if they are unknown.
 pub(crate) fn all(root: &Path) -> Vec<Mount> {
     list(root).unwrap_or_default()
 }
 
-/// An error for callers to whom an empty list would mean no mounts.
+/// All mounts that this process sees, for callers to whom an empty list would mean that nothing is mounted.
 pub(crate) fn list(root: &Path) -> Result<Vec<Mount>, ProbeError> {
     kernel_file::needed_text(&root.join("proc/self/mountinfo")).map(|text| mountinfo::parse(&text))
 }
 
-/// The kernel names the mount since Linux 5.8. Before, the path decides.
+/// The mount that holds the target. The kernel names it since Linux 5.8. Before, the path decides.
 pub(crate) fn for_target<'m>(target: &Target<'_>, mounts: &'m [Mount]) -> Option<&'m Mount> {
-    let named = mount_id(target.path).and_then(|id| mounts.iter().find(|mount| mount.id == id));
-    named.or_else(|| {
-        by_path(
-            mounts,
-            &fs::canonicalize(target.path).ok()?,
-            target.filesystem,
-        )
+    by_id(mounts, target.path).or_else(|| {
+        let path = fs::canonicalize(target.path).ok()?;
+        by_path(mounts, &path, target.filesystem)
     })
+}
+
+fn by_id<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
+    let id = mount_id(path)?;
+    mounts.iter().find(|mount| mount.id == id)
 }
 
 fn mount_id(path: &Path) -> Option<u64> {
@@ -35,19 +37,21 @@ fn mount_id(path: &Path) -> Option<u64> {
     (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id)
 }
 
-/// The latest one at the deepest mount point.
+/// The deepest mount above the path that has the number. On btrfs and overlayfs, a file's number may differ from its
+/// filesystem's, and may be anonymous. The deepest mount of all is then the right one, if its number is anonymous too.
 fn by_path<'m>(mounts: &'m [Mount], path: &Path, number: DeviceNumber) -> Option<&'m Mount> {
-    let deepest = |fits: &dyn Fn(&Mount) -> bool| {
-        let above = mounts
-            .iter()
-            .filter(|mount| path.starts_with(&mount.mount_point) && fits(mount));
-        // `max_by_key` returns the last of several equal ones.
-        above.max_by_key(|mount| Path::new(&mount.mount_point).components().count())
-    };
-    // On btrfs and overlayfs, a file's number may differ from its filesystem's, and may be anonymous.
-    deepest(&|mount| mount.number == number).or_else(|| {
-        deepest(&|_| true).filter(|mount| number.is_anonymous() && mount.number.is_anonymous())
+    let above = mounts
+        .iter()
+        .filter(|mount| path.starts_with(&mount.mount_point));
+    let with_number = above.clone().filter(|mount| mount.number == number);
+    deepest(with_number).or_else(|| {
+        deepest(above).filter(|mount| number.is_anonymous() && mount.number.is_anonymous())
     })
+}
+
+/// The latest of several mounts in one place hides the others, and `max_by_key` returns the last of equal ones.
+fn deepest<'m>(mounts: impl Iterator<Item = &'m Mount>) -> Option<&'m Mount> {
+    mounts.max_by_key(|mount| Path::new(&mount.mount_point).components().count())
 }
 
 #[cfg(test)]

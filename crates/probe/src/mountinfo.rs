@@ -1,23 +1,23 @@
-//! proc_pid_mountinfo(5).
+//! The mounts of a process, by proc_pid_mountinfo(5).
 
 use crate::device_number::DeviceNumber;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
     pub(crate) id: u64,
-    /// Files may have another `st_dev`: a btrfs subvolume has its own.
+    /// The number of the filesystem. Its files may have another `st_dev`: a btrfs subvolume has its own.
     pub(crate) number: DeviceNumber,
     pub(crate) root: String,
     pub(crate) mount_point: String,
     pub(crate) options: String,
     pub(crate) kind: String,
     pub(crate) source: String,
-    /// For all mounts of the filesystem.
+    /// The options that all mounts of the filesystem share.
     pub(crate) super_options: String,
 }
 
 impl Mount {
-    /// Without duplicates.
+    /// The options of the mount and of the filesystem, each once.
     pub(crate) fn all_options(&self) -> String {
         let mut seen: Vec<&str> = Vec::new();
         for option in options(&self.options).chain(options(&self.super_options)) {
@@ -29,17 +29,17 @@ impl Mount {
     }
 }
 
-/// An SELinux context is quoted and contains commas.
+/// Commas separate options. The commas in a quoted SELinux context do not.
 fn options(list: &str) -> impl Iterator<Item = &str> {
-    let mut quoted = false;
-    let ends_option = move |character| {
-        quoted ^= character == '"';
-        character == ',' && !quoted
-    };
-    list.split(ends_option).filter(|option| !option.is_empty())
+    let mut is_quoted = false;
+    list.split(move |character| {
+        is_quoted ^= character == '"';
+        character == ',' && !is_quoted
+    })
+    .filter(|option| !option.is_empty())
 }
 
-/// Malformed lines are skipped.
+/// The mounts of `/proc/self/mountinfo`. Malformed lines are skipped.
 pub(crate) fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_line).collect()
 }
@@ -50,7 +50,9 @@ fn parse_line(line: &str) -> Option<Mount> {
     let id = mount.next()?.parse().ok()?;
     let _parent = mount.next()?;
     let number = mount.next()?.parse().ok()?;
-    let [root, mount_point, options] = [mount.next()?, mount.next()?, mount.next()?];
+    let root = mount.next()?;
+    let mount_point = mount.next()?;
+    let options = mount.next()?;
     // The number of optional fields between the two parts varies.
     let rest = mount.next()?;
     let of_filesystem = rest
@@ -69,7 +71,7 @@ fn parse_line(line: &str) -> Option<Mount> {
     })
 }
 
-/// Space, tab, newline, backslash and hash are a backslash and three octal digits.
+/// Undoes the kernel's escapes: a space, tab, newline, backslash or hash is a backslash and three octal digits.
 pub(crate) fn unescape(field: &str) -> String {
     let mut parts = field.as_bytes().split(|byte| *byte == b'\\');
     let mut bytes = parts.next().unwrap_or_default().to_vec();

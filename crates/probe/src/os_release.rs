@@ -1,11 +1,11 @@
-//! os-release(5).
+//! The name of the distribution, by os-release(5).
 
 use std::path::Path;
 
 use crate::kernel_file;
 
 pub(crate) fn distribution(root: &Path) -> Option<String> {
-    // The second is the vendor's file, for systems with an empty /etc.
+    // A system with an empty /etc has only the vendor's file.
     ["etc/os-release", "usr/lib/os-release"]
         .iter()
         .find_map(|path| kernel_file::text(&root.join(path)))
@@ -16,7 +16,7 @@ fn pretty_name(text: &str) -> Option<String> {
     let assigned = text
         .lines()
         .find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
-    // Shell syntax, with quotes and escapes.
+    // The value has the syntax of a shell, with quotes and escapes.
     let name = shlex::split(assigned)?.join(" ");
     (!name.is_empty()).then_some(name)
 }

@@ -8,14 +8,15 @@ use crate::error::ProbeError;
 use crate::kernel_file::ROOT;
 use crate::target::block_device_at;
 
+/// The size and the room of a filesystem, or the size of a block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Space {
     pub total_bytes: u64,
-    /// Without the blocks reserved for root.
+    /// What a user without privileges may still write, without the blocks reserved for root.
     pub available_bytes: u64,
-    /// None if the filesystem has no limit.
+    /// How many files fit, or `None` if the filesystem has no limit.
     pub total_inodes: Option<u64>,
-    /// None if the filesystem has no limit.
+    /// How many more files fit, or `None` if the filesystem has no limit.
     pub available_inodes: Option<u64>,
 }
 
@@ -31,11 +32,11 @@ impl From<&StatVfs> for Space {
     }
 }
 
-/// A block device's space is its size.
+/// The space of the filesystem that holds `target`. The space of a block device is its size.
 ///
 /// # Errors
 ///
-/// statvfs(3) fails on the target, or sysfs lacks the device's size.
+/// It is an error if statvfs(3) fails on the target, or if sysfs lacks the device's size.
 pub fn space(target: &Path) -> Result<Space, ProbeError> {
     let Some(number) = block_device_at(target) else {
         return Ok(Space::from(&statvfs(target)?));
@@ -49,9 +50,11 @@ pub fn space(target: &Path) -> Result<Space, ProbeError> {
     })
 }
 
+/// The space of the filesystem that holds an open directory.
+///
 /// # Errors
 ///
-/// fstatvfs(3) fails.
+/// It is an error if fstatvfs(3) fails.
 pub fn space_around(directory: impl AsFd) -> Result<Space, ProbeError> {
     rustix::io::retry_on_intr(|| rustix::fs::fstatvfs(directory.as_fd()))
         .map(|stat| Space::from(&stat))

@@ -1,4 +1,7 @@
+//! The block devices of this machine, and where each device's bytes are on the device or file below it.
+
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use direct_io::LoopBacking;
@@ -9,13 +12,15 @@ use crate::device_number::DeviceNumber;
 use crate::error::ProbeError;
 use crate::kernel_file;
 
-/// Device mapper and RAID count as the lowest device, because sysfs does not show their bytes' places below.
+/// What holds the bytes of a device. A device mapper or RAID device holds its own, because sysfs does not show where
+/// they are below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Backing {
     Device(DeviceNumber),
     File { filesystem: u64, inode: u64 },
 }
 
+/// A range of bytes on a device or in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
     backing: Backing,
@@ -28,6 +33,7 @@ impl Extent {
         self.backing == other.backing && self.start < other.end && other.start < self.end
     }
 
+    /// The same bytes, seen one level lower, where this extent's device begins at `start`.
     fn on(self, backing: Backing, start: u64) -> Self {
         Self {
             backing,
@@ -41,12 +47,13 @@ impl Extent {
     }
 }
 
+/// A block device and the place of its bytes.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) device: BlockDevice,
     pub(crate) is_loop: bool,
-    /// The place of its bytes one level below, or its own bytes at the lowest level.
-    shows: Extent,
+    /// Where its bytes are one level below. A device of the lowest level has its own.
+    below: Extent,
 }
 
 impl Node {
@@ -54,7 +61,7 @@ impl Node {
     pub(crate) fn is_below(&self, other: &Self) -> bool {
         other.is_loop
             && !other.device.is_partition()
-            && other.shows.backing == Backing::Device(self.device.number)
+            && other.below.backing == Backing::Device(self.device.number)
     }
 }
 
@@ -64,7 +71,7 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    /// The kernel reports the file behind each loop device.
+    /// Finds all block devices. It is an error if the file behind a loop device is unknown.
     pub(crate) fn read(root: &Path) -> Result<Self, ProbeError> {
         let links = kernel_file::entries(&root.join("sys/dev/block"))?;
         let numbers = links
@@ -75,13 +82,13 @@ impl Stack {
             .collect();
         let mut nodes = Vec::new();
         for device in &devices {
-            match shown(root, device, &devices) {
-                Ok((is_loop, shows)) => nodes.push(Node {
+            match extent_below(root, device, &devices) {
+                Ok(below) => nodes.push(Node {
                     device: device.clone(),
-                    is_loop,
-                    shows,
+                    is_loop: is_loop(device),
+                    below,
                 }),
-                // Removed during the call.
+                // The device was removed during the call.
                 Err(_) if !device.folder.exists() => {}
                 Err(error) => return Err(error),
             }
@@ -93,15 +100,15 @@ impl Stack {
         self.nodes.iter().find(|node| node.device.number == number)
     }
 
-    /// The place of its bytes on the lowest device.
+    /// Where the bytes of a device are on the lowest device.
     pub(crate) fn extent(&self, node: &Node) -> Extent {
-        let mut extent = node.shows;
+        let mut extent = node.below;
         // No valid chain is longer, so wrong data cannot cause an endless loop.
         for _ in &self.nodes {
             let Backing::Device(number) = extent.backing else {
                 break;
             };
-            let Some(below) = self.node(number).map(|node| node.shows) else {
+            let Some(below) = self.node(number).map(|node| node.below) else {
                 break;
             };
             if below.backing == extent.backing {
@@ -113,61 +120,75 @@ impl Stack {
     }
 }
 
-/// Whether it is a loop device, and the place of its bytes one level below.
-fn shown(
+/// Whether it is a loop device or a partition of one.
+fn is_loop(device: &BlockDevice) -> bool {
+    device.disk.join("loop/backing_file").exists()
+}
+
+/// Where the bytes of a device are one level below.
+fn extent_below(
     root: &Path,
     device: &BlockDevice,
     all: &[BlockDevice],
-) -> Result<(bool, Extent), ProbeError> {
-    let is_loop = device.disk.join("loop/backing_file").exists();
+) -> Result<Extent, ProbeError> {
     let own = Extent {
         backing: Backing::Device(device.number),
         start: 0,
         end: device.size_bytes()?,
     };
-    let shows = if device.is_partition() {
-        let start =
-            kernel_file::needed_number(&device.folder.join("start"))?.saturating_mul(SECTOR_BYTES);
+    if device.is_partition() {
+        let sectors = kernel_file::needed_number(&device.folder.join("start"))?;
+        let start = sectors.saturating_mul(SECTOR_BYTES);
         let disk = all.iter().find(|other| other.folder == device.disk);
-        disk.map_or(own, |disk| own.on(Backing::Device(disk.number), start))
-    } else if is_loop {
-        loop_backing(root, device)?.map_or(own, |file| {
-            let backing = match file.device {
-                Some(number) => Backing::Device(DeviceNumber::from_stat(number)),
-                None => Backing::File {
-                    filesystem: file.filesystem,
-                    inode: file.inode,
-                },
-            };
-            own.on(backing, file.offset_bytes)
-        })
-    } else {
-        own
-    };
-    Ok((is_loop, shows))
+        return Ok(disk.map_or(own, |disk| own.on(Backing::Device(disk.number), start)));
+    }
+    if is_loop(device) {
+        let file = loop_backing(root, device)?;
+        return Ok(file.map_or(own, |file| own.on(backing(&file), file.offset_bytes)));
+    }
+    Ok(own)
 }
 
-/// `loop/backing_file` may be stale or from another mount namespace, so the kernel reports the file's numbers.
-/// A device detached during the call has no file.
+fn backing(file: &LoopBacking) -> Backing {
+    match file.device {
+        Some(number) => Backing::Device(DeviceNumber::from_stat(number)),
+        None => Backing::File {
+            filesystem: file.filesystem,
+            inode: file.inode,
+        },
+    }
+}
+
+/// The file behind a loop device. `loop/backing_file` may be stale or from another mount namespace, so the kernel
+/// reports the file's numbers. A device that was detached during the call has no file.
 pub(crate) fn loop_backing(
     root: &Path,
     device: &BlockDevice,
 ) -> Result<Option<LoopBacking>, ProbeError> {
-    let name = device.name();
-    let path = root.join("dev").join(&name);
-    let unknown = |call, error: io::Error| ProbeError::UnknownLoop {
-        name: name.clone(),
-        cause: Box::new(ProbeError::call(call, &path, error)),
-    };
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let opened = rustix::fs::open(&path, flags, Mode::empty())
-        .map_err(|errno| unknown("open", errno.into()))?;
-    let stat = rustix::fs::fstat(&opened).map_err(|errno| unknown("fstat", errno.into()))?;
-    if DeviceNumber::from_stat(stat.st_rdev) != device.number {
-        let why = format!("it is not the node of block device {}", device.number);
-        return Err(unknown("open", io::Error::other(why)));
+    let path = root.join("dev").join(device.name());
+    ask_loop_device(&path, device.number).map_err(|cause| ProbeError::UnknownLoop {
+        name: device.name(),
+        cause: Box::new(cause),
+    })
+}
+
+fn ask_loop_device(path: &Path, number: DeviceNumber) -> Result<Option<LoopBacking>, ProbeError> {
+    let opened = open_node(path)?;
+    let stat =
+        rustix::fs::fstat(&opened).map_err(|errno| ProbeError::call("fstat", path, errno))?;
+    if DeviceNumber::from_stat(stat.st_rdev) != number {
+        let why = format!("it is not the node of block device {number}");
+        return Err(ProbeError::call("open", path, io::Error::other(why)));
     }
-    LoopBacking::from_device(&opened).map_err(|error| unknown("ask", io::Error::other(error)))
+    LoopBacking::from_device(&opened)
+        .map_err(|error| ProbeError::call("ask", path, io::Error::other(error)))
+}
+
+/// The path may lead to something else than a device, so the call must not wait for it or make it a terminal.
+fn open_node(path: &Path) -> Result<OwnedFd, ProbeError> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
+        .map_err(|errno| ProbeError::call("open", path, errno))
 }
 
 #[cfg(test)]
@@ -184,7 +205,7 @@ mod tests {
             start: 0,
             end: size_bytes,
         };
-        let shows = below.map_or(own, |(backing, start)| own.on(backing, start));
+        let below = below.map_or(own, |(backing, start)| own.on(backing, start));
         Node {
             device: BlockDevice {
                 number,
@@ -192,7 +213,7 @@ mod tests {
                 folder,
             },
             is_loop: false,
-            shows,
+            below,
         }
     }
 

@@ -6,22 +6,25 @@ use crate::error::ProbeError;
 use crate::kernel_file;
 use crate::mountinfo::unescape;
 
-/// Without swap files.
+/// The block devices that the kernel swaps to. A swap file is no device, and is left out.
 pub(crate) fn devices(root: &Path) -> Result<Vec<DeviceNumber>, ProbeError> {
-    let path = root.join("proc/swaps");
+    let proc = root.join("proc");
+    let swaps = proc.join("swaps");
     // A kernel without swap has no such file.
-    if path.parent().is_some_and(Path::exists) && !path.exists() {
+    if proc.exists() && !swaps.exists() {
         return Ok(Vec::new());
     }
-    let paths = paths(&kernel_file::needed_text(&path)?);
+    let paths = swapped_to(&kernel_file::needed_text(&swaps)?);
     Ok(paths
         .iter()
         .filter_map(|path| source_number(path))
         .collect())
 }
 
-fn paths(text: &str) -> Vec<String> {
-    text.lines()
+/// The first column of `/proc/swaps`, below its header.
+fn swapped_to(swaps: &str) -> Vec<String> {
+    swaps
+        .lines()
         .skip(1)
         .filter_map(|line| line.split_whitespace().next())
         .map(unescape)
@@ -37,8 +40,8 @@ mod tests {
         let text = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n\
                     /dev/sda2                               partition\t65532\t\t0\t\t-2\n\
                     /var/my\\040swap                         file\t\t65532\t\t0\t\t-3\n";
-        assert_eq!(paths(text), ["/dev/sda2", "/var/my swap"]);
-        assert!(paths("Filename Type Size Used Priority\n").is_empty());
+        assert_eq!(swapped_to(text), ["/dev/sda2", "/var/my swap"]);
+        assert!(swapped_to("Filename Type Size Used Priority\n").is_empty());
     }
 
     #[test]

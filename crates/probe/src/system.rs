@@ -5,6 +5,7 @@ use writebench_model::System;
 
 use crate::{cpu, hypervisor, os_release};
 
+/// The machine and the operating system of this process.
 pub(crate) fn facts(root: &Path) -> System {
     let kernel = uname();
     System {

@@ -5,12 +5,13 @@ use std::path::Path;
 use crate::device_number::DeviceNumber;
 use crate::error::ProbeError;
 
+/// A directory or a block device that a user chose for the benchmark.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) path: &'a Path,
-    /// Its device's, or an anonymous one.
+    /// The number of the filesystem that holds the path: its device's number, or an anonymous one.
     pub(crate) filesystem: DeviceNumber,
-    /// If the target is a block device.
+    /// The number of the device whose node the path is, or `None` if it is no block device.
     pub(crate) node: Option<DeviceNumber>,
 }
 
@@ -26,6 +27,7 @@ impl<'a> Target<'a> {
     }
 }
 
+/// The number of the block device at `path`, or `None` for anything else there.
 pub(crate) fn block_device_at(path: &Path) -> Option<DeviceNumber> {
     block_device_number(&fs::metadata(path).ok()?)
 }

@@ -25,34 +25,42 @@ const QUEUE: [&str; 4] = [
     "wbt_lat_usec",
 ];
 
-/// By path without the first slash.
+/// The kernel's settings that affect writes to a target, by their paths without the first slash.
 pub(crate) fn for_target(
     root: &Path,
     filesystem: DeviceNumber,
     device: Option<&BlockDevice>,
 ) -> BTreeMap<String, String> {
-    let disk = device.map(BlockDevice::disk_name);
-    let queue = disk
-        .iter()
-        .flat_map(|disk| QUEUE.map(|name| format!("sys/block/{disk}/queue/{name}")));
+    let mut tunables = BTreeMap::new();
+    for name in WRITEBACK {
+        let path = format!("proc/sys/vm/{name}");
+        insert(&mut tunables, kernel_file::text(&root.join(&path)), path);
+    }
+    for name in HUGE_PAGES {
+        let path = format!("sys/kernel/mm/transparent_hugepage/{name}");
+        insert(&mut tunables, kernel_file::choice(&root.join(&path)), path);
+    }
+    if let Some(device) = device {
+        let disk = device.disk_name();
+        for name in QUEUE {
+            let path = format!("sys/block/{disk}/queue/{name}");
+            insert(&mut tunables, kernel_file::text(&root.join(&path)), path);
+        }
+    }
     // Dirty pages are counted per disk, across its partitions, or per mount of a network filesystem.
     let counted = [device.and_then(BlockDevice::disk_number), Some(filesystem)];
-    let limits = counted
-        .into_iter()
-        .flatten()
-        .map(|number| format!("sys/class/bdi/{number}/max_ratio"));
-    let plain = WRITEBACK
-        .map(|name| format!("proc/sys/vm/{name}"))
-        .into_iter()
-        .chain(queue)
-        .chain(limits);
-    let plain = plain.map(|path| (kernel_file::text(&root.join(&path)), path));
-    let chosen = HUGE_PAGES.map(|name| format!("sys/kernel/mm/transparent_hugepage/{name}"));
-    let chosen = chosen.map(|path| (kernel_file::choice(&root.join(&path)), path));
-    plain
-        .chain(chosen)
-        .filter_map(|(value, path)| Some((path, value?)))
-        .collect()
+    for number in counted.into_iter().flatten() {
+        let path = format!("sys/class/bdi/{number}/max_ratio");
+        insert(&mut tunables, kernel_file::text(&root.join(&path)), path);
+    }
+    tunables
+}
+
+/// Adds a setting that this kernel has.
+fn insert(tunables: &mut BTreeMap<String, String>, value: Option<String>, path: String) {
+    if let Some(value) = value {
+        tunables.insert(path, value);
+    }
 }
 
 #[cfg(test)]

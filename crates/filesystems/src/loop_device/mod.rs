@@ -10,18 +10,20 @@ use crate::error::Error;
 use crate::image::ImageFile;
 use crate::patience;
 
-/// After a drop it detaches itself as soon as it is neither mounted nor open.
+/// A loop device over an image file. After a drop it detaches itself as soon as it is neither mounted nor open.
 #[derive(Debug)]
 pub(crate) struct LoopDevice {
-    /// `loop3`.
+    /// The kernel's name, such as `loop3`.
     pub(crate) name: String,
-    /// In sysfs. A different text means another process's device.
+    /// The text of `loop/backing_file` in sysfs. If it changes, another process has the device.
     backing: String,
+    /// Whether the device reads and writes its image past the page cache.
     pub(crate) direct_io: bool,
+    /// Why the kernel refused direct I/O.
     pub(crate) direct_io_refused: Option<String>,
-    /// The kernel's choice.
+    /// The sector size that the kernel chose.
     pub(crate) logical_sector_bytes: u64,
-    /// Keeps the device attached.
+    /// The open descriptor keeps the device attached.
     device: File,
     image: ImageFile,
 }
@@ -66,19 +68,16 @@ impl LoopDevice {
         image: ImageFile,
         mut refused: Option<Errno>,
     ) -> Result<Self, Error> {
-        let is_direct = || Ok::<_, Error>(fact(&name, "loop/dio")? == "1");
-        let mut direct_io = is_direct()?;
+        let mut direct_io = has_direct_io(&name)?;
         if !direct_io && refused.is_none() {
             // LOOP_CONFIGURE ignores the request silently. This call returns the reason.
             refused = sys::set_direct_io(&device).err();
-            direct_io = is_direct()?;
+            direct_io = has_direct_io(&name)?;
         }
-        let no_reason = || "no reason given".to_owned();
-        let refused = || refused.map_or_else(no_reason, |errno| Failure::io_message(&errno.into()));
         Ok(Self {
             backing: fact(&name, "loop/backing_file")?,
             direct_io,
-            direct_io_refused: (!direct_io).then(refused),
+            direct_io_refused: (!direct_io).then(|| reason(refused)),
             logical_sector_bytes: fact(&name, "queue/logical_block_size")?
                 .parse()
                 .unwrap_or_default(),
@@ -92,6 +91,7 @@ impl LoopDevice {
         format!("/dev/{}", self.name)
     }
 
+    /// Writes every block of the image that mkfs left without one.
     pub(crate) fn fill_holes(&self) -> Result<(), Error> {
         // The data of mkfs must reach the image before the search for holes.
         self.device
@@ -100,27 +100,35 @@ impl LoopDevice {
         self.image.fill_holes()
     }
 
+    /// Closes the device, and waits until its last user has closed it too.
     pub(crate) fn detach(self) -> Result<(), Error> {
-        let Self {
-            name,
-            backing,
-            device,
-            ..
-        } = self;
-        drop(device);
-        // Another process may already have it.
-        let is_detached = || {
-            Ok(fact(&name, "loop/backing_file")
-                .ok()
-                .is_none_or(|now| now != backing))
-        };
-        if patience::is_soon(is_detached)? {
+        drop(self.device);
+        if patience::is_soon(|| Ok(is_detached(&self.name, &self.backing)))? {
             return Ok(());
         }
         Err(Error::StillAttached {
-            device: name,
+            device: self.name,
             waited_s: patience::LIMIT.as_secs(),
         })
+    }
+}
+
+fn has_direct_io(name: &str) -> Result<bool, Error> {
+    Ok(fact(name, "loop/dio")? == "1")
+}
+
+fn reason(refused: Option<Errno>) -> String {
+    match refused {
+        Some(errno) => Failure::io_message(&errno.into()),
+        None => "no reason given".to_owned(),
+    }
+}
+
+/// After the detaching, another process may already have the device.
+fn is_detached(name: &str, backing: &str) -> bool {
+    match fact(name, "loop/backing_file") {
+        Ok(now) => now != backing,
+        Err(_) => true,
     }
 }
 
@@ -142,8 +150,8 @@ fn configure(device: &File, image: &ImageFile) -> Result<Option<Errno>, Errno> {
     sys::configure(device, &image.file, false).map(|()| Some(refused))
 }
 
-fn fact(name: &str, of: &str) -> Result<String, Error> {
-    let path = PathBuf::from(format!("/sys/block/{name}/{of}"));
+fn fact(name: &str, file: &str) -> Result<String, Error> {
+    let path = PathBuf::from(format!("/sys/block/{name}/{file}"));
     let text =
         fs::read_to_string(&path).map_err(|error| Error::call(DOING, "read", &path, error))?;
     Ok(text.trim_end().to_owned())

@@ -17,14 +17,13 @@ pub(super) fn free_number(control: &File) -> nix::Result<i32> {
     unsafe { get_free(control.as_raw_fd()) }
 }
 
-/// `AUTOCLEAR` detaches the device after its last user, which is this process until the mount.
+/// Puts a file behind a free device. `AUTOCLEAR` detaches the device after its last user, which is this process until
+/// the mount.
 pub(super) fn configure(device: &File, backing: &File, direct: bool) -> Result<(), Errno> {
-    let direct = if direct {
-        loop_device::LO_FLAGS_DIRECT_IO as u32
-    } else {
-        0
-    };
-    let flags = loop_device::LO_FLAGS_AUTOCLEAR as u32 | direct;
+    let mut flags = loop_device::LO_FLAGS_AUTOCLEAR as u32;
+    if direct {
+        flags |= loop_device::LO_FLAGS_DIRECT_IO as u32;
+    }
     // SAFETY: the structure holds only numbers, each of which may be zero: no option, and the kernel's block
     // size.
     let mut config: loop_config = unsafe { std::mem::zeroed() };
