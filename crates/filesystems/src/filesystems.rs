@@ -12,23 +12,28 @@ use crate::loop_device::LoopDevice;
 use crate::recipe::Recipe;
 use crate::{namespace, program, server};
 
+/// The filesystem that a user asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilesystemRequest {
     pub kind: FilesystemKind,
-    /// After writebench's own. For a layer such as `overlay:` they apply to the filesystem at the bottom.
+    /// The user's options of mkfs, which follow writebench's own. For a layer such as `overlay:` they apply to the
+    /// filesystem at the bottom.
     pub mkfs_options: Vec<String>,
-    /// Comma-separated, after writebench's own. For a layer they apply to the mount on top.
+    /// The user's options of mount, separated by commas, which follow writebench's own. For a layer they apply to the
+    /// mount on top.
     pub mount_options: Option<String>,
 }
 
+/// A filesystem that is mounted.
 #[derive(Debug, Clone)]
 pub struct MadeFilesystem {
-    /// For this process and its children.
+    /// The mount point, which only this process and its children see.
     pub path: PathBuf,
+    /// How the filesystem was made.
     pub spec: FilesystemSpec,
 }
 
-/// A drop removes them silently. [`Filesystems::remove`] reports errors.
+/// The filesystems of a run. A drop removes them silently. [`Filesystems::remove`] reports errors.
 #[derive(Debug)]
 pub struct Filesystems {
     images: ImageDirectory,
@@ -47,11 +52,12 @@ impl Filesystems {
     /// their servers die with it.
     ///
     /// # Errors
-    /// The process lacks `CAP_SYS_ADMIN`, `images` cannot be opened, or all three directories are needed. Linux
-    /// only.
+    ///
+    /// It is an error if the process lacks `CAP_SYS_ADMIN`, if `images` cannot be opened, or if all three directories
+    /// are needed.
     pub fn begin(images: &Path, reserve: Reserve, needed_paths: &[&Path]) -> Result<Self, Error> {
-        // Opened before entering, so other processes see its mount. A lack of privileges is the more useful
-        // error.
+        // The directory is opened before entering, so that other processes see its mount. If both fail, the lack of
+        // privileges is the more useful error.
         let opened = ImageDirectory::open(images, reserve);
         namespace::enter()?;
         let images = opened?;
@@ -69,7 +75,8 @@ impl Filesystems {
     /// `interrupted` is polled while images are written.
     ///
     /// # Errors
-    /// The reason in one line. Partial work is undone.
+    ///
+    /// The error is the reason in one line. Partial work is undone.
     pub fn make(
         &mut self,
         request: &FilesystemRequest,
@@ -77,29 +84,27 @@ impl Filesystems {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<MadeFilesystem, Error> {
         let before = self.stack.len();
-        let spec = FilesystemSpec {
-            kind: request.kind.to_string(),
-            images: Vec::new(),
-            commands: Vec::new(),
-            mkfs_options: request.mkfs_options.clone(),
-            mount_options: request.mount_options.clone(),
-        };
-        let size_bytes = request.kind.size_bytes(content_bytes);
-        let mut order = Order {
+        let mut making = Making {
             request,
-            size_bytes,
+            size_bytes: request.kind.size_bytes(content_bytes),
             interrupted,
-            spec,
+            spec: FilesystemSpec {
+                kind: request.kind.to_string(),
+                images: Vec::new(),
+                commands: Vec::new(),
+                mkfs_options: request.mkfs_options.clone(),
+                mount_options: request.mount_options.clone(),
+            },
         };
-        match self.make_all(&mut order) {
+        match self.make_all(&mut making) {
             Ok(path) => Ok(MadeFilesystem {
                 path,
-                spec: order.spec,
+                spec: making.spec,
             }),
             Err(error) => {
-                // The first error counts.
+                // An error of the removal would hide the one that the user needs.
                 let _ = clean_up_to(&mut self.stack, before);
-                // Ctrl-C may have interrupted a program.
+                // Ctrl-C may have interrupted a program, whose failure is then no reason.
                 Err(if interrupted() {
                     Error::Interrupted
                 } else {
@@ -109,7 +114,7 @@ impl Filesystems {
         }
     }
 
-    /// Includes failed images.
+    /// The bytes written to images, including those of filesystems that could not be made.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.bytes_written
@@ -118,66 +123,83 @@ impl Filesystems {
     /// Unmounts and detaches everything in reverse order, and waits up to 10 s for each.
     ///
     /// # Errors
-    /// Something was still in use after that. The rest has been removed.
+    ///
+    /// It is an error if something was still in use after that. The rest has been removed.
     pub fn remove(mut self) -> Result<(), Error> {
         clean_up_to(&mut self.stack, 0)
     }
 
-    fn make_all(&mut self, order: &mut Order<'_>) -> Result<PathBuf, Error> {
-        let layer = order.request.kind.layer;
+    /// Returns the mount point of the filesystem, which is that of the layer if there is one.
+    fn make_all(&mut self, making: &mut Making<'_>) -> Result<PathBuf, Error> {
+        let layer = making.request.kind.layer;
         if layer == Some(Layer::Fuse) {
-            // Before gigabytes are written in vain.
+            // A missing server must be found before gigabytes are written in vain.
             program::require(server::PROGRAM, Some(server::PROGRAM))?;
         }
-        let base = self.make_base(order)?;
+        let base = self.make_base(making)?;
         match layer {
             None => Ok(base),
-            Some(Layer::Overlay) => self.mount_overlay(&base, order),
-            Some(Layer::Fuse) => self.mount_bindfs(&base, order),
+            Some(Layer::Overlay) => self.mount_overlay(&base, making),
+            Some(Layer::Fuse) => self.mount_bindfs(&base, making),
         }
     }
 
-    fn make_base(&mut self, order: &mut Order<'_>) -> Result<PathBuf, Error> {
-        let recipe = Recipe::for_kind(&order.request.kind.base);
-        let mkfs = format!("mkfs.{}", recipe.family);
+    /// Makes and mounts the filesystem at the bottom.
+    fn make_base(&mut self, making: &mut Making<'_>) -> Result<PathBuf, Error> {
+        let recipe = Recipe::for_kind(&making.request.kind.base);
         if !recipe.is_in_memory() {
-            program::require(&mkfs, recipe.package())?;
+            program::require(&recipe.mkfs(), recipe.package())?;
         }
         require_kernel(&recipe.family)?;
         let mut devices = Vec::new();
         if !recipe.is_in_memory() {
-            devices = self.attach_images(recipe.devices, order)?;
-            let words = recipe.mkfs_words(&order.request.mkfs_options, &devices);
-            program::run(&mkfs, recipe.package(), &words, &mut order.spec.commands)?;
-            // On top of the stack.
-            let mut loops = self.stack.iter().rev().map_while(|action| match action {
-                CleanupAction::Loop(device) => Some(device),
-                _ => None,
-            });
-            loops.try_for_each(LoopDevice::fill_holes)?;
+            devices = self.attach_images(recipe.devices, making)?;
+            self.run_mkfs(&recipe, &devices, making)?;
         }
-        let source = devices
-            .first()
-            .map_or(recipe.family.as_str(), String::as_str);
-        // For a layer they apply to the mount on top.
-        let options = order
+        let source = devices.first().unwrap_or(&recipe.family);
+        let user_options = making
             .request
             .mount_options
             .as_deref()
-            .filter(|_| order.request.kind.layer.is_none());
-        let options = recipe.mount_options(order.size_bytes, &devices, options);
-        self.mount(&recipe.family, source, &options, &mut order.spec)
+            // The user's options apply to the mount on top, which a layer has of its own.
+            .filter(|_| making.request.kind.layer.is_none());
+        let options = recipe.mount_options(making.size_bytes, &devices, user_options);
+        self.mount(&recipe.family, source, &options, &mut making.spec)
     }
 
-    fn attach_images(&mut self, devices: u64, order: &mut Order<'_>) -> Result<Vec<String>, Error> {
-        self.images.check_space(order.size_bytes)?;
-        let image_bytes = order.size_bytes / devices;
+    fn run_mkfs(
+        &self,
+        recipe: &Recipe,
+        devices: &[String],
+        making: &mut Making<'_>,
+    ) -> Result<(), Error> {
+        let words = recipe.mkfs_words(&making.request.mkfs_options, devices);
+        let commands = &mut making.spec.commands;
+        program::run(&recipe.mkfs(), recipe.package(), &words, commands)?;
+        // This filesystem's devices are the latest steps.
+        for action in self.stack.iter().rev() {
+            let CleanupAction::Loop(device) = action else {
+                break;
+            };
+            device.fill_holes()?;
+        }
+        Ok(())
+    }
+
+    fn attach_images(
+        &mut self,
+        devices: u64,
+        making: &mut Making<'_>,
+    ) -> Result<Vec<String>, Error> {
+        self.images.check_space(making.size_bytes)?;
+        let image_bytes = making.size_bytes / devices;
         let mut nodes = Vec::new();
         for _ in 0..devices {
-            let device = LoopDevice::attach(self.images.image(image_bytes, order.interrupted)?)?;
+            let image = self.images.image(image_bytes, making.interrupted)?;
+            let device = LoopDevice::attach(image)?;
             nodes.push(device.node());
             self.bytes_written += image_bytes;
-            order.spec.images.push(Image {
+            making.spec.images.push(Image {
                 directory: self.images.path.to_string_lossy().into_owned(),
                 directory_filesystem: self.images.filesystem.clone(),
                 directory_device: self.images.device.clone(),
@@ -201,36 +223,35 @@ impl Filesystems {
     ) -> Result<PathBuf, Error> {
         let point = self.new_point(&spec.kind)?;
         let target = point.to_string_lossy();
-        let options = if options.is_empty() {
-            vec![]
-        } else {
-            vec!["-o", options]
-        };
-        let words = [&["-n", "-t", family], &options[..], &[source, &target]].concat();
+        let mut words = vec!["-n", "-t", family];
+        if !options.is_empty() {
+            words.extend(["-o", options]);
+        }
+        words.extend([source, &target]);
         let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
         program::run("mount", Some("mount"), &words, &mut spec.commands)?;
         self.stack.push(CleanupAction::Mount(point.clone()));
         Ok(point)
     }
 
-    fn mount_overlay(&mut self, base: &Path, order: &mut Order<'_>) -> Result<PathBuf, Error> {
+    fn mount_overlay(&mut self, base: &Path, making: &mut Making<'_>) -> Result<PathBuf, Error> {
         let mut options = Vec::new();
         for name in ["lower", "upper", "work"] {
-            let directory = made_directory(&base.join(name))?;
+            let directory = make_directory(&base.join(name))?;
             options.push(format!("{name}dir={}", directory.display()));
         }
-        options.extend(order.request.mount_options.clone());
+        options.extend(making.request.mount_options.clone());
         require_kernel("overlay")?;
-        self.mount("overlay", "overlay", &options.join(","), &mut order.spec)
+        self.mount("overlay", "overlay", &options.join(","), &mut making.spec)
     }
 
-    fn mount_bindfs(&mut self, base: &Path, order: &mut Order<'_>) -> Result<PathBuf, Error> {
+    fn mount_bindfs(&mut self, base: &Path, making: &mut Making<'_>) -> Result<PathBuf, Error> {
         require_kernel("fuse")?;
-        let source = made_directory(&base.join("source"))?;
-        let point = self.new_point(&order.spec.kind)?;
-        let options = order.request.mount_options.as_deref();
-        let (line, process) = server::mount(&source, &point, options, order.interrupted)?;
-        order.spec.commands.push(line);
+        let source = make_directory(&base.join("source"))?;
+        let point = self.new_point(&making.spec.kind)?;
+        let options = making.request.mount_options.as_deref();
+        let (line, process) = server::mount(&source, &point, options, making.interrupted)?;
+        making.spec.commands.push(line);
         self.stack.push(CleanupAction::Server(process));
         self.stack.push(CleanupAction::Mount(point.clone()));
         Ok(point)
@@ -239,14 +260,16 @@ impl Filesystems {
     fn new_point(&mut self, kind: &str) -> Result<PathBuf, Error> {
         let name = format!("{}-{}", self.next_point, kind.replace(':', "-"));
         self.next_point += 1;
-        made_directory(&self.points.join(name))
+        make_directory(&self.points.join(name))
     }
 }
 
-struct Order<'a> {
+/// A filesystem that is being made.
+struct Making<'a> {
     request: &'a FilesystemRequest,
     size_bytes: u64,
     interrupted: &'a dyn Fn() -> bool,
+    /// What has been done so far.
     spec: FilesystemSpec,
 }
 
@@ -256,31 +279,34 @@ impl Drop for Filesystems {
     }
 }
 
-fn made_directory(path: &Path) -> Result<PathBuf, Error> {
-    let made = DirBuilder::new().mode(0o700).create(path);
-    made.map_err(|error| Error::call("make a directory", "mkdir", path, error))?;
+fn make_directory(path: &Path) -> Result<PathBuf, Error> {
+    DirBuilder::new()
+        .mode(0o700)
+        .create(path)
+        .map_err(|error| Error::call("make a directory", "mkdir", path, error))?;
     Ok(path.to_owned())
 }
 
-/// The kernel, a module or a helper of mount may have the kind.
+/// It is an error if neither the kernel, nor a module, nor a helper of mount has the kind.
 fn require_kernel(kind: &str) -> Result<(), Error> {
-    let is_known = || {
-        let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
-        known
-            .lines()
-            .any(|line| line.rsplit('\t').next() == Some(kind))
-    };
-    if is_known() || program::find(&format!("mount.{kind}")).is_some() {
+    if is_in_kernel(kind) || program::find(&format!("mount.{kind}")).is_some() {
         return Ok(());
     }
     // The kernel would load the module at the mount. The check below shows the result.
     let words = ["-q", "--", &format!("fs-{kind}")].map(str::to_owned);
     let _ = program::run("modprobe", None, &words, &mut Vec::new());
-    if is_known() {
+    if is_in_kernel(kind) {
         Ok(())
     } else {
         Err(Error::NotInKernel {
             kind: kind.to_owned(),
         })
     }
+}
+
+fn is_in_kernel(kind: &str) -> bool {
+    let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+    known
+        .lines()
+        .any(|line| line.rsplit('\t').next() == Some(kind))
 }

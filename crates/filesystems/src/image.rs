@@ -1,7 +1,10 @@
 //! Nameless image files with every block written.
 
 use std::fs::File;
+use std::io;
+use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use direct_io::AlignedBuffer;
@@ -11,15 +14,16 @@ use writebench_model::Reserve;
 
 use crate::error::Error;
 
+const OPENING: &str = "open the directory for images";
 const DOING: &str = "make an image";
 
-/// Open, so no later mount can cover it.
+/// A directory for image files. It is open, so no later mount can cover it.
 #[derive(Debug)]
 pub(crate) struct ImageDirectory {
     pub(crate) path: PathBuf,
-    /// As mount(8) names it.
+    /// The kind of the directory's filesystem, as mount(8) names it.
     pub(crate) filesystem: String,
-    /// `8:1`.
+    /// The number of the filesystem's device, such as `8:1`.
     pub(crate) device: String,
     directory: File,
     reserve: Reserve,
@@ -27,76 +31,62 @@ pub(crate) struct ImageDirectory {
 
 impl ImageDirectory {
     pub(crate) fn open(path: &Path, reserve: Reserve) -> Result<Self, Error> {
-        let failed = |call| {
-            move |errno: Errno| Error::call("open the directory for images", call, path, errno)
-        };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(path, flags, Mode::empty()).map_err(failed("open"))?;
-        let mount = rustix::fs::statx(&directory, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID);
-        let mount = mount.map_err(failed("statx"))?.stx_mnt_id;
-        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let filesystem = mount_kind(mount, &mounts).unwrap_or_else(|| "unknown".to_owned());
+        let directory = rustix::fs::open(path, flags, Mode::empty())
+            .map_err(|errno| Error::call(OPENING, "open", path, errno))?;
+        let mount = rustix::fs::statx(&directory, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)
+            .map_err(|errno| Error::call(OPENING, "statx", path, errno))?
+            .stx_mnt_id;
         let number = rustix::fs::fstat(&directory)
-            .map_err(failed("fstat"))?
+            .map_err(|errno| Error::call(OPENING, "fstat", path, errno))?
             .st_dev;
-        let device = format!(
-            "{}:{}",
-            rustix::fs::major(number),
-            rustix::fs::minor(number)
-        );
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         Ok(Self {
             path: path.to_owned(),
-            filesystem,
-            device,
+            filesystem: mount_kind(mount, &mounts).unwrap_or_else(|| "unknown".to_owned()),
+            device: device_number(number),
             directory: directory.into(),
             reserve,
         })
     }
 
+    /// It is an error if images of this size would use space that is kept in reserve.
     pub(crate) fn check_space(&self, needed_bytes: u64) -> Result<(), Error> {
-        let space = rustix::fs::fstatvfs(&self.directory);
-        let space = space.map_err(|errno| Error::call(DOING, "fstatvfs", &self.path, errno))?;
+        let space = rustix::fs::fstatvfs(&self.directory)
+            .map_err(|errno| Error::call(DOING, "fstatvfs", &self.path, errno))?;
+        let total_bytes = space.f_blocks.saturating_mul(space.f_frsize);
         let available_bytes = space.f_bavail.saturating_mul(space.f_frsize);
-        let reserve_bytes = self
-            .reserve
-            .of_bytes(space.f_blocks.saturating_mul(space.f_frsize));
+        let reserve_bytes = self.reserve.of_bytes(total_bytes);
         if needed_bytes.saturating_add(reserve_bytes) <= available_bytes {
             return Ok(());
         }
-        let path = self.path.clone();
         Err(Error::NoSpace {
-            path,
+            path: self.path.clone(),
             needed_bytes,
             available_bytes,
             reserve_bytes,
         })
     }
 
-    /// An image of zeros, which is on the device on return. `interrupted` is polled every few milliseconds.
+    /// Makes an image of zeros, which is on the device on return. `interrupted` is polled every few milliseconds.
     pub(crate) fn image(
         &self,
         size_bytes: u64,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<ImageFile, Error> {
-        let failed = |call| move |errno: Errno| Error::call(DOING, call, &self.path, errno);
-        let file: File = self.nameless().map_err(failed("open"))?;
+        let file = self
+            .nameless()
+            .map_err(|errno| Error::call(DOING, "open", &self.path, errno))?;
         if self.filesystem == "btrfs" {
-            // Without this flag every write to the image would allocate again. It can be set only on an empty
-            // file.
-            let flags =
-                rustix::fs::ioctl_getflags(&file).map_err(failed("ioctl(FS_IOC_GETFLAGS)"))?;
-            rustix::fs::ioctl_setflags(&file, flags | IFlags::NOCOW)
-                .map_err(failed("ioctl(FS_IOC_SETFLAGS)"))?;
+            self.disable_copy_on_write(&file)?;
         }
-        rustix::fs::ftruncate(&file, size_bytes).map_err(failed("ftruncate"))?;
-        let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
-        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        let direct = rustix::fs::open(path, flags, Mode::empty()).map(File::from);
+        rustix::fs::ftruncate(&file, size_bytes)
+            .map_err(|errno| Error::call(DOING, "ftruncate", &self.path, errno))?;
         let image = ImageFile {
             directory: self.path.clone(),
             size_bytes,
+            direct: opened_again_direct(&file),
             file,
-            direct,
         };
         image.fill(0, size_bytes, interrupted)?;
         image
@@ -106,6 +96,15 @@ impl ImageDirectory {
         Ok(image)
     }
 
+    /// With copy-on-write, every write to the image would allocate again. The flag can be set only on an empty file.
+    fn disable_copy_on_write(&self, file: &File) -> Result<(), Error> {
+        let flags = rustix::fs::ioctl_getflags(file)
+            .map_err(|errno| Error::call(DOING, "ioctl(FS_IOC_GETFLAGS)", &self.path, errno))?;
+        rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW)
+            .map_err(|errno| Error::call(DOING, "ioctl(FS_IOC_SETFLAGS)", &self.path, errno))
+    }
+
+    /// A new empty file without a name, so that it disappears with its last descriptor.
     fn nameless(&self) -> Result<File, Errno> {
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
@@ -125,61 +124,87 @@ impl ImageDirectory {
     }
 }
 
+/// An open image file.
 #[derive(Debug)]
 pub(crate) struct ImageFile {
     directory: PathBuf,
     size_bytes: u64,
     pub(crate) file: File,
-    /// The same file past the page cache.
+    /// The same file, opened for writes past the page cache, or why that is impossible.
     pub(crate) direct: Result<File, Errno>,
 }
 
 impl ImageFile {
-    /// Otherwise the first write to each block would pay for its allocation during some sample.
+    /// Writes zeros from `start` to `end`. Otherwise the first write to each block would pay for its allocation
+    /// during some sample.
     fn fill(&self, start: u64, end: u64, interrupted: &dyn Fn() -> bool) -> Result<(), Error> {
         const CHUNK_BYTES: u64 = 4 << 20;
-        let failed = |error: std::io::Error| Error::call(DOING, "pwrite", &self.directory, error);
         let length = usize::try_from(CHUNK_BYTES.min(end - start)).unwrap_or(usize::MAX);
-        // Keeps the image out of the page cache.
-        let file = self.direct.as_ref().unwrap_or(&self.file);
         let zeros = AlignedBuffer::new(length, 4096)
-            .map_err(|error| failed(std::io::Error::other(error)))?;
-        let mut at = start;
-        while at < end {
+            .map_err(|error| self.failed("pwrite", io::Error::other(error)))?;
+        // Direct writes keep the image out of the page cache.
+        let file = self.direct.as_ref().unwrap_or(&self.file);
+        let mut offset = start;
+        while offset < end {
             if interrupted() {
                 return Err(Error::Interrupted);
             }
-            let part = usize::try_from(end - at).unwrap_or(usize::MAX).min(length);
-            std::os::unix::fs::FileExt::write_all_at(file, &zeros[..part], at).map_err(failed)?;
-            at += part as u64;
+            let rest = usize::try_from(end - offset).unwrap_or(usize::MAX);
+            let chunk = &zeros[..rest.min(length)];
+            file.write_all_at(chunk, offset)
+                .map_err(|error| self.failed("pwrite", error))?;
+            offset += chunk.len() as u64;
         }
         Ok(())
     }
 
-    /// `mkfs` may leave ranges without blocks, or with unwritten ones (`BLKZEROOUT`).
+    /// Writes the ranges that `mkfs` left without blocks, or with unwritten ones (`BLKZEROOUT`).
     pub(crate) fn fill_holes(&self) -> Result<(), Error> {
-        let failed = |call| move |errno: Errno| Error::call(DOING, call, &self.directory, errno);
-        let mut at = 0;
-        loop {
-            let hole = match rustix::fs::seek(&self.file, SeekFrom::Hole(at)) {
-                Err(Errno::NXIO | Errno::INVAL) => break,
-                found => found.map_err(failed("lseek"))?,
-            };
-            if hole >= self.size_bytes {
-                break;
-            }
-            at = match rustix::fs::seek(&self.file, SeekFrom::Data(hole)) {
-                Err(Errno::NXIO) => self.size_bytes,
-                found => found.map_err(failed("lseek"))?,
-            };
-            self.fill(hole, at, &|| false)?;
+        let mut filled_bytes = 0;
+        while let Some(hole) = self.next_hole(filled_bytes)? {
+            self.fill(hole.start, hole.end, &|| false)?;
+            filled_bytes = hole.end;
         }
         self.file
             .sync_all()
-            .map_err(|error| Error::call(DOING, "fsync", &self.directory, error))
+            .map_err(|error| self.failed("fsync", error))
+    }
+
+    fn next_hole(&self, from: u64) -> Result<Option<Range<u64>>, Error> {
+        let start = match rustix::fs::seek(&self.file, SeekFrom::Hole(from)) {
+            Err(Errno::NXIO | Errno::INVAL) => return Ok(None),
+            found => found.map_err(|errno| self.failed("lseek", errno.into()))?,
+        };
+        // The end of the file counts as a hole.
+        if start >= self.size_bytes {
+            return Ok(None);
+        }
+        let end = match rustix::fs::seek(&self.file, SeekFrom::Data(start)) {
+            Err(Errno::NXIO) => self.size_bytes,
+            found => found.map_err(|errno| self.failed("lseek", errno.into()))?,
+        };
+        Ok(Some(start..end))
+    }
+
+    fn failed(&self, call: &'static str, error: io::Error) -> Error {
+        Error::call(DOING, call, &self.directory, error)
     }
 }
 
+/// A file without a name can be opened again by its descriptor.
+fn opened_again_direct(file: &File) -> Result<File, Errno> {
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty()).map(File::from)
+}
+
+fn device_number(number: u64) -> String {
+    let major = rustix::fs::major(number);
+    let minor = rustix::fs::minor(number);
+    format!("{major}:{minor}")
+}
+
+/// The kind of the filesystem at the mount with this number.
 fn mount_kind(mount: u64, mounts: &str) -> Option<String> {
     let number = mount.to_string();
     let line = mounts

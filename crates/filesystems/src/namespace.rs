@@ -14,7 +14,7 @@ const CANDIDATES: [&str; 3] = ["/mnt", "/media", "/srv"];
 
 const DOING: &str = "enter a mount namespace";
 
-/// Later mounts outside appear inside, but not the reverse.
+/// Moves the calling thread into a new mount namespace. Later mounts outside appear inside, but not the reverse.
 pub(crate) fn enter() -> Result<(), Error> {
     const CALL: &str = "unshare(CLONE_NEWNS)";
     unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| match errno {
@@ -29,7 +29,7 @@ pub(crate) fn enter() -> Result<(), Error> {
         .map_err(|errno| Error::call(DOING, "mount(MS_SLAVE)", Path::new("/"), errno))
 }
 
-/// Avoids the needed paths.
+/// Mounts an empty filesystem in memory over a directory that holds none of the needed paths, and returns it.
 pub(crate) fn cover(needed: &[&Path]) -> Result<PathBuf, Error> {
     let directory = choose(&CANDIDATES.map(PathBuf::from), needed)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;

@@ -1,79 +1,151 @@
+//! How to make a filesystem of each kind: the arguments of mkfs and the options of mount.
+
+/// How to make the filesystem of a kind.
 #[derive(Debug)]
 pub(crate) struct Recipe {
     /// The word in `mkfs.FAMILY` and `mount -t FAMILY`.
     pub(crate) family: String,
-    /// 0 in memory.
+    /// How many devices it spans. A filesystem in memory has none.
     pub(crate) devices: u64,
     mkfs_words: &'static [&'static str],
     mount_options: &'static [&'static str],
 }
 
+/// A kind whose name differs from its family, or that needs arguments or options.
+struct KnownKind {
+    name: &'static str,
+    family: &'static str,
+    devices: u64,
+    mkfs_words: &'static [&'static str],
+    mount_options: &'static [&'static str],
+    /// Whether it is compared if a user names no kinds.
+    is_default: bool,
+}
+
+/// A kind that needs nothing special.
+const PLAIN: KnownKind = KnownKind {
+    name: "",
+    family: "",
+    devices: 1,
+    mkfs_words: &[],
+    mount_options: &[],
+    is_default: true,
+};
+
 /// Discards would punch holes into the image. Lazy initialisation would write after the mount, during some
 /// sample.
 const EXT_EXTENDED: &str = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
 
-/// The kind, its family, devices, arguments and options, and whether it is a default.
-type KnownKind = (
-    &'static str,
-    &'static str,
-    u64,
-    &'static [&'static str],
-    &'static [&'static str],
-    bool,
-);
-
 const KINDS: &[KnownKind] = &[
-    ("ext4", "ext4", 1, &["-q", "-E", EXT_EXTENDED], &[], true),
-    (
-        "ext4-no-journal",
-        "ext4",
-        1,
-        &["-q", "-E", EXT_EXTENDED, "-O", "^has_journal"],
-        &[],
-        true,
-    ),
-    ("ext3", "ext3", 1, &["-q", "-E", EXT_EXTENDED], &[], true),
-    ("ext2", "ext2", 1, &["-q", "-E", EXT_EXTENDED], &[], true),
-    ("xfs", "xfs", 1, &["-q", "-K"], &[], true),
-    ("btrfs", "btrfs", 1, &["-q", "-K"], &["nodiscard"], true),
-    (
-        "btrfs-no-checksums",
-        "btrfs",
-        1,
-        &["-q", "-K"],
-        &["nodiscard", "nodatasum"],
-        true,
-    ),
-    (
-        "btrfs-raid0",
-        "btrfs",
-        2,
-        &["-q", "-K", "-d", "raid0", "-m", "raid0"],
-        &["nodiscard"],
-        true,
-    ),
-    ("tmpfs", "tmpfs", 0, &[], &[], true),
-    ("tmpfs-huge", "tmpfs", 0, &[], &["huge=always"], true),
-    ("f2fs", "f2fs", 1, &["-t", "0"], &["nodiscard"], false),
-    ("nilfs2", "nilfs2", 1, &["-K"], &["nodiscard"], false),
-    // Otherwise `mkfs.jfs` asks for confirmation.
-    ("jfs", "jfs", 1, &["-q"], &[], false),
+    KnownKind {
+        name: "ext4",
+        family: "ext4",
+        mkfs_words: &["-q", "-E", EXT_EXTENDED],
+        ..PLAIN
+    },
+    KnownKind {
+        name: "ext4-no-journal",
+        family: "ext4",
+        mkfs_words: &["-q", "-E", EXT_EXTENDED, "-O", "^has_journal"],
+        ..PLAIN
+    },
+    KnownKind {
+        name: "ext3",
+        family: "ext3",
+        mkfs_words: &["-q", "-E", EXT_EXTENDED],
+        ..PLAIN
+    },
+    KnownKind {
+        name: "ext2",
+        family: "ext2",
+        mkfs_words: &["-q", "-E", EXT_EXTENDED],
+        ..PLAIN
+    },
+    KnownKind {
+        name: "xfs",
+        family: "xfs",
+        mkfs_words: &["-q", "-K"],
+        ..PLAIN
+    },
+    KnownKind {
+        name: "btrfs",
+        family: "btrfs",
+        mkfs_words: &["-q", "-K"],
+        mount_options: &["nodiscard"],
+        ..PLAIN
+    },
+    KnownKind {
+        name: "btrfs-no-checksums",
+        family: "btrfs",
+        mkfs_words: &["-q", "-K"],
+        mount_options: &["nodiscard", "nodatasum"],
+        ..PLAIN
+    },
+    KnownKind {
+        name: "btrfs-raid0",
+        family: "btrfs",
+        devices: 2,
+        mkfs_words: &["-q", "-K", "-d", "raid0", "-m", "raid0"],
+        mount_options: &["nodiscard"],
+        ..PLAIN
+    },
+    KnownKind {
+        name: "tmpfs",
+        family: "tmpfs",
+        devices: 0,
+        ..PLAIN
+    },
+    KnownKind {
+        name: "tmpfs-huge",
+        family: "tmpfs",
+        devices: 0,
+        mount_options: &["huge=always"],
+        ..PLAIN
+    },
+    KnownKind {
+        name: "f2fs",
+        family: "f2fs",
+        mkfs_words: &["-t", "0"],
+        mount_options: &["nodiscard"],
+        is_default: false,
+        ..PLAIN
+    },
+    KnownKind {
+        name: "nilfs2",
+        family: "nilfs2",
+        mkfs_words: &["-K"],
+        mount_options: &["nodiscard"],
+        is_default: false,
+        ..PLAIN
+    },
+    KnownKind {
+        name: "jfs",
+        family: "jfs",
+        // Without `-q`, mkfs.jfs asks for confirmation.
+        mkfs_words: &["-q"],
+        is_default: false,
+        ..PLAIN
+    },
 ];
 
+/// The names of the kinds that are compared if a user names none.
 pub(crate) fn defaults() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().filter(|row| row.5).map(|row| row.0)
+    KINDS
+        .iter()
+        .filter(|kind| kind.is_default)
+        .map(|kind| kind.name)
 }
 
 impl Recipe {
+    /// An unknown kind is its own family, with one device.
     pub(crate) fn for_kind(base: &str) -> Self {
-        let known = KINDS.iter().find(|row| row.0 == base);
-        let &(_, family, devices, mkfs_words, mount_options, _) =
-            known.unwrap_or(&("", base, 1, &[], &[], false));
+        let known = KINDS.iter().find(|kind| kind.name == base);
+        let kind = known.unwrap_or(&PLAIN);
         Self {
-            family: family.to_owned(),
-            devices,
-            mkfs_words,
-            mount_options,
+            family: known.map_or(base, |kind| kind.family).to_owned(),
+            devices: kind.devices,
+            mkfs_words: kind.mkfs_words,
+            mount_options: kind.mount_options,
         }
     }
 
@@ -81,6 +153,12 @@ impl Recipe {
         self.devices == 0
     }
 
+    /// The name of the program that makes the filesystem.
+    pub(crate) fn mkfs(&self) -> String {
+        format!("mkfs.{}", self.family)
+    }
+
+    /// The arguments of mkfs: writebench's own, then the user's, then the devices.
     pub(crate) fn mkfs_words(&self, user: &[String], devices: &[String]) -> Vec<String> {
         let mut words: Vec<String> = self
             .mkfs_words
@@ -89,19 +167,25 @@ impl Recipe {
             .collect();
         let mut user = user.iter();
         while let Some(word) = user.next() {
-            // mke2fs uses only the last list of each option.
-            let is_list = self.family.starts_with("ext") && matches!(word.as_str(), "-E" | "-O");
-            let ours = words.iter().position(|ours| is_list && ours == word);
-            match (ours, ours.and_then(|_| user.next())) {
-                (Some(at), Some(list)) => words[at + 1] = format!("{},{list}", words[at + 1]),
-                _ => words.push(word.clone()),
+            let ours = words.iter().position(|ours| ours == word);
+            match ours.filter(|_| self.takes_one_list(word)) {
+                Some(option) => match user.next() {
+                    Some(list) => words[option + 1] = format!("{},{list}", words[option + 1]),
+                    None => words.push(word.clone()),
+                },
+                None => words.push(word.clone()),
             }
         }
         words.extend_from_slice(devices);
         words
     }
 
-    /// The user's options come last and override writebench's.
+    /// mke2fs uses only the last list after each of these options, so writebench's and the user's must be one list.
+    fn takes_one_list(&self, option: &str) -> bool {
+        self.family.starts_with("ext") && matches!(option, "-E" | "-O")
+    }
+
+    /// The options of mount. The user's come last and override writebench's.
     pub(crate) fn mount_options(
         &self,
         size_bytes: u64,
@@ -112,7 +196,7 @@ impl Recipe {
         if self.is_in_memory() {
             options.push(format!("size={size_bytes}"));
         }
-        // Naming the other devices saves a scan.
+        // Without the names of the other devices, mount would need a scan for them.
         if devices.len() > 1 {
             options.extend(devices.iter().map(|device| format!("device={device}")));
         }
@@ -121,6 +205,7 @@ impl Recipe {
         options.join(",")
     }
 
+    /// The Debian package with the mkfs of this family.
     pub(crate) fn package(&self) -> Option<&'static str> {
         Some(match self.family.as_str() {
             "ext2" | "ext3" | "ext4" => "e2fsprogs",

@@ -48,8 +48,7 @@ pub(crate) fn mount(
     let line = program::line(PROGRAM, &words);
     let below = device_at(point);
     let mut child = spawn(&file, &words)?;
-    let is_mounted = || device_at(point).is_ok_and(|device| Ok(device) != below);
-    match wait_for_mount(&mut child, &line, is_mounted, interrupted) {
+    match wait_for_mount(&mut child, &line, point, below, interrupted) {
         Ok(()) => {
             child.stderr = None;
             Ok((line, child))
@@ -85,11 +84,13 @@ fn spawn(file: &Path, words: &[String]) -> Result<Child, Error> {
         .map_err(|error| Error::call(DOING, "execve", file, error))
 }
 
-/// It is an error if the server ends before, or if the user interrupts.
+/// Waits until another device than `below` is at the mount point. It is an error if the server ends before, or if the
+/// user interrupts.
 fn wait_for_mount(
     child: &mut Child,
     line: &str,
-    is_mounted: impl Fn() -> bool,
+    point: &Path,
+    below: Result<u64, Errno>,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<(), Error> {
     loop {
@@ -102,7 +103,7 @@ fn wait_for_mount(
                 said: last_words(child).unwrap_or_else(|| status.to_string()),
             });
         }
-        if is_mounted() {
+        if device_at(point).is_ok_and(|device| Ok(device) != below) {
             return Ok(());
         }
         if interrupted() {

@@ -137,7 +137,7 @@ fn open(path: &Path) -> Result<File, Error> {
     opened.map_err(|error| Error::no_loop_device("open", path, error))
 }
 
-/// Buffered if the image cannot be opened for direct I/O. Returns the reason.
+/// Attaches the image, with direct I/O if possible. Otherwise it returns why not.
 fn configure(device: &File, image: &ImageFile) -> Result<Option<Errno>, Errno> {
     let refused = match &image.direct {
         Ok(direct) => match sys::configure(device, direct, true) {

@@ -11,7 +11,7 @@ use rustix::ioctl::{IntegerSetter, Setter, ioctl};
 
 nix::ioctl_none_bad!(get_free, LOOP_CTL_GET_FREE);
 
-/// Created if necessary.
+/// The number of a loop device that is free at this moment. The kernel creates the device if necessary.
 pub(super) fn free_number(control: &File) -> nix::Result<i32> {
     // SAFETY: the descriptor is open, and the code takes no argument and returns a number.
     unsafe { get_free(control.as_raw_fd()) }
@@ -35,6 +35,7 @@ pub(super) fn configure(device: &File, backing: &File, direct: bool) -> Result<(
     unsafe { ioctl(device, setter) }
 }
 
+/// Makes an attached device read and write its file past the page cache.
 pub(super) fn set_direct_io(device: &File) -> Result<(), Errno> {
     // SAFETY: this code takes a number, 1 for direct.
     let setter = unsafe { IntegerSetter::<LOOP_SET_DIRECT_IO>::new_usize(1) };
