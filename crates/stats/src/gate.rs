@@ -8,11 +8,11 @@ use crate::{CONFIDENCE, Interval, lasting_median_interval};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GateVerdict {
-    /// The whole interval is.
+    /// Every value of the interval is slower by more than the limit.
     Slower,
-    /// No value of the interval is.
+    /// No value of the interval is slower by more than the limit.
     Passed,
-    /// More rounds may decide.
+    /// The interval holds both. More rounds may decide.
     Undecided,
 }
 
@@ -27,20 +27,17 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// The speed over the baseline's, from the times in common rounds. The order within a round is random, so
-    /// a case of the same speed is the slower one with a probability of 1/2, whatever the drift. No interval
-    /// if there are too few rounds.
+    /// Judges the speed over the baseline's, from the times in common rounds. The order within a round is random, so
+    /// a case of the same speed is the slower one with a probability of 1/2, whatever the drift. With too few rounds
+    /// there is no interval.
     pub fn judge(
         self,
         baseline: &[(u32, f64)],
         case: &[(u32, f64)],
     ) -> (Option<Interval>, GateVerdict) {
-        let times: BTreeMap<u32, f64> = case.iter().copied().collect();
-        let ratio = |(round, baseline): &(u32, f64)| Some(baseline / times.get(round)?);
-        let ratios: Vec<f64> = baseline.iter().filter_map(ratio).collect();
         let confidence = 1.0 - (1.0 - CONFIDENCE) / self.cases.max(1) as f64;
-        let interval = lasting_median_interval(&ratios, confidence);
-        let interval = interval.filter(|interval| interval.confidence >= confidence);
+        let interval = lasting_median_interval(&speed_ratios(baseline, case), confidence)
+            .filter(|interval| interval.confidence >= confidence);
         let least = 1.0 - self.limit;
         let verdict = match interval {
             Some(Interval { high, .. }) if high < least => GateVerdict::Slower,
@@ -49,6 +46,15 @@ impl Gate {
         };
         (interval, verdict)
     }
+}
+
+/// One ratio for each round with both: the speed of the case over that of the baseline.
+fn speed_ratios(baseline: &[(u32, f64)], case: &[(u32, f64)]) -> Vec<f64> {
+    let times: BTreeMap<u32, f64> = case.iter().copied().collect();
+    baseline
+        .iter()
+        .filter_map(|(round, baseline)| Some(baseline / times.get(round)?))
+        .collect()
 }
 
 #[cfg(test)]

@@ -6,31 +6,35 @@
 //! the higher ones. Levels form a chain, as in Kennedy and O'Hagan, *Predicting the output from a complex
 //! computer code when fast approximations are available* (Biometrika 2000).
 
+/// A combination of values that can be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    /// From small to large.
+    /// Levels are numbered from the smallest to the largest.
     pub level: u16,
     /// The number of the value on each axis.
     pub values: Vec<u16>,
 }
 
+/// What was measured at a point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
     pub point: Point,
-    /// The mean of some samples.
+    /// The mean of the samples.
     pub figure: f64,
+    /// How many samples there are.
     pub samples: f64,
 }
 
-/// The similarity of points.
+/// How similar points are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kernel {
     /// The factor of the correlation for a difference on each axis.
     axes: Vec<f64>,
     /// The factor for each step between levels.
     level: f64,
-    /// Without noise.
+    /// The variance of the points' true values.
     variance: f64,
+    /// The variance that a single sample adds.
     noise: f64,
 }
 
@@ -55,25 +59,27 @@ impl Kernel {
         }
     }
 
-    /// The most likely kernel for these logarithms, chosen place by place from a few values.
+    /// The most likely kernel for these logarithms. Each parameter in turn is chosen from a few values.
     pub fn learnt(self, observations: &[Observation]) -> Self {
         let points: Vec<Point> = observations
             .iter()
             .map(|observation| observation.point.clone())
             .collect();
         let mut best = self;
-        let mut best_likelihood = best.likelihood(&points, observations);
+        let mut best_likelihood = best.log_likelihood(&points, observations);
         for _ in 0..SWEEPS {
             let before = best.clone();
-            for place in 0..best.axes.len() + 3 {
-                for &choice in best.place(place).1 {
-                    let mut other = best.clone();
-                    if std::mem::replace(other.place(place).0, choice) == choice {
+            for parameter in 0..best.axes.len() + 3 {
+                for &choice in best.choices(parameter) {
+                    if *best.parameter(parameter) == choice {
                         continue;
                     }
-                    let likelihood = other.likelihood(&points, observations);
+                    let mut other = best.clone();
+                    *other.parameter(parameter) = choice;
+                    let likelihood = other.log_likelihood(&points, observations);
                     if likelihood > best_likelihood {
-                        (best, best_likelihood) = (other, likelihood);
+                        best = other;
+                        best_likelihood = likelihood;
                     }
                 }
             }
@@ -84,46 +90,52 @@ impl Kernel {
         best
     }
 
-    /// The value in one place, and its choices: the axes, then the level, the variance and the noise.
-    fn place(&mut self, place: usize) -> (&mut f64, &'static [f64]) {
-        match place.checked_sub(self.axes.len()) {
-            None => (&mut self.axes[place], &FACTORS),
-            Some(0) => (&mut self.level, &FACTORS),
-            Some(1) => (&mut self.variance, &VARIANCES),
-            Some(_) => (&mut self.noise, &NOISES),
+    /// The parameters are numbered: first those of the axes, then the level, the variance and the noise.
+    fn parameter(&mut self, number: usize) -> &mut f64 {
+        match number.checked_sub(self.axes.len()) {
+            None => &mut self.axes[number],
+            Some(0) => &mut self.level,
+            Some(1) => &mut self.variance,
+            Some(_) => &mut self.noise,
+        }
+    }
+
+    fn choices(&self, number: usize) -> &'static [f64] {
+        match number.checked_sub(self.axes.len()) {
+            None | Some(0) => &FACTORS,
+            Some(1) => &VARIANCES,
+            Some(_) => &NOISES,
         }
     }
 
     fn covariance(&self, a: &Point, b: &Point) -> f64 {
         let steps = i32::from(a.level.abs_diff(b.level));
         let pairs = self.axes.iter().zip(a.values.iter().zip(&b.values));
-        let kernel: f64 = pairs
+        let correlation: f64 = pairs
             .filter(|(_, (a, b))| a != b)
             .map(|(factor, _)| factor)
             .product();
         let of_level = if steps == 0 { LEVEL_VARIANCE } else { 0.0 };
-        of_level + self.variance * kernel * self.level.powi(steps)
+        of_level + self.variance * correlation * self.level.powi(steps)
     }
 
-    /// The logarithm of the likelihood.
-    fn likelihood(&self, points: &[Point], observations: &[Observation]) -> f64 {
+    /// The logarithm of the probability density of each observation after those before it.
+    fn log_likelihood(&self, points: &[Point], observations: &[Observation]) -> f64 {
         let mut process = GaussianProcess::new(self.clone(), points.to_vec());
-        (0..)
-            .zip(observations)
-            .map(
-                |(
-                    index,
-                    &Observation {
-                        figure, samples, ..
-                    },
-                )| {
-                    let variance = process.variance[index] + self.noise / samples;
-                    let error = figure - process.means[index];
-                    process.observe_among(index, Some(figure), samples, index + 1);
-                    -0.5 * (variance.ln() + error * error / variance)
-                },
-            )
-            .sum()
+        let mut sum = 0.0;
+        for (index, observation) in observations.iter().enumerate() {
+            let variance = process.variance[index] + self.noise / observation.samples;
+            let error = observation.figure - process.means[index];
+            sum -= 0.5 * (variance.ln() + error * error / variance);
+            let later_points = index + 1;
+            process.observe_among(
+                index,
+                Some(observation.figure),
+                observation.samples,
+                later_points,
+            );
+        }
+        sum
     }
 }
 
@@ -134,12 +146,12 @@ pub struct GaussianProcess {
     points: Vec<Point>,
     means: Vec<f64>,
     variance: Vec<f64>,
-    // A column of the Cholesky factor of the covariance of all points, for each observation.
+    /// For each observation, a column of the Cholesky factor of the covariance of all points.
     columns: Vec<Vec<f64>>,
 }
 
 impl GaussianProcess {
-    /// Observed values must have a mean of about 0.
+    /// Begins without observations. The values observed later must have a mean of about 0.
     pub fn new(kernel: Kernel, points: Vec<Point>) -> Self {
         let variance = points
             .iter()
@@ -154,6 +166,7 @@ impl GaussianProcess {
         }
     }
 
+    /// Adds the mean of some samples of a point.
     pub fn observe(&mut self, index: usize, figure: f64, samples: f64) {
         self.observe_among(index, Some(figure), samples, 0);
     }
@@ -163,7 +176,7 @@ impl GaussianProcess {
         self.observe_among(index, None, 1.0, 0);
     }
 
-    /// Restricted to the points from `first` on.
+    /// As [`Self::observe`], but only the forecasts for the points from `first` on are updated.
     fn observe_among(&mut self, index: usize, figure: Option<f64>, samples: f64, first: usize) {
         let spread = (self.variance[index] + self.kernel.noise / samples).sqrt();
         let step = figure.map_or(0.0, |figure| (figure - self.means[index]) / spread);
@@ -174,23 +187,25 @@ impl GaussianProcess {
         }
         for earlier in &self.columns {
             let factor = earlier[index];
-            // Slices, because the compiler vectorizes no `skip`.
+            // The compiler vectorizes loops over slices, but none with `skip`.
             for (cell, earlier) in column[first..].iter_mut().zip(&earlier[first..]) {
                 *cell -= factor * earlier;
             }
         }
-        for (at, cell) in column.iter_mut().enumerate().skip(first) {
+        for (point, cell) in column.iter_mut().enumerate().skip(first) {
             *cell /= spread;
-            self.means[at] += *cell * step;
-            self.variance[at] = (self.variance[at] - *cell * *cell).max(0.0);
+            self.means[point] += *cell * step;
+            self.variance[point] = (self.variance[point] - *cell * *cell).max(0.0);
         }
         self.columns.push(column);
     }
 
+    /// The expected value of a point.
     pub fn mean(&self, index: usize) -> f64 {
         self.means[index]
     }
 
+    /// The standard deviation of a point's value around the expected one.
     pub fn deviation(&self, index: usize) -> f64 {
         self.variance[index].sqrt()
     }

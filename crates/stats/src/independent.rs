@@ -6,96 +6,114 @@ use crate::{Interval, mann_whitney, sorted};
 ///
 /// If one distribution is the other times a factor, the interval includes that factor with at least that
 /// confidence. Ties make it wider, never too narrow. With too few values, the result is the range of all
-/// ratios with its actual confidence. None if a side is empty, or has a value that is not positive.
+/// ratios with its actual confidence. It is `None` if a side is empty, or has a value that is not positive.
 pub fn independent_ratio(
     numerator: &[f64],
     denominator: &[f64],
     confidence: f64,
 ) -> Option<Interval> {
-    let is_size = |value: &f64| value.is_finite() && *value > 0.0;
-    if numerator.is_empty()
-        || denominator.is_empty()
-        || !numerator.iter().chain(denominator).all(is_size)
-    {
+    if !are_positive(numerator) || !are_positive(denominator) {
         return None;
     }
     let ratios = Ratios {
         numerator: sorted(numerator),
         denominator: sorted(denominator),
     };
-    let count = numerator.len() * denominator.len();
-    let (cut, reached) = mann_whitney::cut(numerator.len(), denominator.len(), confidence);
-    let (lower, upper) = (
-        ratios.smallest(count.div_ceil(2)),
-        ratios.smallest(count / 2 + 1),
-    );
+    let count = ratios.count();
+    let (cut, confidence) = mann_whitney::cut(numerator.len(), denominator.len(), confidence);
     Some(Interval {
-        // The middle of the logarithms makes A over B the inverse of B over A.
-        estimate: if lower < upper {
-            (lower * upper).sqrt()
-        } else {
-            lower
-        },
+        estimate: ratios.median(),
         low: ratios.smallest(cut),
         high: ratios.smallest(count + 1 - cut),
-        confidence: reached,
+        confidence,
         count,
     })
 }
 
-/// All ratios of the values of two sides. A million samples have too many to store.
+fn are_positive(values: &[f64]) -> bool {
+    !values.is_empty() && values.iter().all(|value| value.is_finite() && *value > 0.0)
+}
+
+/// All ratios of the values of two sides, each of which is sorted. A million samples have too many ratios to store.
 struct Ratios {
     numerator: Vec<f64>,
     denominator: Vec<f64>,
 }
 
+/// The end of a range of ratios: the bits of a float, and how many ratios are not above that float.
+#[derive(Clone, Copy)]
+struct End {
+    bits: u64,
+    rank: usize,
+}
+
 impl Ratios {
-    /// The ratio with that rank: by bisection until few ratios remain, then from a list. Positive floats
-    /// have the order of their bits.
-    fn smallest(&self, rank: usize) -> f64 {
-        let (numerator, denominator) = (&self.numerator, &self.denominator);
-        let few = numerator.len() + denominator.len();
-        let least = numerator[0] / denominator[denominator.len() - 1];
-        let most = numerator[numerator.len() - 1] / denominator[0];
-        let (mut below, mut up_to) = (least.to_bits().saturating_sub(1), most.to_bits());
-        let mut before = self.at_most(f64::from_bits(below));
-        let mut until = numerator.len() * denominator.len();
-        if rank <= before {
-            return f64::from_bits(below);
+    fn count(&self) -> usize {
+        self.numerator.len() * self.denominator.len()
+    }
+
+    /// Of an even number of ratios, the middle of the logarithms. So A over B is the inverse of B over A.
+    fn median(&self) -> f64 {
+        let count = self.count();
+        let lower = self.smallest(count.div_ceil(2));
+        let upper = self.smallest(count / 2 + 1);
+        if lower < upper {
+            (lower * upper).sqrt()
+        } else {
+            lower
         }
-        while up_to - below > 1 && until - before > few {
-            let between = u64::midpoint(below, up_to);
-            let count = self.at_most(f64::from_bits(between));
-            if count >= rank {
-                (up_to, until) = (between, count);
+    }
+
+    /// The ratio with that rank, from 1. It is found by bisection until few ratios remain, and then in a list of them.
+    /// Positive floats have the order of their bits.
+    fn smallest(&self, rank: usize) -> f64 {
+        let largest_denominator = self.denominator[self.denominator.len() - 1];
+        let largest_numerator = self.numerator[self.numerator.len() - 1];
+        let least = self.numerator[0] / largest_denominator;
+        let most = largest_numerator / self.denominator[0];
+        let mut low = self.end_at(least.to_bits().saturating_sub(1));
+        let mut high = End {
+            bits: most.to_bits(),
+            rank: self.count(),
+        };
+        if rank <= low.rank {
+            return f64::from_bits(low.bits);
+        }
+        let few = self.numerator.len() + self.denominator.len();
+        while high.bits - low.bits > 1 && high.rank - low.rank > few {
+            let between = self.end_at(u64::midpoint(low.bits, high.bits));
+            if between.rank >= rank {
+                high = between;
             } else {
-                (below, before) = (between, count);
+                low = between;
             }
         }
-        if up_to - below <= 1 {
-            return f64::from_bits(up_to);
+        if high.bits - low.bits <= 1 {
+            return f64::from_bits(high.bits);
         }
-        let mut left = self.between(f64::from_bits(below), f64::from_bits(up_to));
-        *left
-            .select_nth_unstable_by(rank - before - 1, f64::total_cmp)
-            .1
+        let mut rest = self.between(f64::from_bits(low.bits), f64::from_bits(high.bits));
+        let (_, ratio, _) = rest.select_nth_unstable_by(rank - low.rank - 1, f64::total_cmp);
+        *ratio
+    }
+
+    fn end_at(&self, bits: u64) -> End {
+        let limit = f64::from_bits(bits);
+        let rank = self
+            .not_above(limit)
+            .map(|(_, first)| self.denominator.len() - first)
+            .sum();
+        End { bits, rank }
     }
 
     /// The ratios above `above` and not above `limit`.
     fn between(&self, above: f64, limit: f64) -> Vec<f64> {
-        let ranges = self.not_above(limit).zip(self.not_above(above));
-        let ratios = ranges.flat_map(|((numerator, first), (_, end))| {
-            self.denominator[first..end]
-                .iter()
-                .map(move |denominator| numerator / denominator)
-        });
-        ratios.collect()
-    }
-
-    fn at_most(&self, limit: f64) -> usize {
-        self.not_above(limit)
-            .map(|(_, first)| self.denominator.len() - first)
-            .sum()
+        let mut ratios = Vec::new();
+        for ((numerator, first), (_, end)) in self.not_above(limit).zip(self.not_above(above)) {
+            for denominator in &self.denominator[first..end] {
+                ratios.push(numerator / denominator);
+            }
+        }
+        ratios
     }
 
     /// Each numerator, with its first denominator for a ratio not above the limit. Both sides are sorted,

@@ -2,13 +2,14 @@ use serde::Serialize;
 
 use crate::{CONFIDENCE, median, sorted};
 
+/// An estimate and the values between which the truth probably is.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     #[serde(rename = "value")]
     pub estimate: f64,
     pub low: f64,
     pub high: f64,
-    /// Actual, from 0 to 1.
+    /// The actual confidence, from 0 to 1, which may differ from the requested one.
     pub confidence: f64,
     /// The number of values behind the interval.
     #[serde(skip)]
@@ -26,7 +27,7 @@ impl Interval {
         }
     }
 
-    /// Of a ratio of speeds, for one of times.
+    /// Turns the interval of a ratio of times into that of the ratio of speeds.
     pub fn inverse(self) -> Self {
         Self {
             estimate: 1.0 / self.estimate,
@@ -36,7 +37,7 @@ impl Interval {
         }
     }
 
-    /// Whether the interval has the program's common confidence.
+    /// Whether the interval has [`CONFIDENCE`].
     pub fn is_sure(&self) -> bool {
         // A ratio of counts may be off in its last digit.
         self.confidence >= CONFIDENCE - 1e-9
@@ -68,40 +69,47 @@ pub fn lasting_median_interval(values: &[f64], confidence: f64) -> Option<Interv
     interval(values, confidence, |term, _| counts * term)
 }
 
-/// `missed` is the probability to miss the median. It has the binomial probability of as many values below
-/// the interval as can be, and that of at most as many.
+/// `missed` returns the probability that the interval misses the median. Its arguments are the binomial probability
+/// of as many values below the interval as can be, and that of at most as many.
 fn interval(values: &[f64], confidence: f64, missed: impl Fn(f64, f64) -> f64) -> Option<Interval> {
-    let sorted = sorted(values);
     let estimate = median(values)?;
+    let sorted = sorted(values);
     let count = sorted.len();
-    // Terms of the binomial distribution follow from their ratio. In logarithms no count underflows.
-    let ratio = |cut: usize| ((count + 1 - cut) as f64 / cut as f64).ln();
-    let ratios = std::iter::once(0.0).chain((1..count.div_ceil(2)).map(ratio));
-    let (mut log_term, mut tail) = (-(count as f64) * std::f64::consts::LN_2, 0.0);
-    let coverages = ratios.map(|ratio| {
-        log_term += ratio;
-        tail += log_term.exp();
-        1.0 - missed(log_term.exp(), tail)
+    let mut tail = 0.0;
+    let coverages = binomial_terms(count).map(|term| {
+        tail += term;
+        1.0 - missed(term, tail)
     });
     // The median lies between the `cut`-th smallest and the `cut`-th largest value.
-    let (cut, reached) = largest_cut(coverages, confidence);
+    let (cut, confidence) = largest_cut(coverages, confidence);
     Some(Interval {
         estimate,
         low: sorted[cut - 1],
         high: sorted[count - cut],
-        confidence: reached,
+        confidence,
         count,
     })
 }
 
-/// The place of the last coverage before the first that is not enough, from 1, and that coverage.
+/// The probabilities of 0, 1, … values of `count` below the median, up to the middle. Each follows from the one
+/// before by their ratio. In logarithms no count underflows.
+fn binomial_terms(count: usize) -> impl Iterator<Item = f64> {
+    let mut log_term = -(count as f64) * std::f64::consts::LN_2;
+    (0..count.div_ceil(2)).map(move |below| {
+        if below > 0 {
+            log_term += ((count + 1 - below) as f64 / below as f64).ln();
+        }
+        log_term.exp()
+    })
+}
+
+/// The number, from 1, of the last coverage before the first that is not enough, and that coverage.
 pub(crate) fn largest_cut(coverages: impl Iterator<Item = f64>, enough: f64) -> (usize, f64) {
-    let enough = (1..)
+    (1..)
         .zip(coverages)
-        .take_while(|&(cut, coverage)| cut == 1 || coverage >= enough);
-    enough
+        .take_while(|&(cut, coverage)| cut == 1 || coverage >= enough)
         .last()
-        .map_or((1, 0.0), |(cut, reached)| (cut, reached.max(0.0)))
+        .map_or((1, 0.0), |(cut, coverage)| (cut, coverage.max(0.0)))
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub use stability::{Burst, Stability, stability};
 pub use standings::{Standings, counts_disturbed};
 pub use verdict::Verdict;
 
+/// The confidence of the intervals that the program reports.
 pub const CONFIDENCE: f64 = 0.95;
 /// Times within this ratio are equally good. A smaller gain is not worth a change.
 pub const CLOSE: f64 = 1.03;
@@ -36,12 +37,12 @@ pub const CLOSE: f64 = 1.03;
 /// median with a probability of 1/16 for five values, and of 1/32 for six.
 pub const FEWEST_FOR_INTERVAL: u32 = 6;
 
-/// Exact up to 2^53, and to sixteen digits beyond.
+/// Converts a count. The result is exact up to 2^53, and to sixteen digits beyond.
 pub fn as_f64(value: u64) -> f64 {
     value as f64
 }
 
-/// The middle value, or the mean of the two middle ones.
+/// The middle value, or the mean of the two middle ones. It is `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);
     let middle = sorted.len() / 2;
@@ -52,20 +53,19 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// The median of the logarithms: of an even number of values, the geometric mean of the two middle ones. So the
-/// median of speeds is the inverse of that of times, and quotients of medians agree.
+/// The median by logarithms: the middle value, or the geometric mean of the two middle ones. So the median of speeds
+/// is the inverse of that of times, and quotients of medians agree. It is `None` without values.
 pub fn log_median(values: &[f64]) -> Option<f64> {
-    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-    let middle = logs.len() / 2;
-    // Exact for an odd number.
-    if logs.len() % 2 == 1 {
-        Some(sorted(values)[middle])
-    } else {
-        median(&logs).map(f64::exp)
+    // The middle value is exact. The exponential of its logarithm would not be.
+    if values.len() % 2 == 1 {
+        return median(values);
     }
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    median(&logs).map(f64::exp)
 }
 
-/// The sample standard deviation divides by n - 1. It is 0 for one value.
+/// The mean and the sample standard deviation, which divides by n - 1 and is 0 for one value. It is `None` without
+/// values.
 pub fn mean_and_sd(values: &[f64]) -> Option<(f64, f64)> {
     if values.is_empty() {
         return None;

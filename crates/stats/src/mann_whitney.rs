@@ -5,39 +5,53 @@ use crate::interval::largest_cut;
 /// Above this many bits the orders are approximated instead of counted.
 const COUNTED_BITS: f64 = 127.0;
 
-/// The ranks of an interval in `n m` sorted pairwise values, `[r(cut), r(n m + 1 - cut)]`, and its
-/// confidence. The narrowest with at least `confidence`, or all of them.
+/// The cut of an interval in `n m` sorted pairwise values, which has the ranks `[cut, n m + 1 - cut]`, and the
+/// interval's confidence. It is the narrowest interval with at least `confidence`, or that of all values.
 pub(crate) fn cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
-    let (few, many) = (n.min(m), n.max(m));
-    let middle = (n * m).div_ceil(2);
-    if bits(few, many) >= COUNTED_BITS {
-        let coverage = |cut: usize| 1.0 - 2.0 * approximate_tail(n, m, cut - 1);
-        let (mut cut, mut beyond) = (1, middle + 1);
-        while beyond - cut > 1 {
-            let between = usize::midpoint(cut, beyond);
-            if coverage(between) >= confidence {
-                cut = between;
-            } else {
-                beyond = between;
-            }
-        }
-        return (cut, coverage(cut));
+    if bits(n.min(m), n.max(m)) >= COUNTED_BITS {
+        approximated_cut(n, m, confidence)
+    } else {
+        counted_cut(n, m, confidence)
     }
-    let orders = orders(few, many);
+}
+
+fn counted_cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
+    let orders = orders(n.min(m), n.max(m));
     let all = total(&orders, n * m);
+    let middle = (n * m).div_ceil(2);
     let mut below = 0;
     let coverages = orders.iter().take(middle).map(|orders| {
         below += orders;
         1.0 - 2.0 * (below as f64 / all as f64)
     });
-    // Tolerates a rounding error in a coverage equal to the requested one.
+    // A coverage equal to the requested one may have a rounding error.
     largest_cut(coverages, confidence - 1e-12)
+}
+
+/// Finds the cut by bisection, because the coverage shrinks as the cut grows.
+fn approximated_cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
+    let middle = (n * m).div_ceil(2);
+    let mut cut = 1;
+    let mut too_large = middle + 1;
+    while too_large - cut > 1 {
+        let between = usize::midpoint(cut, too_large);
+        if approximate_coverage(n, m, between) >= confidence {
+            cut = between;
+        } else {
+            too_large = between;
+        }
+    }
+    (cut, approximate_coverage(n, m, cut))
+}
+
+fn approximate_coverage(n: usize, m: usize, cut: usize) -> f64 {
+    1.0 - 2.0 * approximate_tail(n, m, cut - 1)
 }
 
 /// The number of equally probable orders of `few` and `many` values with exactly `u` reversed pairs, for
 /// each `u` up to the middle: coefficients of the Gaussian binomial (Mann and Whitney 1947).
 ///
-/// Modulo 2^128: the results fit, so intermediate overflow is harmless.
+/// The arithmetic is modulo 2^128. The results fit, so intermediate overflow is harmless.
 fn orders(few: usize, many: usize) -> Vec<u128> {
     let length = few * many / 2 + 1;
     let mut counts = vec![0u128; length];
@@ -62,21 +76,25 @@ fn bits(few: usize, many: usize) -> f64 {
         .sum()
 }
 
-/// Both halves are alike, and include a middle.
+/// The number of all orders, from those of the lower half. Both halves are alike. If there is a middle, it belongs to
+/// both.
 fn total(orders: &[u128], pairs: usize) -> u128 {
     let half: u128 = orders.iter().sum();
-    2 * half
-        - if pairs.is_multiple_of(2) {
-            orders[pairs / 2]
-        } else {
-            0
-        }
+    let middle = if pairs.is_multiple_of(2) {
+        orders[pairs / 2]
+    } else {
+        0
+    };
+    2 * half - middle
 }
 
 /// The probability of at most `u`, by the normal distribution with continuity correction.
 fn approximate_tail(n: usize, m: usize, u: usize) -> f64 {
-    let (n, m) = (n as f64, m as f64);
-    normal_tail((n * m / 2.0 - u as f64 - 0.5) / (n * m * (n + m + 1.0) / 12.0).sqrt())
+    let n = n as f64;
+    let m = m as f64;
+    let mean = n * m / 2.0;
+    let deviation = (n * m * (n + m + 1.0) / 12.0).sqrt();
+    normal_tail((mean - u as f64 - 0.5) / deviation)
 }
 
 /// The probability of a normal deviate above any `z`.

@@ -1,7 +1,7 @@
 use crate::median;
 
-/// The number of values with a modified z-score above 3.5: `0.6745 |x - median| / MAD` (Iglewicz and
-/// Hoaglin, *How to Detect and Handle Outliers*, 1993). None if more than half are equal.
+/// Counts the values with a modified z-score above 3.5: `0.6745 |x - median| / MAD` (Iglewicz and
+/// Hoaglin, *How to Detect and Handle Outliers*, 1993). If more than half of the values are equal, none is an outlier.
 pub fn count_outliers(values: &[f64]) -> usize {
     let Some(middle) = median(values) else {
         return 0;

@@ -17,69 +17,62 @@ pub struct Rounds {
 
 #[derive(Debug, Clone)]
 struct Case {
+    /// The logarithm of the time in each round.
     by_round: BTreeMap<u32, f64>,
+    /// The logarithm of the time in a typical round.
     value: Option<f64>,
 }
 
 /// Each sweep at least halves the change, in all but contrived tables.
-const MOST_SWEEPS: usize = 60;
+const MAX_SWEEPS: usize = 60;
 const PRECISION: f64 = 1e-9;
 
 impl Rounds {
     /// Each case has its rounds and positive times. The last of several times in one round counts.
     pub fn fit(cases: &[Vec<(u32, f64)>]) -> Self {
-        let case = |times: &Vec<(u32, f64)>| {
-            let by_round: BTreeMap<u32, f64> = times
-                .iter()
-                .map(|&(round, time)| (round, time.max(f64::MIN_POSITIVE).ln()))
-                .collect();
-            let logs: Vec<f64> = by_round.values().copied().collect();
-            Case {
-                value: median(&logs),
-                by_round,
-            }
-        };
+        let cases: Vec<Case> = cases.iter().map(|times| Case::new(times)).collect();
+        let shared = shared_rounds(&cases);
         let mut model = Self {
-            cases: cases.iter().map(case).collect(),
-            effects: HashMap::new(),
+            cases,
+            effects: shared.keys().map(|&round| (round, 0.0)).collect(),
         };
-        let mut shared: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, case) in model.cases.iter().enumerate() {
-            case.by_round
-                .keys()
-                .for_each(|&round| shared.entry(round).or_default().push(index));
-        }
-        shared.retain(|_, cases| cases.len() > 1);
-        model.effects = shared.keys().map(|&round| (round, 0.0)).collect();
-        for _ in 0..MOST_SWEEPS {
+        for _ in 0..MAX_SWEEPS {
             if model.sweep(&shared) < PRECISION {
                 break;
             }
         }
-        let effects: Vec<f64> = model.effects.values().copied().collect();
-        let typical = median(&effects).unwrap_or(0.0);
+        model.shift_to_typical_round();
         model
-            .effects
-            .values_mut()
-            .for_each(|effect| *effect -= typical);
-        for case in &mut model.cases {
-            if case.by_round.keys().any(|round| shared.contains_key(round)) {
+    }
+
+    /// Moves the median effect of the rounds to the cases, so that it is 0.
+    fn shift_to_typical_round(&mut self) {
+        let effects: Vec<f64> = self.effects.values().copied().collect();
+        let typical = median(&effects).unwrap_or(0.0);
+        for case in &mut self.cases {
+            let has_effects = case
+                .by_round
+                .keys()
+                .any(|round| self.effects.contains_key(round));
+            if has_effects {
                 case.value = case.value.map(|value| value + typical);
             }
         }
-        model
+        for effect in self.effects.values_mut() {
+            *effect -= typical;
+        }
     }
 
     /// Takes the medians out of the rounds, then out of the cases. Returns the largest change of a case.
     fn sweep(&mut self, shared: &BTreeMap<u32, Vec<usize>>) -> f64 {
         for (round, cases) in shared {
-            let residual = |&case: &usize| {
-                let case = &self.cases[case];
-                Some(case.by_round.get(round)? - case.value?)
-            };
-            let residuals: Vec<f64> = cases.iter().filter_map(residual).collect();
-            self.effects
-                .extend(median(&residuals).map(|effect| (*round, effect)));
+            let residuals: Vec<f64> = cases
+                .iter()
+                .filter_map(|&case| self.cases[case].residual(*round))
+                .collect();
+            if let Some(effect) = median(&residuals) {
+                self.effects.insert(*round, effect);
+            }
         }
         let mut largest: f64 = 0.0;
         for case in &mut self.cases {
@@ -106,19 +99,20 @@ impl Rounds {
         let Some(case) = self.cases.get(case) else {
             return Vec::new();
         };
-        let in_round = |round| {
-            self.cases
-                .iter()
-                .filter(|case| case.by_round.contains_key(&round))
-                .count()
-        };
-        let log = |(&round, log): (&u32, &f64)| {
-            (
-                log - self.effects.get(&round).unwrap_or(&0.0),
-                in_round(round),
-            )
-        };
-        case.by_round.iter().map(log).collect()
+        case.by_round
+            .iter()
+            .map(|(round, log)| {
+                let effect = self.effects.get(round).unwrap_or(&0.0);
+                (log - effect, self.count_in_round(*round))
+            })
+            .collect()
+    }
+
+    fn count_in_round(&self, round: u32) -> usize {
+        self.cases
+            .iter()
+            .filter(|case| case.by_round.contains_key(&round))
+            .count()
     }
 
     /// The ratio of two cases' times, maybe of two models, with the interval of the sign test at 95 %. See
@@ -145,21 +139,53 @@ impl Rounds {
     }
 
     fn log_ratios(&self, case: usize, other: (&Self, usize)) -> Option<Vec<f64>> {
-        let (effects, others_effects) = (&self.effects, &other.0.effects);
-        let (case, other) = (self.cases.get(case)?, other.0.cases.get(other.1)?);
-        let common = case
+        let (other_model, other) = other;
+        let case = self.cases.get(case)?;
+        let other = other_model.cases.get(other)?;
+        let in_common_rounds = case
             .by_round
             .iter()
             .filter_map(|(round, log)| Some(log - other.by_round.get(round)?));
-        let alone = case
-            .alone(other, effects)
-            .into_iter()
-            .zip(other.alone(case, others_effects));
-        Some(common.chain(alone.map(|(a, b)| a - b)).collect())
+        let mut log_ratios: Vec<f64> = in_common_rounds.collect();
+        let alone = case.alone(other, &self.effects);
+        let other_alone = other.alone(case, &other_model.effects);
+        for (log, other_log) in alone.iter().zip(other_alone) {
+            log_ratios.push(log - other_log);
+        }
+        Some(log_ratios)
     }
 }
 
+/// The cases in each round that has more than one.
+fn shared_rounds(cases: &[Case]) -> BTreeMap<u32, Vec<usize>> {
+    let mut shared: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (index, case) in cases.iter().enumerate() {
+        for &round in case.by_round.keys() {
+            shared.entry(round).or_default().push(index);
+        }
+    }
+    shared.retain(|_, cases| cases.len() > 1);
+    shared
+}
+
 impl Case {
+    fn new(times: &[(u32, f64)]) -> Self {
+        let by_round: BTreeMap<u32, f64> = times
+            .iter()
+            .map(|&(round, time)| (round, time.max(f64::MIN_POSITIVE).ln()))
+            .collect();
+        let logs: Vec<f64> = by_round.values().copied().collect();
+        Self {
+            value: median(&logs),
+            by_round,
+        }
+    }
+
+    /// What the case's own value leaves of the time in a round.
+    fn residual(&self, round: u32) -> Option<f64> {
+        Some(self.by_round.get(&round)? - self.value?)
+    }
+
     /// The logarithms of the times in shared rounds, without the effects of the rounds.
     fn without_effects<'r>(
         &'r self,
@@ -170,12 +196,12 @@ impl Case {
             .filter_map(|(round, log)| Some((*round, log - effects.get(round)?)))
     }
 
-    /// The same for rounds that the other case lacks.
+    /// Those of [`Self::without_effects`] whose rounds the other case lacks.
     fn alone(&self, other: &Self, effects: &HashMap<u32, f64>) -> Vec<f64> {
-        let alone = self
-            .without_effects(effects)
-            .filter(|(round, _)| !other.by_round.contains_key(round));
-        alone.map(|(_, log)| log).collect()
+        self.without_effects(effects)
+            .filter(|(round, _)| !other.by_round.contains_key(round))
+            .map(|(_, log)| log)
+            .collect()
     }
 }
 

@@ -1,8 +1,10 @@
 use serde::Serialize;
 
+/// How the rate of writing changed within a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stability {
+    /// The rate remained nearly the same.
     Steady,
     /// The rate fluctuated, or rose.
     Unsteady,
@@ -11,7 +13,7 @@ pub enum Stability {
 }
 
 impl Stability {
-    /// For programs.
+    /// The name in output for programs.
     pub fn name(self) -> &'static str {
         match self {
             Self::Steady => "steady",
@@ -21,30 +23,33 @@ impl Stability {
     }
 }
 
+/// A rate that was high at first, and then lower.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Burst {
+    /// The mean rate before the fall.
     pub before: f64,
-    /// A share of the whole time.
+    /// When the rate fell, as a share of the whole time.
     pub until: f64,
+    /// The mean rate after the fall.
     pub after: f64,
 }
 
-/// Of equal length.
+/// The time is divided into so many windows of equal length.
 const WINDOWS: usize = 5;
 /// The largest range of the windows' means, relative to their mean.
 const RANGE: f64 = 0.2;
 /// The largest slope over all windows, relative to their mean.
 const SLOPE: f64 = 0.1;
-/// Smaller drops are not a fall.
+/// A smaller drop, as a share of the rate before it, is not a fall.
 const LEAST_FALL: f64 = 0.2;
-/// The share of the variance that a fall explains.
-const EXPLAINED: f64 = 0.5;
+/// A fall explains at least this share of the variance.
+const LEAST_EXPLAINED: f64 = 0.5;
 
 /// Judges rates in intervals of equal length by SNIA's *Solid State Storage Performance Test
 /// Specification*: five windows, a range within 20 % of the mean, a least-squares line within 10 %.
 ///
 /// Otherwise the cut in two with the least squares is a burst. It must lower the rate by a fifth and
-/// explain half of the variance. None for fewer than five intervals, or rates of zero.
+/// explain half of the variance. The result is `None` for fewer than five intervals, or rates of zero.
 pub fn stability(rates: &[f64]) -> Option<(Stability, Option<Burst>)> {
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
     if rates.len() < WINDOWS || !mean.is_finite() || mean <= 0.0 {
@@ -53,78 +58,81 @@ pub fn stability(rates: &[f64]) -> Option<(Stability, Option<Burst>)> {
     if is_steady(&windows(rates), mean) {
         return Some((Stability::Steady, None));
     }
-    let (burst, explained) = largest_fall(rates, mean);
-    let is_burst = burst.after <= (1.0 - LEAST_FALL) * burst.before && explained >= EXPLAINED;
-    Some(if is_burst {
+    let (burst, explained) = best_cut(rates, mean);
+    let falls = burst.after <= (1.0 - LEAST_FALL) * burst.before;
+    Some(if falls && explained >= LEAST_EXPLAINED {
         (Stability::Burst, Some(burst))
     } else {
         (Stability::Unsteady, None)
     })
 }
 
-/// An interval across two windows is split between them.
+/// The mean rate in each window. An interval across two windows is split between them.
 fn windows(rates: &[f64]) -> [f64; WINDOWS] {
     let width = rates.len() as f64 / WINDOWS as f64;
     std::array::from_fn(|window| {
-        let (from, to) = (window as f64 * width, (window + 1) as f64 * width);
-        let parts = rates.iter().enumerate().map(|(index, rate)| {
-            let inside = (to.min(index as f64 + 1.0) - from.max(index as f64)).max(0.0);
-            rate * inside
-        });
-        parts.sum::<f64>() / width
+        let start = window as f64 * width;
+        let end = (window + 1) as f64 * width;
+        let mut sum = 0.0;
+        for (index, rate) in rates.iter().enumerate() {
+            let index = index as f64;
+            let overlap = end.min(index + 1.0) - start.max(index);
+            sum += rate * overlap.max(0.0);
+        }
+        sum / width
     })
 }
 
 fn is_steady(windows: &[f64; WINDOWS], mean: f64) -> bool {
     let largest = windows.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let smallest = windows.iter().copied().fold(f64::INFINITY, f64::min);
-    let middle = (WINDOWS - 1) as f64 / 2.0;
-    let from_middle = |index: usize| index as f64 - middle;
-    let products: f64 = windows
-        .iter()
-        .enumerate()
-        .map(|(index, value)| from_middle(index) * (value - mean))
-        .sum();
-    let squares: f64 = (0..WINDOWS).map(|index| from_middle(index).powi(2)).sum();
-    let rise = products / squares * (WINDOWS - 1) as f64;
+    let rise = slope(windows, mean) * (WINDOWS - 1) as f64;
     largest - smallest <= RANGE * mean && rise.abs() <= SLOPE * mean
 }
 
-/// The cut in two with the least squares, and its explained share of the variance.
-fn largest_fall(rates: &[f64], mean: f64) -> (Burst, f64) {
+/// The slope of the least-squares line per window.
+fn slope(windows: &[f64; WINDOWS], mean: f64) -> f64 {
+    let middle = (WINDOWS - 1) as f64 / 2.0;
+    let mut products = 0.0;
+    let mut squares = 0.0;
+    for (index, value) in windows.iter().enumerate() {
+        let from_middle = index as f64 - middle;
+        products += from_middle * (value - mean);
+        squares += from_middle.powi(2);
+    }
+    products / squares
+}
+
+/// The cut in two with the least squares, and the share of the variance that it explains.
+fn best_cut(rates: &[f64], mean: f64) -> (Burst, f64) {
     let count = rates.len() as f64;
     let total: f64 = rates.iter().sum();
-    let all = rates
-        .iter()
-        .map(|rate| (rate - mean).powi(2))
-        .sum::<f64>()
-        .max(f64::MIN_POSITIVE);
-    let mut best = (
-        Burst {
-            before: mean,
-            until: 1.0,
-            after: mean,
-        },
-        0.0,
-    );
+    let squares: f64 = rates.iter().map(|rate| (rate - mean).powi(2)).sum();
+    let squares = squares.max(f64::MIN_POSITIVE);
+    let mut best = Burst {
+        before: mean,
+        until: 1.0,
+        after: mean,
+    };
+    let mut most_explained = 0.0;
     let mut sum = 0.0;
     for (cut, rate) in (1..rates.len()).zip(rates) {
         sum += rate;
         let cut = cut as f64;
-        let (before, after) = (sum / cut, (total - sum) / (count - cut));
+        let before = sum / cut;
+        let after = (total - sum) / (count - cut);
         let between = cut * (before - mean).powi(2) + (count - cut) * (after - mean).powi(2);
-        if between / all > best.1 {
-            best = (
-                Burst {
-                    before,
-                    until: cut / count,
-                    after,
-                },
-                between / all,
-            );
+        let explained = between / squares;
+        if explained > most_explained {
+            best = Burst {
+                before,
+                until: cut / count,
+                after,
+            };
+            most_explained = explained;
         }
     }
-    best
+    (best, most_explained)
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 //!
 //! The scheduler of a contest and the report ask the same questions of the same samples, so both ask here.
 //!
-//! Each way has a typical time, which is the value that reports show, and a standard error. From these follows the *loss* of a way: how much longer it takes than the fastest one, which nobody knows. So a
-//! loss is a distribution, and a decision weighs its tail and its mean. Plain write is a way like the others.
+//! Each way has a typical time, which is the value that reports show, and a standard error. From these follows the
+//! *loss* of a way: how much longer it takes than the fastest one, which nobody knows. So a loss is a distribution,
+//! and a decision weighs its tail and its mean. Plain write is a way like the others.
 //!
 //! The constants come from simulations on recorded noise, which has heavier tails than a normal distribution:
 //! see `docs/explanation/answers.md`.
@@ -15,25 +16,25 @@ use crate::{CLOSE, FEWEST_FOR_INTERVAL, Rounds, median};
 const TOLERATED: f64 = 1.05;
 /// A way is out if it is so many standard errors behind the leader.
 const BEATEN_ERRORS: f64 = 2.5;
-/// Samples before a way can be beaten, or counts as a rival.
+/// A way needs so many samples before it can be beaten, or counts as a rival.
 const FEWEST_COMPARED: usize = 3;
-/// Samples before a way can be the answer.
+/// A way needs so many samples before it can be the answer.
 const FEWEST_FOR_ANSWER: usize = FEWEST_FOR_INTERVAL as usize;
-/// A standard error for the tails of the recorded noise, over one for a normal distribution.
+/// The standard error for the tails of the recorded noise is so much larger than for a normal distribution.
 const HEAVY_TAILS: f64 = 1.15;
-/// From the median of absolute deviations to a standard deviation, for a normal distribution.
+/// The standard deviation of a normal distribution over its median of absolute deviations.
 const FROM_MAD: f64 = 1.4826;
 /// How many samples the spread of all ways counts for, in the spread of one.
 const SHARED_SPREAD: f64 = 6.0;
-/// Of a logarithm. Clocks and noise are never more exact, and a division by zero helps nobody.
+/// The least standard error of a logarithm. Clocks and noise are never more exact, and a division by zero helps nobody.
 const LEAST_ERROR: f64 = 1e-4;
 
 /// The answer is the least effort whose probability of a loss above 5 % is at most this, or at most so much
 /// above that of the safest way.
 const RISK: f64 = 0.05;
 const MORE_RISK: f64 = 0.02;
-/// And whose expected loss is at most so much above the least one: ways so close are equally good, and the simplest
-/// of them is the answer.
+/// The expected loss of the answer is at most so much above the least one. Ways so close are equally good, and the
+/// simplest of them is the answer.
 const MORE_LOSS: f64 = CLOSE - 1.0;
 /// A contest is decided if the answer's probability of a loss above 5 % is at most this.
 const DECIDED: f64 = 0.02;
@@ -42,9 +43,9 @@ const DECIDED: f64 = 0.02;
 const STEPS: u32 = 120;
 const REACH: f64 = 6.0;
 
-/// Whether the disturbed samples of a contest count: a way has the samples of an answer only with them. They count
-/// for all ways or for none, because a disturbed sample is a slower one. Each way has its good samples, and how
-/// many of those were not disturbed.
+/// Whether the disturbed samples of a contest count, because some way has the samples of an answer only with them.
+/// They count for all ways or for none, because a disturbed sample is a slower one. Each item is a way's number of
+/// good samples, and how many of those were not disturbed.
 ///
 /// A busy machine thus gets an answer with a wider bound, instead of none.
 pub fn counts_disturbed(ways: impl IntoIterator<Item = (usize, usize)>) -> bool {
@@ -52,7 +53,8 @@ pub fn counts_disturbed(ways: impl IntoIterator<Item = (usize, usize)>) -> bool 
         .any(|(good, calm)| good >= FEWEST_FOR_ANSWER && calm < FEWEST_FOR_ANSWER)
 }
 
-/// Indices of ways are those of the tables given to [`Standings::of`].
+/// The ways of a contest, as far as they have been measured. Indices of ways are those of the tables given to
+/// [`Standings::of`].
 #[derive(Debug, Clone)]
 pub struct Standings {
     model: Rounds,
@@ -63,34 +65,31 @@ pub struct Standings {
 struct Way {
     /// The logarithm of the time in a typical round.
     mean: f64,
+    /// The standard error of the mean.
     error: f64,
+    /// The number of samples.
     count: usize,
 }
 
 impl Standings {
-    /// Each way has its rounds and positive times, of usable samples only.
+    /// Judges ways by their rounds and positive times, of usable samples only.
     pub fn of(times: &[Vec<(u32, f64)>]) -> Self {
         let model = Rounds::fit(times);
-        let logs: Vec<_> = (0..times.len())
-            .map(|way| model.logs_without_effects(way))
-            .collect();
-        let means: Vec<Option<f64>> = (0..times.len())
-            .map(|way| Some(model.value(way)?.ln()))
-            .collect();
-        let deviations: Vec<Vec<f64>> = logs
-            .iter()
-            .zip(&means)
-            .map(|(logs, mean)| deviations(logs, mean.unwrap_or(0.0)))
-            .collect();
-        let shared = spread(&deviations.concat());
+        let mut means = Vec::new();
+        let mut all_deviations = Vec::new();
+        for way in 0..times.len() {
+            let mean = model.value(way).map(f64::ln);
+            let logs = model.logs_without_effects(way);
+            means.push(mean);
+            all_deviations.push(deviations(&logs, mean.unwrap_or(0.0)));
+        }
+        let shared = spread(&all_deviations.concat());
         let ways = means
             .iter()
-            .zip(&deviations)
-            .map(|(mean, own)| Some(Way::new((*mean)?, own, shared)));
-        Self {
-            ways: ways.collect(),
-            model,
-        }
+            .zip(&all_deviations)
+            .map(|(mean, own)| Some(Way::new((*mean)?, own, shared)))
+            .collect();
+        Self { model, ways }
     }
 
     /// The model of all samples, for values and ratios.
@@ -98,7 +97,7 @@ impl Standings {
         &self.model
     }
 
-    /// The usable samples of a way.
+    /// The number of usable samples of a way.
     pub fn count(&self, way: usize) -> usize {
         self.way(way).map_or(0, |way| way.count)
     }
@@ -120,17 +119,19 @@ impl Standings {
 
     /// The fastest of these by the samples so far.
     pub fn leader(&self, among: impl IntoIterator<Item = usize>) -> Option<usize> {
-        let compared = among
+        among
             .into_iter()
-            .filter_map(|way| Some((way, self.compared(way)?.mean)));
-        compared
+            .filter_map(|way| Some((way, self.compared(way)?.mean)))
             .min_by(|(_, a), (_, b)| a.total_cmp(b))
             .map(|(way, _)| way)
     }
 
-    /// Whether another is so far ahead that more samples would hardly change it.
+    /// Whether the way `by` is so far ahead that more samples would hardly change it.
     pub fn is_beaten(&self, way: usize, by: usize) -> bool {
-        let (Some(way), Some(by)) = (self.compared(way), self.compared(by)) else {
+        let Some(way) = self.compared(way) else {
+            return false;
+        };
+        let Some(by) = self.compared(by) else {
             return false;
         };
         way.mean - by.mean > BEATEN_ERRORS * way.error.hypot(by.error)
@@ -149,16 +150,18 @@ impl Standings {
     }
 
     /// With a probability of 95 %, no other way is faster by more than this ratio of times, which is at
-    /// least 1. None before the way has the samples of an answer.
+    /// least 1. It is `None` before the way has the samples of an answer.
     pub fn bound(&self, way: usize) -> Option<f64> {
         if !self.can_answer(way) {
             return None;
         }
-        let (mut least, mut most) = (0.0, 0.01);
+        let mut least = 0.0;
+        let mut most = 0.01;
         while self.probability_within(way, most) < crate::CONFIDENCE {
-            (least, most) = (most, 2.0 * most);
+            least = most;
+            most *= 2.0;
         }
-        // Far below what is printed.
+        // The precision is far below what is printed.
         while most - least > 1e-5 {
             let middle = f64::midpoint(least, most);
             if self.probability_within(way, middle) < crate::CONFIDENCE {
@@ -170,9 +173,9 @@ impl Standings {
         Some(most.exp())
     }
 
-    /// The answer: the way of the least effort whose loss is probably small. No effort is that of the baseline.
+    /// The answer: the way of the least effort whose loss is probably small. The baseline has no effort.
     ///
-    /// None if no way has enough samples, or the baseline has too few: a way that is not compared with the
+    /// It is `None` if no way has enough samples, or if the baseline has too few: a way that is not compared with the
     /// baseline is no reason to replace it.
     pub fn answer<E: Ord>(&self, among: &[(usize, Option<E>)]) -> Option<usize> {
         let (baselines, others): (Vec<_>, Vec<_>) =
@@ -180,24 +183,31 @@ impl Standings {
         if !baselines.is_empty() && !baselines.iter().any(|(way, _)| self.can_answer(*way)) {
             return None;
         }
-        let able = baselines
+        let able: Vec<&(usize, Option<E>)> = baselines
             .into_iter()
             .chain(others)
-            .filter(|(way, _)| self.can_answer(*way));
-        let able: Vec<&(usize, Option<E>)> = able.collect();
+            .filter(|(way, _)| self.can_answer(*way))
+            .collect();
         let fastest = self.leader(able.iter().map(|(way, _)| *way))?;
+        let simplest = able
+            .into_iter()
+            .filter(|(way, _)| *way == fastest || self.is_nearly_as_safe(*way, fastest))
+            .min_by(|(a, a_effort), (b, b_effort)| {
+                let by_effort = a_effort.cmp(b_effort);
+                by_effort.then(self.mean(*a).total_cmp(&self.mean(*b)))
+            });
+        simplest.map(|(way, _)| *way)
+    }
+
+    /// Whether a way may be the answer instead of the fastest one, because it is simpler.
+    fn is_nearly_as_safe(&self, way: usize, fastest: usize) -> bool {
         let most_risk = RISK.max(self.risk(fastest) + MORE_RISK);
         let most_loss = self.expected_loss(fastest) + MORE_LOSS;
-        let is_safe =
-            |way: usize| self.risk(way) <= most_risk && self.expected_loss(way) <= most_loss;
-        let mean = |way: usize| self.way(way).map_or(f64::INFINITY, |way| way.mean);
-        let safe = able
-            .into_iter()
-            .filter(|(way, _)| *way == fastest || is_safe(*way));
-        let least = safe.min_by(|(a, a_effort), (b, b_effort)| {
-            a_effort.cmp(b_effort).then(mean(*a).total_cmp(&mean(*b)))
-        });
-        least.map(|(way, _)| *way)
+        self.risk(way) <= most_risk && self.expected_loss(way) <= most_loss
+    }
+
+    fn mean(&self, way: usize) -> f64 {
+        self.way(way).map_or(f64::INFINITY, |way| way.mean)
     }
 
     /// Whether more samples would hardly lead to another answer.
@@ -219,40 +229,48 @@ impl Standings {
             .filter_map(|way| self.compared(way))
     }
 
-    /// That the logarithm of a way's time is at most `loss` above that of the fastest.
+    /// The probability that the logarithm of a way's time is at most `loss` above that of the fastest.
     fn probability_within(&self, way: usize, loss: f64) -> f64 {
-        let Some(own) = self.way(way) else { return 0.0 };
+        let Some(own) = self.way(way) else {
+            return 0.0;
+        };
+        let rivals: Vec<&Way> = self.rivals(way).collect();
         let step = 2.0 * REACH / f64::from(STEPS);
-        let at = |number: u32| {
+        let mut sum = 0.0;
+        for number in 0..=STEPS {
             let deviate = step * f64::from(number) - REACH;
             let least = own.mean + own.error * deviate - loss;
-            let all_above: f64 = self
-                .rivals(way)
-                .map(|rival| rival.is_above(least))
-                .product();
-            density(deviate) * all_above
-        };
-        (0..=STEPS).map(at).sum::<f64>() * step
+            sum += density(deviate) * all_above(&rivals, least);
+        }
+        sum * step
     }
 
-    /// The expectation of the least time's logarithm.
+    /// The expectation of the least time's logarithm: the integral of the probability that all ways are above a value.
     fn expected_least(&self) -> f64 {
-        let rivals: Vec<&Way> = self.rivals(usize::MAX).collect();
-        let ends = rivals
-            .iter()
-            .map(|way| (way.mean - REACH * way.error, way.mean + REACH * way.error));
-        let Some((low, high)) = ends.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1))) else {
+        let ways: Vec<&Way> = self.rivals(usize::MAX).collect();
+        if ways.is_empty() {
             return f64::INFINITY;
-        };
+        }
+        let mut low = f64::INFINITY;
+        let mut high = f64::INFINITY;
+        for way in &ways {
+            low = low.min(way.mean - REACH * way.error);
+            high = high.min(way.mean + REACH * way.error);
+        }
         let step = (high - low) / f64::from(STEPS);
-        let all_above = |number: u32| -> f64 {
-            let least = low + step * f64::from(number);
-            rivals.iter().map(|way| way.is_above(least)).product()
-        };
-        // By trapezoids, because the first value is 1.
-        let inner: f64 = (1..STEPS).map(all_above).sum();
-        low + step * (inner + f64::midpoint(1.0, all_above(STEPS)))
+        let mut inner = 0.0;
+        for number in 1..STEPS {
+            inner += all_above(&ways, low + step * f64::from(number));
+        }
+        // The integral is a sum of trapezoids, whose first value is 1.
+        let last = all_above(&ways, low + step * f64::from(STEPS));
+        low + step * (inner + f64::midpoint(1.0, last))
     }
+}
+
+/// The probability that the logarithms of all these ways' times are above a value.
+fn all_above(ways: &[&Way], value: f64) -> f64 {
+    ways.iter().map(|way| way.is_above(value)).product()
 }
 
 impl Way {
@@ -266,21 +284,23 @@ impl Way {
         Self { mean, error, count }
     }
 
+    /// The probability that the logarithm of the way's time is above a value.
     fn is_above(&self, value: f64) -> f64 {
         normal_above((value - self.mean) / self.error)
     }
 }
 
-/// From the way's typical time, enlarged for what the fit took out of them: a typical time lies closer to its `n`
-/// samples than the truth does, and so does the effect of a round with few ways.
+/// The deviations from the way's typical time, enlarged for what the fit took out of them: a typical time lies closer
+/// to its `n` samples than the truth does, and so does the effect of a round with few ways.
 fn deviations(logs: &[(f64, usize)], mean: f64) -> Vec<f64> {
-    let of_samples = fitted(logs.len());
+    let for_samples = fit_correction(logs.len());
     logs.iter()
-        .map(|(log, ways)| (log - mean) * of_samples * fitted(*ways))
+        .map(|(log, ways)| (log - mean) * for_samples * fit_correction(*ways))
         .collect()
 }
 
-fn fitted(count: usize) -> f64 {
+/// The factor for deviations from a mean of so many values.
+fn fit_correction(count: usize) -> f64 {
     if count < 2 {
         1.0
     } else {
@@ -300,6 +320,7 @@ fn spread(deviations: &[f64]) -> f64 {
     HEAVY_TAILS * (FROM_MAD * median(&sizes).unwrap_or(0.0)).max(usual / 2.0)
 }
 
+/// The density of the normal distribution.
 fn density(deviate: f64) -> f64 {
     (-0.5 * deviate * deviate).exp() / (2.0 * std::f64::consts::PI).sqrt()
 }

@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use crate::Interval;
 
-/// On two cases, by the interval of the ratio of their times.
+/// How two cases compare, by the interval of the ratio of their times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -17,12 +17,13 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Around 1.
+    /// Cases are the same if the interval stays within this distance from 1.
     pub const MARGIN: f64 = 0.05;
     /// The least distance from 1 of an interval that excludes it. Intervals are printed with two decimals,
     /// so a smaller distance would be printed as 1.00.
     const LEAST: f64 = 0.01;
 
+    /// Judges the interval of a ratio. Cases are the same within `margin` around 1.
     pub fn from_ratio(ratio: &Interval, margin: f64) -> Self {
         if !ratio.is_sure() {
             Self::Inconclusive
@@ -37,16 +38,17 @@ impl Verdict {
         }
     }
 
-    /// The smallest ratio, less 1, at which an interval of this width excludes 1. None on too few values
+    /// The smallest ratio, less 1, at which an interval of this width excludes 1. It is `None` with too few values
     /// for 95 %.
     pub fn smallest_difference(ratio: &Interval) -> Option<f64> {
+        if !ratio.is_sure() {
+            return None;
+        }
         let half_width = (ratio.high / ratio.low).sqrt();
-        ratio
-            .is_sure()
-            .then_some(half_width / (1.0 - Self::LEAST) - 1.0)
+        Some(half_width / (1.0 - Self::LEAST) - 1.0)
     }
 
-    /// For programs.
+    /// The name in output for programs.
     pub fn name(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -56,13 +58,14 @@ impl Verdict {
         }
     }
 
+    /// Whether one of the cases is faster.
     pub fn is_difference(self) -> bool {
         matches!(self, Self::Faster | Self::Slower)
     }
 }
 
 impl Interval {
-    /// With [`Verdict::MARGIN`].
+    /// The verdict on this interval of a ratio, with [`Verdict::MARGIN`].
     pub fn verdict(&self) -> Verdict {
         Verdict::from_ratio(self, Verdict::MARGIN)
     }
