@@ -8,6 +8,7 @@ use writebench_model::{Axes, Prepare, SyncCall};
 
 use crate::call::{Result, retry};
 
+/// The blocks reserved ahead of a thread's writes.
 pub(crate) struct Ahead {
     file: Arc<OwnedFd>,
     reserved_bytes: u64,
@@ -21,32 +22,32 @@ impl Ahead {
         })
     }
 
-    /// Before a write that ends there.
+    /// Makes sure that a write that ends at `end` has its blocks.
     #[inline(always)]
     pub(crate) fn reserve(&mut self, end: u64) -> Result<()> {
         if end <= self.reserved_bytes {
             Ok(())
         } else {
-            self.advance(end)
+            self.reserve_more(end)
         }
     }
 
     #[cold]
-    fn advance(&mut self, end: u64) -> Result<()> {
-        let (from, mode) = (self.reserved_bytes, FallocateFlags::empty());
+    fn reserve_more(&mut self, end: u64) -> Result<()> {
+        let from = self.reserved_bytes;
         let length = Prepare::AHEAD_BYTES.max(end - from);
         retry("fallocate", || {
-            rustix::fs::fallocate(&self.file, mode, from, length)
+            rustix::fs::fallocate(&self.file, FallocateFlags::empty(), from, length)
         })
         .map_err(|error| error.at(from))?;
         self.reserved_bytes += length;
         Ok(())
     }
 
-    /// The file ends where its data does.
+    /// Cuts the file to its data.
     pub(crate) fn finish(self, axes: &Axes, bytes: u64) -> Result<()> {
         retry("ftruncate", || rustix::fs::ftruncate(&self.file, bytes))?;
-        // Syncs on the way made the longer file durable.
+        // Syncs on the way have made the longer file durable, so the new length needs one too.
         let sync = if axes.sync.is_on_the_way() {
             SyncCall::Fdatasync
         } else {

@@ -9,20 +9,22 @@ use writebench_model::{Phase, nanoseconds};
 
 use crate::call::{CallError, PhaseError};
 
+/// The connection to the other ranks of a sample.
 pub trait RankBarrier {
     /// Reports this rank's success, waits for all ranks, and returns whether all have succeeded. `is_last`
     /// marks the sample's last wait.
     ///
     /// # Errors
-    /// The other ranks cannot be reached.
+    ///
+    /// It is an error if the other ranks cannot be reached.
     fn wait(&mut self, has_succeeded: bool, is_last: bool) -> io::Result<bool>;
 }
 
-/// A single rank waits for none.
+/// The ranks of a sample. A single rank waits for none.
 pub(crate) struct Ranks<'m> {
     barrier: Option<&'m mut dyn RankBarrier>,
     pub(crate) is_abandoned: bool,
-    // A moment, and its `CLOCK_MONOTONIC`, which a machine's processes have in common.
+    // A moment, and its time on `CLOCK_MONOTONIC`, which a machine's processes have in common.
     origin: (Instant, u64),
     pub(crate) timestamps: PhaseTimestamps,
 }
@@ -38,11 +40,12 @@ impl<'m> Ranks<'m> {
         }
     }
 
-    /// Does not wait after another rank's failure.
+    /// Waits for all ranks, and fails if one of them has. After that it waits no more.
     pub(crate) fn wait<T>(&mut self, so_far: Result<T, PhaseError>) -> Result<T, PhaseError> {
         self.wait_at(so_far, false)
     }
 
+    /// As [`Self::wait`]. `is_last` marks the sample's last wait.
     pub(crate) fn wait_at<T>(
         &mut self,
         so_far: Result<T, PhaseError>,
@@ -69,6 +72,7 @@ impl<'m> Ranks<'m> {
         }
     }
 
+    /// Notes when a phase began and ended.
     pub(crate) fn mark(&mut self, phase: Phase, start: Instant, elapsed_ns: u64) {
         let (origin, origin_ns) = self.origin;
         let began_ns = origin_ns + nanoseconds(start.saturating_duration_since(origin));
@@ -77,6 +81,7 @@ impl<'m> Ranks<'m> {
     }
 }
 
+/// The time on `CLOCK_MONOTONIC` in nanoseconds.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
     // Tools that set another clock reach the C library's and the standard library's.

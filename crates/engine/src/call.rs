@@ -9,6 +9,7 @@ use writebench_model::{Failure, Outcome, Phase};
 
 pub(crate) type Result<T, E = CallError> = std::result::Result<T, E>;
 
+/// A system call and what its errors mean.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call {
     pub name: &'static str,
@@ -54,8 +55,7 @@ impl CallError {
             .advice
             .iter()
             .chain(&of_any_call)
-            .find(|(of, _)| *of == errno);
-        let advice = advice
+            .find(|(of, _)| *of == errno)
             .map(|(_, advice)| format!(": {advice}"))
             .unwrap_or_default();
         let error = Self::other(call, Failure::errno_message(number) + &advice);
@@ -77,14 +77,14 @@ impl CallError {
         }
     }
 
+    /// An error without an error number.
     pub(crate) fn other(what: impl Into<Call>, message: impl Into<String>) -> Self {
-        let (call, message) = (what.into().name, message.into());
         Self {
-            call,
+            call: what.into().name,
             path: None,
             offset: None,
             errno: None,
-            message,
+            message: message.into(),
             is_unsupported: false,
         }
     }
@@ -97,14 +97,15 @@ impl CallError {
         }
     }
 
-    /// EINVAL does not name the required alignment.
+    /// Adds the required alignment to an EINVAL, which does not name it.
     pub(crate) fn with_alignment(mut self, file: BorrowedFd<'_>) -> Self {
         if self.errno == Some(Errno::INVAL.raw_os_error())
             && let Some(needed) = DirectIo::for_file(file)
                 .ok()
                 .and_then(|direct| direct.alignment())
         {
-            let (offset, memory) = (needed.offset_bytes, needed.memory_bytes);
+            let offset = needed.offset_bytes;
+            let memory = needed.memory_bytes;
             self.message += &format!(
                 ": direct I/O here needs multiples of {offset} bytes in the file and {memory} in memory"
             );
@@ -142,7 +143,7 @@ impl CallError {
         }
     }
 
-    /// Unless the failed call has already named one.
+    /// Adds an offset, unless the failed call has already named one.
     pub(crate) fn at(self, offset: u64) -> Self {
         Self {
             offset: self.offset.or(Some(offset)),
@@ -201,6 +202,7 @@ pub(crate) fn libc_result(result: std::ffi::c_int) -> rustix::io::Result<()> {
     Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
 }
 
+/// Repeats a call after EINTR.
 pub(crate) fn retry<T>(
     call: impl Into<Call>,
     mut work: impl FnMut() -> rustix::io::Result<T>,
@@ -213,7 +215,8 @@ pub(crate) fn retry<T>(
     }
 }
 
-/// Continues after short writes (Linux moves at most 0x7ffff000 bytes in one call), and retries after EINTR.
+/// Writes all bytes. It continues after short writes (Linux moves at most 0x7ffff000 bytes in one call), and retries
+/// after EINTR.
 #[inline(always)]
 pub(crate) fn hand_over(
     call: &'static str,
@@ -227,7 +230,7 @@ pub(crate) fn hand_over(
     }
 }
 
-/// Outside the loop of [`hand_over`], which then keeps less data across a call.
+/// The rest is a function of its own, so that the loop of [`hand_over`] keeps less data across a call.
 #[cold]
 #[inline(never)]
 fn hand_over_rest(

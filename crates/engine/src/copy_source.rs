@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::Advice;
+use rustix::fs::{Access, Advice};
 use writebench_model::{Cache, Case, Checksums, Origin, SyncCall};
 
 use crate::call::{CallError, Result};
@@ -13,7 +13,7 @@ use crate::{page_cache, sync};
 
 pub(crate) struct CopySources {
     given: Option<OwnedFd>,
-    // By the number of the target.
+    // The engine's own sources, by the number of the target.
     made: HashMap<usize, OwnSource>,
 }
 
@@ -31,17 +31,19 @@ impl CopySources {
         }
     }
 
-    /// Each reader reopens it.
+    /// The source of a case, if it has one. Each reader reopens it.
     pub(crate) fn get(&self, case: &Case, target: usize) -> Option<BorrowedFd<'_>> {
-        let made = || self.made.get(&target).map(|made| &made.file);
-        self.given
-            .as_ref()
-            .or_else(made)
-            .filter(|_| case.method().has_source_file())
-            .map(AsFd::as_fd)
+        if !case.method().has_source_file() {
+            return None;
+        }
+        match &self.given {
+            Some(given) => Some(given.as_fd()),
+            None => self.made.get(&target).map(|made| made.file.as_fd()),
+        }
     }
 
-    /// The data is incompressible.
+    /// Makes the engine's own source in a target, unless the user's or a present one can be used. The data is
+    /// incompressible.
     pub(crate) fn make(
         &mut self,
         number: usize,
@@ -49,8 +51,11 @@ impl CopySources {
         bytes: u64,
         seed: u64,
     ) -> Result<()> {
-        let fits = |made: &OwnSource| made.bytes >= bytes && made.seed == seed;
-        if self.given.is_some() || self.made.get(&number).is_some_and(fits) {
+        let has_made = self
+            .made
+            .get(&number)
+            .is_some_and(|made| made.bytes >= bytes && made.seed == seed);
+        if self.given.is_some() || has_made {
             return Ok(());
         }
         self.made.remove(&number);
@@ -76,46 +81,83 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
         let message = format!("the source has {length} bytes, but {bytes} are needed");
         return Err(CallError::other("copy from", message));
     }
-    // mincore(2) reports every page as present to other processes.
-    let is_reported = stat.st_uid == rustix::process::geteuid().as_raw() || {
-        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-        rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
-    };
-    let resident_bytes = |file: &OwnedFd| -> Result<Option<u64>> {
-        let there = page_cache::resident_bytes(file.as_fd(), 0, bytes)?;
-        Ok(there.filter(|_| is_reported).map(|there| there.min(bytes)))
-    };
+    let is_reported = reports_cached_pages(file, stat.st_uid);
     // A descriptor that has read to the end or twice has another read-ahead state than a new one.
-    let file = file::reopen_to_read(file, Cache::Buffered)?;
+    let source = OpenSource {
+        file: file::reopen_to_read(file, Cache::Buffered)?,
+        bytes,
+        is_reported,
+    };
     if case.axes().origin == Origin::Warm {
-        if resident_bytes(&file)? == Some(bytes) {
+        source.warm()
+    } else {
+        source.cool().map(|()| None)
+    }
+}
+
+/// mincore(2) reports every page as present to a process that neither owns the file nor may write to it.
+fn reports_cached_pages(file: BorrowedFd<'_>, owner: u32) -> bool {
+    if owner == rustix::process::geteuid().as_raw() {
+        return true;
+    }
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    rustix::fs::access(path, Access::WRITE_OK).is_ok()
+}
+
+struct OpenSource {
+    file: OwnedFd,
+    /// The bytes that the case needs.
+    bytes: u64,
+    is_reported: bool,
+}
+
+impl OpenSource {
+    /// The needed bytes in the page cache, or `None` if they are unknown.
+    fn resident_bytes(&self) -> Result<Option<u64>> {
+        let resident = page_cache::resident_bytes(self.file.as_fd(), 0, self.bytes)?;
+        Ok(resident
+            .filter(|_| self.is_reported)
+            .map(|resident| resident.min(self.bytes)))
+    }
+
+    /// Brings the source into the page cache. Returns a reason to doubt the sample if some bytes did not remain.
+    fn warm(&self) -> Result<Option<String>> {
+        let bytes = self.bytes;
+        if self.resident_bytes()? == Some(bytes) {
             return Ok(None);
         }
-        read_all(&file, bytes)?;
-        let there = resident_bytes(&file)?.unwrap_or(bytes);
-        let doubt =
-            || format!("only {there} of the source's {bytes} bytes remained in the page cache");
-        return Ok((there < bytes).then(doubt));
+        read_all(&self.file, bytes)?;
+        let remained = self.resident_bytes()?.unwrap_or(bytes);
+        Ok((remained < bytes).then(|| {
+            format!("only {remained} of the source's {bytes} bytes remained in the page cache")
+        }))
     }
-    // The advice does not drop dirty pages.
-    sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
-    rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)
-        .map_err(|errno| CallError::new("posix_fadvise", errno))?;
-    let message = match resident_bytes(&file)? {
-        Some(0) => return Ok(None),
-        Some(there) => {
-            format!("{there} of {bytes} bytes remain in the page cache after POSIX_FADV_DONTNEED")
-        }
-        None if !is_reported => {
-            "mincore reports cached pages only to the file's owner, or with permission to write"
-                .to_owned()
-        }
-        None => {
-            "the page cache is unknown, because mincore needs a mapping and the filesystem has none"
-                .to_owned()
-        }
-    };
-    Err(CallError::unsupported("origin=cold", message))
+
+    /// Drops the source from the page cache. It is an error if some bytes remain, or may remain.
+    fn cool(&self) -> Result<()> {
+        // The advice does not drop dirty pages.
+        sync::sync(self.file.as_fd(), SyncCall::Fdatasync)?;
+        rustix::fs::fadvise(&self.file, 0, None, Advice::DontNeed)
+            .map_err(|errno| CallError::new("posix_fadvise", errno))?;
+        let bytes = self.bytes;
+        let message = match self.resident_bytes()? {
+            Some(0) => return Ok(()),
+            Some(remain) => {
+                format!(
+                    "{remain} of {bytes} bytes remain in the page cache after POSIX_FADV_DONTNEED"
+                )
+            }
+            None if !self.is_reported => {
+                "mincore reports cached pages only to the file's owner, or with permission to write"
+                    .to_owned()
+            }
+            None => {
+                "the page cache is unknown, because mincore needs a mapping and the filesystem has none"
+                    .to_owned()
+            }
+        };
+        Err(CallError::unsupported("origin=cold", message))
+    }
 }
 
 fn read_all(file: &OwnedFd, bytes: u64) -> Result<()> {

@@ -16,16 +16,16 @@ use crate::source::SourceBuffer;
 use crate::threads::start_thread;
 use crate::{region, settle, sync, thread_state};
 
-/// Tries it with another file in the directory. One call writes the data, so the page cache would hold all of
-/// it at once.
+/// Whether this filesystem writes through the page cache in spite of `O_DIRECT`. It is tried with another file in the
+/// directory. One call writes the data, so the page cache would hold all of it at once.
 pub(crate) fn uses_page_cache(
     directory: BorrowedFd<'_>,
     sample: &SampleRequest,
     (prepare, checksums): (Prepare, Checksums),
     source: &mut SourceBuffer,
 ) -> Result<bool> {
-    /// A share of pages, because pages appear and disappear one by one.
-    const MUCH: u64 = 8;
+    // Pages appear and disappear one by one, so an eighth of them is enough.
+    const ENOUGH_BYTES: u64 = DIRECT_CHECK_FILE_BYTES / 8;
     let name = format!("{}-direct-{prepare}", sample.file_stem);
     let size = Bytes(DIRECT_CHECK_FILE_BYTES);
     let case = format!(
@@ -45,15 +45,15 @@ pub(crate) fn uses_page_cache(
             return found.map(|_| false);
         }
         file::remove(Target::Directory(directory), &name)?;
-        if found? > DIRECT_CHECK_FILE_BYTES / MUCH {
+        if found? > ENOUGH_BYTES {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-/// Filesystems drop the pages after the write: btrfs for its checksums, ext4 in a hole of a file without
-/// extents.
+/// The most bytes in the page cache during the write. After it filesystems drop the pages: btrfs for its checksums,
+/// ext4 in a hole of a file without extents.
 fn most_bytes_in_page_cache(
     directory: BorrowedFd<'_>,
     case: &Case,
@@ -61,7 +61,8 @@ fn most_bytes_in_page_cache(
     seed: u64,
     source: &SourceBuffer,
 ) -> Result<u64> {
-    let (target, axes) = (Target::Directory(directory), case.axes());
+    let target = Target::Directory(directory);
+    let axes = case.axes();
     if axes.prepare.needs_old_content() {
         settle::old_content(directory, name, axes.size_bytes, seed, axes.checksums)?;
     }
@@ -83,32 +84,37 @@ fn most_bytes_in_page_cache(
 
 /// The most bytes in the page cache, during the work and right after it.
 fn most_resident_bytes(map: &Mapping, work: impl FnOnce() -> Result<()>) -> Result<u64> {
-    /// Any device takes much longer to write the expected pages.
-    const INSPECTION_INTERVAL: Duration = Duration::from_micros(50);
-    let (is_done, begun) = (AtomicBool::new(false), Barrier::new(2));
-    let observe = || {
-        begun.wait();
-        let mut most_bytes = 0;
-        loop {
-            let is_last = is_done.load(Ordering::Acquire);
-            most_bytes = map.resident_bytes()?.max(most_bytes);
-            if is_last {
-                return Ok(most_bytes);
-            }
-            std::thread::sleep(INSPECTION_INTERVAL);
-        }
-    };
+    let is_done = AtomicBool::new(false);
+    let begun = Barrier::new(2);
     std::thread::scope(|scope| {
-        let observer = start_thread(scope, observe)?;
+        let observer = start_thread(scope, || {
+            begun.wait();
+            most_bytes_until(&is_done, map)
+        })?;
         begun.wait();
         let done = work();
         is_done.store(true, Ordering::Release);
-        let panicked = |_| {
+        let observed = observer.join().unwrap_or_else(|_| {
             Err(CallError::other(
                 "mincore",
                 "the observing thread has ended",
             ))
-        };
-        done.and(observer.join().unwrap_or_else(panicked))
+        });
+        done.and(observed)
     })
+}
+
+fn most_bytes_until(is_done: &AtomicBool, map: &Mapping) -> Result<u64> {
+    /// Any device takes much longer to write the expected pages.
+    const INSPECTION_INTERVAL: Duration = Duration::from_micros(50);
+    let mut most_bytes = 0;
+    loop {
+        // The flag is read first, so one inspection follows the end of the work.
+        let is_last = is_done.load(Ordering::Acquire);
+        most_bytes = map.resident_bytes()?.max(most_bytes);
+        if is_last {
+            return Ok(most_bytes);
+        }
+        std::thread::sleep(INSPECTION_INTERVAL);
+    }
 }

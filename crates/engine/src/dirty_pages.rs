@@ -12,13 +12,13 @@ use crate::file::{self, Target};
 /// The same number on all architectures of Rust (scripts/syscall.tbl of the kernel).
 const SYS_CACHESTAT: c_long = 451;
 
-/// Of a program's check.
+/// The errors of a program's check name this instead of a call.
 const DURABLE: &str = "durable";
 
 #[repr(C)]
 struct Range {
     offset: u64,
-    /// Zero: to the end.
+    /// Zero means to the end.
     length: u64,
 }
 
@@ -32,19 +32,25 @@ struct CacheStat {
     recently_evicted: u64,
 }
 
-/// Dirty bytes, and those under way to the device. None before Linux 6.5, and in sandboxes that refuse the call.
+/// A file's dirty bytes, and those under way to the device. It is `None` before Linux 6.5, and in sandboxes that refuse
+/// the call.
 fn unsynced_bytes(file: BorrowedFd<'_>) -> Option<u64> {
     const NO_FLAGS: c_uint = 0;
-    let (range, mut pages) = (
-        Range {
-            offset: 0,
-            length: 0,
-        },
-        CacheStat::default(),
-    );
-    let (read, written) = (&raw const range, &raw mut pages);
+    let range = Range {
+        offset: 0,
+        length: 0,
+    };
+    let mut pages = CacheStat::default();
     // SAFETY: the file is open, and both structures have the kernel's layout (include/uapi/linux/mman.h).
-    let result = unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), read, written, NO_FLAGS) };
+    let result = unsafe {
+        libc::syscall(
+            SYS_CACHESTAT,
+            file.as_raw_fd(),
+            &raw const range,
+            &raw mut pages,
+            NO_FLAGS,
+        )
+    };
     let page_bytes = rustix::param::page_size() as u64;
     (result == 0).then(|| (pages.dirty + pages.under_write_back) * page_bytes)
 }
@@ -60,8 +66,8 @@ pub(crate) fn check(directory: BorrowedFd<'_>, name: &str, size_bytes: u64) -> R
     if !sync_cleans_pages(directory, &format!("{name}-synced"))? {
         return Ok(());
     }
-    let [unsynced, size] =
-        [unsynced.min(size_bytes), size_bytes].map(|bytes| Bytes(bytes).approximate());
+    let unsynced = Bytes(unsynced.min(size_bytes)).approximate();
+    let size = Bytes(size_bytes).approximate();
     let message = format!(
         "{unsynced} of {size} were only in the page cache when the program had ended, so it did not sync them. Let it \
          sync its file, or leave out --durable"
@@ -69,6 +75,7 @@ pub(crate) fn check(directory: BorrowedFd<'_>, name: &str, size_bytes: u64) -> R
     Err(CallError::other(DURABLE, message).with_path(name))
 }
 
+/// Whether a synced file has no dirty pages here.
 fn sync_cleans_pages(directory: BorrowedFd<'_>, name: &str) -> Result<bool> {
     const BYTES: u64 = 64 << 10;
     let synced = file::create_filled(directory, name, BYTES, 0, Checksums::Default)?;

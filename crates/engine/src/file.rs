@@ -13,16 +13,18 @@ use crate::call::{Call, CallError, Result, hand_over, retry};
 use crate::region::to_usize;
 use crate::{pattern, sync};
 
+/// Where a sample is written to.
 #[derive(Clone, Copy)]
 pub enum Target<'t> {
+    /// An open directory of the engine's own.
     Directory(BorrowedFd<'t>),
-    /// Held exclusively, and overwritten in place.
+    /// A block device that the caller holds exclusively. It is overwritten in place.
     Device(BorrowedFd<'t>),
 }
 
 pub(crate) const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// The engine's own source, and the user's in errors.
+/// The name of the engine's own source. Errors also call the user's source by it.
 pub(crate) const COPIED: &str = "copied";
 
 /// EINVAL from a filesystem without direct I/O: open(2).
@@ -32,11 +34,12 @@ pub(crate) const OPEN_DIRECT: Call = Call {
     advice: &[],
 };
 
-/// The common name, one per thread, or the rank's own.
+/// The names of a rank's files: one for all, one per thread, or the rank's own.
 pub(crate) fn names(request: &SampleRequest, rank: u32) -> Vec<String> {
-    let (stem, case) = (&request.file_stem, &request.case);
+    let stem = &request.file_stem;
+    let case = &request.case;
     if case.method().writes_set() {
-        // Each sample has its own, because filesystems place files by the directory.
+        // Each sample has a directory of its own, because filesystems place files by the directory.
         return vec![format!("{stem}-{:016x}", pattern::sample_seed(request))];
     }
     let threads = case.axes().threads;
@@ -76,12 +79,7 @@ fn set_checksums(file: &OwnedFd, checksums: Checksums) -> Result<()> {
     if checksums == Checksums::Default {
         return Ok(());
     }
-    let set = || {
-        let flags = retry_on_intr(|| rustix::fs::ioctl_getflags(file))?;
-        retry_on_intr(|| rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW))?;
-        retry_on_intr(|| rustix::fs::ioctl_getflags(file))
-    };
-    let why = match set() {
+    let why = match set_nocow(file) {
         Ok(flags) if flags.contains(IFlags::NOCOW) => return Ok(()),
         Ok(_) => "FS_NOCOW_FL was accepted but not set".to_owned(),
         Err(errno @ (Errno::OPNOTSUPP | Errno::NOTTY | Errno::INVAL)) => errno.to_string(),
@@ -91,6 +89,14 @@ fn set_checksums(file: &OwnedFd, checksums: Checksums) -> Result<()> {
     Err(CallError::unsupported("checksums=no", message))
 }
 
+/// Returns the flags that the file has afterwards.
+fn set_nocow(file: &OwnedFd) -> rustix::io::Result<IFlags> {
+    let flags = retry_on_intr(|| rustix::fs::ioctl_getflags(file))?;
+    retry_on_intr(|| rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW))?;
+    retry_on_intr(|| rustix::fs::ioctl_getflags(file))
+}
+
+/// Makes a new file with data that is synced.
 pub(crate) fn create_filled(
     directory: BorrowedFd<'_>,
     name: &str,
@@ -100,27 +106,30 @@ pub(crate) fn create_filled(
 ) -> Result<OwnedFd> {
     let options = OpenOptions::new().write(true).create_new(true);
     let file = open_with(Target::Directory(directory), name, Cache::Buffered, options)?;
-    let fill = || {
-        set_checksums(&file, checksums)?;
-        let mut block = vec![0; 1 << 20];
-        for at in (0..length).step_by(block.len()) {
-            let piece = to_usize(length - at).min(block.len());
-            pattern::fill(seed, at, &mut block[..piece]);
-            hand_over("write", &block[..piece], at, |bytes, _| {
-                rustix::io::write(&file, bytes)
-            })?;
-        }
-        sync::sync(file.as_fd(), SyncCall::Fsync)
-    };
-    fill().map_err(|error| error.with_path(name))?;
+    set_checksums(&file, checksums)
+        .and_then(|()| fill(&file, length, seed))
+        .map_err(|error| error.with_path(name))?;
     Ok(file)
+}
+
+fn fill(file: &OwnedFd, length: u64, seed: u64) -> Result<()> {
+    let mut block = vec![0; 1 << 20];
+    for at in (0..length).step_by(block.len()) {
+        let piece_length = to_usize(length - at).min(block.len());
+        let piece = &mut block[..piece_length];
+        pattern::fill(seed, at, piece);
+        hand_over("write", piece, at, |bytes, _| {
+            rustix::io::write(file, bytes)
+        })?;
+    }
+    sync::sync(file.as_fd(), SyncCall::Fsync)
 }
 
 pub(crate) fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd> {
     open_with(target, name, Cache::Buffered, OpenOptions::new().read(true))
 }
 
-/// The source of a copy, with its own position and advice.
+/// Opens the source of a copy again, with a position and advice of its own.
 pub(crate) fn reopen_to_read(file: BorrowedFd<'_>, cache: Cache) -> Result<OwnedFd> {
     let options = OpenOptions::new().read(true).direct(cache == Cache::Direct);
     open_with(Target::Device(file), COPIED, cache, options)
@@ -144,7 +153,7 @@ pub(crate) fn read_exact(
     Ok(())
 }
 
-/// A missing file is not an error.
+/// Removes a file or a set. A missing one is not an error.
 pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<()> {
     let Target::Directory(directory) = target else {
         return Ok(());
@@ -173,7 +182,7 @@ fn remove_directory(parent: BorrowedFd<'_>, name: &str) -> Result<()> {
     }
 }
 
-/// Reports late errors: see close(2) on NFS and quotas. After EINTR Linux has closed the descriptor.
+/// Closes a file and reports late errors: see close(2) on NFS and quotas. After EINTR Linux has closed the descriptor.
 pub(crate) fn close(file: OwnedFd) -> Result<()> {
     match nix::unistd::close(file) {
         Ok(()) | Err(nix::errno::Errno::EINTR) => Ok(()),
@@ -184,7 +193,7 @@ pub(crate) fn close(file: OwnedFd) -> Result<()> {
     }
 }
 
-// A shared writable mapping needs a descriptor that can read: mmap(2), EACCES.
+/// How the case opens its files. A shared writable mapping needs a descriptor that can read: mmap(2), EACCES.
 fn access(case: &Case) -> OpenOptions {
     let write_through = match case.axes().sync.call {
         SyncCall::ODsync => WriteThrough::DataSync,

@@ -1,32 +1,45 @@
 //! The directories of a set of files, and the names in them.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::sys::statfs::{EXT4_SUPER_MAGIC, fstatfs};
 use rustix::fs::{IFlags, Mode, OFlags};
-use rustix::io::Errno;
-use writebench_model::{Directory, Naming};
+use writebench_model::{Directory, Naming, Range};
 
 use crate::call::{CallError, Result, hand_over, retry};
-use crate::region::Region;
+use crate::region::{Region, to_usize};
 use crate::{file, pattern, settle};
 
 /// A directory, or a thread's files in it.
 pub(crate) struct SetDirectory<'a> {
-    /// None: the set's own directory.
+    /// The name in the set, or `None` for the set's own directory.
     pub name: Option<String>,
     pub files: Vec<SetFile<'a>>,
 }
 
 pub(crate) struct SetFile<'a> {
     pub name: CString,
-    /// Until the file is complete. Empty if that is not needed.
+    /// The name until the file is complete. It is empty if none is needed.
     pub temporary: CString,
     pub region: Region<'a>,
 }
 
-impl SetFile<'_> {
+impl<'a> SetFile<'a> {
+    fn new(thread: &Region<'a>, number: usize, range: Range) -> Self {
+        let temporary = match thread.axes.naming {
+            Naming::Direct => CString::default(),
+            _ => CString::new(format!(".writebench{number:07}.tmp")).unwrap_or_default(),
+        };
+        Self {
+            // The names are as long as mdtest's. Shorter names fill a block of ext4's directories with more entries,
+            // which each new file searches.
+            name: CString::new(format!("writebench{number:07}")).unwrap_or_default(),
+            temporary,
+            region: thread.file(range.offset - thread.range.offset, range.length),
+        }
+    }
+
     pub(crate) fn name(&self) -> String {
         self.name.to_string_lossy().into_owned()
     }
@@ -55,56 +68,40 @@ pub(crate) fn open_directory(parent: BorrowedFd<'_>, name: &str) -> Result<Owned
     .map_err(|error| error.with_path(name))
 }
 
-/// The files of one thread.
+/// The files of one thread, in their directories.
 pub(crate) fn directories<'a>(region: &Region<'a>) -> Vec<SetDirectory<'a>> {
     let axes = region.axes;
-    let (begin, end) = (
-        region.range.offset,
-        region.range.offset + region.range.length,
-    );
-    let all = axes.file_size.files(axes.size_bytes).enumerate();
-    let own = all
+    let begin = region.range.offset;
+    let end = begin + region.range.length;
+    let own: Vec<(usize, Range)> = axes
+        .file_size
+        .files(axes.size_bytes)
+        .enumerate()
         .skip_while(|(_, file)| file.offset < begin)
-        .take_while(|(_, file)| file.offset < end);
-    let mut first = None;
-    let files: Vec<SetFile<'a>> = own
-        .map(|(number, file)| {
-            first.get_or_insert(number);
-            // As long as mdtest's names. Shorter names fill a block of ext4's directories with more entries, which
-            // each new file searches.
-            let name = CString::new(format!("writebench{number:07}")).unwrap_or_default();
-            let temporary = match axes.naming {
-                Naming::Direct => CString::default(),
-                _ => CString::new(format!(".writebench{number:07}.tmp")).unwrap_or_default(),
-            };
-            SetFile {
-                name,
-                temporary,
-                region: region.file(file.offset - begin, file.length),
-            }
-        })
+        .take_while(|(_, file)| file.offset < end)
         .collect();
-    let first = first.unwrap_or(0);
+    let first = own.first().map_or(0, |(number, _)| *number);
+    let files: Vec<SetFile<'a>> = own
+        .into_iter()
+        .map(|(number, file)| SetFile::new(region, number, file))
+        .collect();
     let each = match axes.directory {
         Directory::One => return vec![SetDirectory { name: None, files }],
         Directory::PerThread => files.len(),
         Directory::FanOut => Directory::FAN_OUT_FILES,
     };
     let mut rest = files.into_iter();
-    let count = (rest.len()).div_ceil(each.max(1));
+    let count = rest.len().div_ceil(each.max(1));
     (0..count)
-        .map(|index| {
-            // The number of its first file is unique among threads and ranks.
-            let name = Some(format!("d{:07}", first + index * each));
-            SetDirectory {
-                name,
-                files: rest.by_ref().take(each).collect(),
-            }
+        .map(|index| SetDirectory {
+            // The number of a directory's first file is unique among threads and ranks.
+            name: Some(format!("d{:07}", first + index * each)),
+            files: rest.by_ref().take(each).collect(),
         })
         .collect()
 }
 
-/// In an open directory of the engine's own.
+/// Makes the directory of a set in an open directory of the engine's own.
 pub(crate) fn make_set(parent: BorrowedFd<'_>, name: &str) -> Result<()> {
     if lacks_journal(parent) {
         // Without a journal, ext4 searches past every inode removed in the last minutes. The flag spreads
@@ -120,90 +117,100 @@ pub(crate) fn make_set(parent: BorrowedFd<'_>, name: &str) -> Result<()> {
 fn lacks_journal(directory: BorrowedFd<'_>) -> bool {
     let is_ext4 =
         fstatfs(directory).is_ok_and(|status| status.filesystem_type() == EXT4_SUPER_MAGIC);
-    let device = rustix::fs::fstat(directory)
-        .ok()
-        .filter(|_| is_ext4)
-        .and_then(|stat| {
-            let (major, minor) = (
-                rustix::fs::major(stat.st_dev),
-                rustix::fs::minor(stat.st_dev),
-            );
-            let link = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok()?;
-            Some(format!("{}-", link.file_name()?.to_str()?))
-        });
-    let (Some(device), Ok(journals)) = (device, std::fs::read_dir("/proc/fs/jbd2")) else {
+    if !is_ext4 {
+        return false;
+    }
+    let Some(device) = device_name(directory) else {
         return false;
     };
+    let Ok(journals) = std::fs::read_dir("/proc/fs/jbd2") else {
+        return false;
+    };
+    let prefix = format!("{device}-");
     !journals
         .flatten()
-        .any(|journal| journal.file_name().to_string_lossy().starts_with(&device))
+        .any(|journal| journal.file_name().to_string_lossy().starts_with(&prefix))
 }
 
-/// Of all files, with their old content.
+/// The kernel's name of the device that holds a directory.
+fn device_name(directory: BorrowedFd<'_>) -> Option<String> {
+    let number = rustix::fs::fstat(directory).ok()?.st_dev;
+    let major = rustix::fs::major(number);
+    let minor = rustix::fs::minor(number);
+    let link = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    Some(link.file_name()?.to_str()?.to_owned())
+}
+
+/// Drops the old content of all files from the page cache.
 pub(crate) fn drop_pages(set: BorrowedFd<'_>, directories: &[SetDirectory<'_>]) -> Result<()> {
     for directory in directories {
         let opened = directory.open(set)?;
-        for SetFile { name, .. } in &directory.files {
-            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let drop = || {
-                let file = retry("open", || {
-                    rustix::fs::openat(&opened, name, flags, Mode::empty())
-                })?;
-                settle::drop_pages(file.as_fd())?;
-                file::close(file)
-            };
-            drop().map_err(|error| error.with_path(&name.to_string_lossy()))?;
+        for file in &directory.files {
+            drop_pages_of(&opened, &file.name).map_err(|error| error.with_path(&file.name()))?;
         }
     }
     Ok(())
 }
 
-/// Other content of the same sizes, closed but not synced: the caller waits for write-back.
+fn drop_pages_of(directory: &OwnedFd, name: &CStr) -> Result<()> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = retry("open", || {
+        rustix::fs::openat(directory, name, flags, Mode::empty())
+    })?;
+    settle::drop_pages(file.as_fd())?;
+    file::close(file)
+}
+
+/// Writes other content of the same sizes. The files are closed but not synced: the caller waits for write-back.
 pub(crate) fn fill_with_old_content(
     set: BorrowedFd<'_>,
     directories: &[SetDirectory<'_>],
     seed: u64,
 ) -> Result<()> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut block = vec![0; 1 << 20];
     for directory in directories {
         directory.make(set)?;
         let opened = directory.open(set)?;
-        for SetFile { name, region, .. } in &directory.files {
-            let mut fill = || {
-                let file = retry("open", || {
-                    rustix::fs::openat(&opened, name, flags, file::MODE)
-                })?;
-                for at in (0..region.file_length).step_by(block.len()) {
-                    let bytes = block
-                        .len()
-                        .min(usize::try_from(region.file_length - at).unwrap_or(usize::MAX));
-                    let piece = &mut block[..bytes];
-                    pattern::fill(!seed, region.range.offset + at, piece);
-                    hand_over("write", piece, at, |bytes, _| {
-                        rustix::io::write(&file, bytes)
-                    })?;
-                }
-                file::close(file)
-            };
-            fill().map_err(|error| error.with_path(&name.to_string_lossy()))?;
+        for file in &directory.files {
+            write_old_content(&opened, file, seed, &mut block)
+                .map_err(|error| error.with_path(&file.name()))?;
         }
     }
     Ok(())
 }
 
-/// The names in a directory, without `.` and `..`.
+fn write_old_content(
+    directory: &OwnedFd,
+    SetFile { name, region, .. }: &SetFile<'_>,
+    seed: u64,
+    block: &mut [u8],
+) -> Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = retry("open", || {
+        rustix::fs::openat(directory, name, flags, file::MODE)
+    })?;
+    for at in (0..region.file_length).step_by(block.len()) {
+        let length = to_usize(region.file_length - at).min(block.len());
+        let piece = &mut block[..length];
+        pattern::fill(!seed, region.range.offset + at, piece);
+        hand_over("write", piece, at, |bytes, _| {
+            rustix::io::write(&file, bytes)
+        })?;
+    }
+    file::close(file)
+}
+
+/// The number of names in a directory, without `.` and `..`.
 pub(crate) fn entries(directory: impl AsFd) -> Result<u64> {
-    let count = || -> rustix::io::Result<u64> {
-        let names = rustix::fs::Dir::read_from(directory)?;
-        names
-            .map(|entry| {
-                Ok(u64::from(!matches!(
-                    entry?.file_name().to_bytes(),
-                    b"." | b".."
-                )))
-            })
-            .sum()
-    };
-    count().map_err(|errno: Errno| CallError::new("readdir", errno))
+    count_entries(directory).map_err(|errno| CallError::new("readdir", errno))
+}
+
+fn count_entries(directory: impl AsFd) -> rustix::io::Result<u64> {
+    let mut count = 0;
+    for entry in rustix::fs::Dir::read_from(directory)? {
+        if !matches!(entry?.file_name().to_bytes(), b"." | b"..") {
+            count += 1;
+        }
+    }
+    Ok(count)
 }

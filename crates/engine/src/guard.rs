@@ -29,24 +29,24 @@ pub(crate) const PHASES_FD: &str = "WRITEBENCH_PHASES_FD";
 /// The word that makes this program a guard.
 pub const GUARD: &str = "guard";
 
-/// Its time is the cost of starting a process.
+/// The time of this program is the cost of starting a process.
 const NOTHING: &str = "true";
 const INSPECTION_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The guard's report to the worker.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Ended {
-    /// As wait(2) returns it.
+    /// The status as wait(2) returns it.
     pub status: i32,
     pub elapsed_ns: u64,
-    /// None without the program `true`.
+    /// How long the program `true` takes, if there is one.
     pub startup_ns: Option<u64>,
     pub usage: Usage,
-    /// Killed at the end.
+    /// How many processes were left and killed at the end.
     pub left: usize,
 }
 
-/// Waits until all of the program's processes have ended.
+/// Runs a program under a guard, and waits until all of the program's processes have ended.
 pub(crate) fn run_guarded(
     words: &[OsString],
     phases: BorrowedFd<'_>,
@@ -74,7 +74,8 @@ pub(crate) fn run_guarded(
     let read = own.read_to_string(&mut text);
     let status = guard.wait();
     end_children();
-    let (status, _) = (status?, read?);
+    let status = status?;
+    read?;
     let report: Result<Ended, i32> = serde_json::from_str(&text)
         .map_err(|_| io::Error::other(format!("its guard ended with {status}")))?;
     report.map_err(io::Error::from_raw_os_error)
@@ -100,7 +101,8 @@ fn keep_inherited_descriptors() -> io::Result<()> {
 /// output.
 ///
 /// # Errors
-/// The worker has ended.
+///
+/// It is an error if the worker has ended.
 pub fn guard(words: &mut dyn Iterator<Item = OsString>) -> io::Result<()> {
     set_child_subreaper(Some(getpid()))?;
     let worker = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
@@ -160,7 +162,7 @@ fn time_of_nothing() -> io::Result<u64> {
     Ok(nanoseconds(start.elapsed()))
 }
 
-/// Includes orphans that become this process's children. Returns their number.
+/// Kills all children, including orphans that become this process's children. Returns their number.
 fn end_children() -> usize {
     let mut killed = HashSet::new();
     loop {
@@ -176,16 +178,24 @@ fn end_children() -> usize {
     }
 }
 
-/// proc_pid_stat(5).
+/// This process's children that still run.
 fn children() -> impl Iterator<Item = Pid> {
     let own = getpid().as_raw_nonzero().to_string();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     processes.filter_map(move |process| {
         let number = process.file_name().to_str()?.parse().ok()?;
         let stat = std::fs::read_to_string(process.path().join("stat")).ok()?;
-        // The name before it may have any characters.
-        let mut fields = stat.rsplit_once(") ")?.1.split(' ');
-        let (state, parent) = (fields.next()?, fields.next()?);
-        (state != "Z" && parent == own).then(|| Pid::from_raw(number))?
+        is_running_child_of(&own, &stat).then(|| Pid::from_raw(number))?
     })
+}
+
+/// Whether the text of proc_pid_stat(5) is that of such a child.
+fn is_running_child_of(parent: &str, stat: &str) -> bool {
+    // The name in parentheses before the state may have any characters.
+    let Some((_, fields)) = stat.rsplit_once(") ") else {
+        return false;
+    };
+    let mut fields = fields.split(' ');
+    let state = fields.next();
+    state.is_some_and(|state| state != "Z") && fields.next() == Some(parent)
 }

@@ -21,7 +21,6 @@ mod page_cache;
 mod pattern;
 mod program;
 mod read_back;
-mod records;
 mod region;
 mod run;
 mod settle;
@@ -36,6 +35,7 @@ mod verify_set;
 mod warm_memory;
 mod watch;
 mod write_behind;
+mod write_loop;
 
 pub use barrier::{RankBarrier, monotonic_ns};
 pub use file::Target;

@@ -19,12 +19,18 @@ use crate::warm_memory::fresh_memory;
 
 /// Larger plain copies of the C library bypass the CPU's caches.
 const PIECE_BYTES: usize = 1 << 20;
-/// Fits in the caches nearest to the CPU.
+/// A chunk that fits in the caches nearest to the CPU.
 const CHUNK_BYTES: usize = 64 << 10;
-/// The best counts.
-const MOST_PASSES: u32 = 8;
+/// Each copy is repeated up to so many times, and the fastest counts.
+const MAX_PASSES: u32 = 8;
+
+/// At most so many files are written to find the limit of a device.
+const DEVICE_FILES: usize = 4;
+const DEVICE_CHUNK_BYTES: u64 = 1 << 20;
+const FIRST_FILE_BYTES: u64 = 16 << 20;
 
 impl Engine<'_> {
+    /// Measures the limits of the memory, or of the device of a target. It takes about as long as requested.
     pub fn limits(&mut self, target: Target<'_>, request: &LimitRequest) -> MeasuredLimits {
         let time = Duration::from_nanos(request.time_ns);
         match &request.hardware {
@@ -47,95 +53,149 @@ impl Engine<'_> {
         writes: &DeviceWrites,
         time: Duration,
     ) -> MeasuredLimits {
-        const CHUNK: u64 = 1 << 20;
-        const FIRST_BYTES: u64 = 16 << 20;
-        const MOST_FILES: usize = 4;
-        let prepare = match target {
-            Target::Directory(_) => "fallocate",
-            Target::Device(_) => "overwrite",
+        let mut best = Limit {
+            kind: LimitKind::DeviceWrite,
+            threads: 1,
+            bytes_per_s: None,
+            description: format!("no room for {}", Bytes(DEVICE_CHUNK_BYTES)),
         };
-        // Blocks with data need no extent conversion, and huge pages are fewer pieces for the device.
-        let shapes = [
-            (CHUNK, 8, prepare, "page-aligned"),
-            (8 * CHUNK, 4, "overwrite", "huge-pages"),
-        ];
-        let (mut bytes_per_s, mut how, mut bytes_written) =
-            (None, format!("no room for {}", Bytes(CHUNK)), 0);
-        let mut size = FIRST_BYTES.min(writes.file_bytes);
+        let mut bytes_written = 0;
+        let mut size = FIRST_FILE_BYTES.min(writes.file_bytes);
         let start = Instant::now();
-        for (chunk, depth, prepare, memory) in shapes.into_iter().cycle().take(MOST_FILES) {
-            // A file to be overwritten is written twice.
-            let times = if matches!(target, Target::Directory(_)) && prepare == "overwrite" {
-                2
-            } else {
-                1
-            };
-            size =
-                size.min(writes.most_bytes.saturating_sub(bytes_written) / times) / CHUNK * CHUNK;
-            let is_late = bytes_per_s.is_some() && start.elapsed() >= time;
+        let shapes = WriteShape::for_target(target);
+        for shape in shapes.iter().cycle().take(DEVICE_FILES) {
+            let room = writes.most_bytes.saturating_sub(bytes_written);
+            size = shape.size_within(size, room);
+            let is_late = best.bytes_per_s.is_some() && start.elapsed() >= time;
             if size == 0 || is_late {
                 break;
             }
-            let (size_text, chunk) = (Bytes(size), Bytes(chunk.min(size)));
-            let name = format!(
-                "uring,size={size_text},chunk={chunk},depth={depth},prepare={prepare},cache=direct,memory={memory}"
-            );
-            let Ok(case) = Case::parse(&name).inspect_err(|error| how = error.to_string()) else {
-                break;
+            let case = match shape.case(size) {
+                Ok(case) => case,
+                Err(why) => {
+                    best.description = why;
+                    break;
+                }
             };
-            let bare = SampleRequest::bare(case, &writes.file_stem, writes.data_seed);
             let request = SampleRequest {
                 target: number,
                 settle_limit_ns: nanoseconds(time),
-                ..bare
+                ..SampleRequest::bare(case, &writes.file_stem, writes.data_seed)
             };
             let sample = self.sample(target, &request);
-            let case = &request.case;
-            bytes_written += size * times;
+            bytes_written += size * shape.writes_per_byte;
             if let Some(reason) = sample.outcome.reason() {
-                if bytes_per_s.is_none() {
-                    how = format!("{case}: {reason}");
+                if best.bytes_per_s.is_none() {
+                    best.description = format!("{}: {reason}", request.case);
                 }
                 continue;
             }
             let per_s = rate(size, Duration::from_nanos(sample.phases_ns.write));
-            if bytes_per_s.is_none_or(|best| per_s > best) {
-                bytes_per_s = Some(per_s);
-                how = format!("best of phase write of {case}");
+            if best.bytes_per_s.is_none_or(|best| per_s > best) {
+                best.bytes_per_s = Some(per_s);
+                best.description = format!("best of phase write of {}", request.case);
             }
-            let left_ms =
-                u64::try_from(time.saturating_sub(start.elapsed()).as_millis()).unwrap_or(0);
-            size =
-                (per_s / 1000 * left_ms / 3).clamp(FIRST_BYTES, writes.file_bytes.max(FIRST_BYTES));
-            size = size.min(writes.file_bytes);
+            let left = time.saturating_sub(start.elapsed());
+            size = next_file_bytes(per_s, left).min(writes.file_bytes);
         }
-        let limit = Limit {
-            kind: LimitKind::DeviceWrite,
-            threads: 1,
-            bytes_per_s,
-            description: how,
-        };
         MeasuredLimits {
-            limits: vec![limit],
+            limits: vec![best],
             bytes_written,
         }
     }
 }
 
-/// With a part of the sentence.
-const COPIES: [(LimitKind, &str, Step<Copier>); 3] = [
-    (LimitKind::MemoryCopy, "", |copier| copier.time(copy_pieces)),
-    (
-        LimitKind::MemoryCopyOneChunk,
-        ", from 65536 bytes of each",
-        |copier| copier.time(copy_one_chunk),
-    ),
-    (
-        LimitKind::MemoryCopyNonTemporal,
-        ", past the caches",
-        |copier| copier.time(copy_past_caches),
-    ),
+/// A third of what the device writes in the time that is left.
+fn next_file_bytes(bytes_per_s: u64, left: Duration) -> u64 {
+    let left_ms = u64::try_from(left.as_millis()).unwrap_or(0);
+    (bytes_per_s / 1000 * left_ms / 3).max(FIRST_FILE_BYTES)
+}
+
+/// How io_uring writes a file.
+struct WriteShape {
+    chunk_bytes: u64,
+    depth: u32,
+    prepare: &'static str,
+    memory: &'static str,
+    /// A file to be overwritten is written twice.
+    writes_per_byte: u64,
+}
+
+impl WriteShape {
+    fn for_target(target: Target<'_>) -> [Self; 2] {
+        let is_file = matches!(target, Target::Directory(_));
+        [
+            Self {
+                chunk_bytes: DEVICE_CHUNK_BYTES,
+                depth: 8,
+                prepare: if is_file { "fallocate" } else { "overwrite" },
+                memory: "page-aligned",
+                writes_per_byte: 1,
+            },
+            // Blocks with data need no extent conversion, and huge pages are fewer pieces for the device.
+            Self {
+                chunk_bytes: 8 * DEVICE_CHUNK_BYTES,
+                depth: 4,
+                prepare: "overwrite",
+                memory: "huge-pages",
+                writes_per_byte: if is_file { 2 } else { 1 },
+            },
+        ]
+    }
+
+    /// The size of a file in whole chunks, for which there is room.
+    fn size_within(&self, wanted_bytes: u64, room_bytes: u64) -> u64 {
+        let size = wanted_bytes.min(room_bytes / self.writes_per_byte);
+        size / DEVICE_CHUNK_BYTES * DEVICE_CHUNK_BYTES
+    }
+
+    fn case(&self, size_bytes: u64) -> Result<Case, String> {
+        let Self {
+            depth,
+            prepare,
+            memory,
+            ..
+        } = self;
+        let size = Bytes(size_bytes);
+        let chunk = Bytes(self.chunk_bytes.min(size_bytes));
+        let name = format!(
+            "uring,size={size},chunk={chunk},depth={depth},prepare={prepare},cache=direct,memory={memory}"
+        );
+        Case::parse(&name).map_err(|error| error.to_string())
+    }
+}
+
+/// A way to copy memory.
+struct MemoryCopy {
+    kind: LimitKind,
+    /// The end of the sentence about it.
+    way: &'static str,
+    copy: Step<Copier>,
+}
+
+const COPIES: [MemoryCopy; 3] = [
+    MemoryCopy {
+        kind: LimitKind::MemoryCopy,
+        way: "",
+        copy: |copier| copier.time(copy_pieces),
+    },
+    MemoryCopy {
+        kind: LimitKind::MemoryCopyOneChunk,
+        way: ", from 65536 bytes of each",
+        copy: |copier| copier.time(copy_one_chunk),
+    },
+    MemoryCopy {
+        kind: LimitKind::MemoryCopyNonTemporal,
+        way: ", past the caches",
+        copy: |copier| copier.time(copy_past_caches),
+    },
 ];
+
+impl MemoryCopy {
+    fn is_missing(&self) -> bool {
+        self.kind == LimitKind::MemoryCopyNonTemporal && StreamingCopy::for_this_cpu().is_none()
+    }
+}
 
 /// All destinations are touched first. The best of several passes counts.
 fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
@@ -143,61 +203,69 @@ fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
     let each = to_usize(bytes / u64::from(threads)).max(1);
     let copied_bytes = each as u64 * u64::from(threads);
     let fastest = fastest(threads, each, time);
-    let limit = |(index, (kind, way, _))| {
-        let how = format!(
-            "best copy of {} by {threads} threads{way}",
-            Bytes(copied_bytes)
-        );
-        let (bytes_per_s, how) = match &fastest {
-            _ if is_missing(kind) => (None, streaming_copy::MISSING.to_owned()),
-            Err(why) => (None, why.clone()),
-            Ok(fastest) => (Some(rate(copied_bytes, fastest[index])), how),
-        };
-        Limit {
-            kind,
+    let mut limits = Vec::new();
+    for (index, copy) in COPIES.iter().enumerate() {
+        let mut limit = Limit {
+            kind: copy.kind,
             threads,
-            bytes_per_s,
-            description: how,
+            bytes_per_s: None,
+            description: streaming_copy::MISSING.to_owned(),
+        };
+        match &fastest {
+            _ if copy.is_missing() => {}
+            Err(why) => limit.description.clone_from(why),
+            Ok(fastest) => {
+                let size = Bytes(copied_bytes);
+                let way = copy.way;
+                limit.bytes_per_s = Some(rate(copied_bytes, fastest[index]));
+                limit.description = format!("best copy of {size} by {threads} threads{way}");
+            }
         }
-    };
-    COPIES.into_iter().enumerate().map(limit).collect()
+        limits.push(limit);
+    }
+    limits
 }
 
-fn is_missing(kind: LimitKind) -> bool {
-    kind == LimitKind::MemoryCopyNonTemporal && StreamingCopy::for_this_cpu().is_none()
-}
+/// The shortest time of each copy, from the first thread's start to the last one's end.
+type Fastest = [Duration; COPIES.len()];
 
-/// From the first thread's start to the last one's end.
-fn fastest(threads: u32, each: usize, time: Duration) -> Result<[Duration; COPIES.len()], String> {
+/// Each thread copies `each` bytes.
+fn fastest(threads: u32, each: usize, time: Duration) -> Result<Fastest, String> {
     let copiers: Option<Vec<Copier>> = (0..threads).map(|_| Copier::new(each)).collect();
     let copiers = Shared::new(copiers.ok_or("insufficient memory")?);
-    let passes = |threads: Threads<'_, Copier>| {
-        let mut fastest = [Duration::MAX; COPIES.len()];
-        let start = Instant::now();
-        for pass in 0..MOST_PASSES {
-            if pass >= 2 && start.elapsed() >= time {
-                break;
-            }
-            for ((kind, _, copy), fastest) in COPIES.into_iter().zip(&mut fastest) {
-                if is_missing(kind) {
-                    continue;
-                }
-                threads.together(copy)?;
-                let (mut began, mut ended) = (Instant::now(), start);
-                threads.in_turn(|copier| {
-                    began = began.min(copier.began);
-                    ended = ended.max(copier.ended);
-                    Ok(())
-                })?;
-                *fastest = (*fastest).min(ended - began);
-            }
-        }
-        Ok(fastest)
-    };
-    std::thread::scope(|scope| Threads::start(scope, &copiers).and_then(passes))
-        .map_err(CallError::reason)
+    std::thread::scope(|scope| {
+        let threads = Threads::start(scope, &copiers)?;
+        fastest_of_passes(&threads, time)
+    })
+    .map_err(CallError::reason)
 }
 
+fn fastest_of_passes(threads: &Threads<'_, Copier>, time: Duration) -> Result<Fastest> {
+    let mut fastest = [Duration::MAX; COPIES.len()];
+    let start = Instant::now();
+    for pass in 0..MAX_PASSES {
+        if pass >= 2 && start.elapsed() >= time {
+            break;
+        }
+        for (copy, fastest) in COPIES.iter().zip(&mut fastest) {
+            if copy.is_missing() {
+                continue;
+            }
+            threads.together(copy.copy)?;
+            let mut began = Instant::now();
+            let mut ended = start;
+            threads.in_turn(|copier| {
+                began = began.min(copier.began);
+                ended = ended.max(copier.ended);
+                Ok(())
+            })?;
+            *fastest = (*fastest).min(ended - began);
+        }
+    }
+    Ok(fastest)
+}
+
+/// A thread's memory, and when its last copy began and ended.
 struct Copier {
     from: AlignedBuffer,
     to: MmapMut,

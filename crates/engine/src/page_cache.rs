@@ -5,8 +5,8 @@ use std::os::fd::BorrowedFd;
 use crate::call::Result;
 use crate::methods::map::Map;
 
-/// Of at least these bytes. mincore(2) needs a mapping, so the answer is None where a filesystem cannot map files, as
-/// FUSE with direct I/O and sysfs: no method is worse for what nobody can observe.
+/// How many of at least these bytes are in the page cache. mincore(2) needs a mapping, so the answer is `None` where a
+/// filesystem cannot map files, as FUSE with direct I/O and sysfs: no method is worse for what nobody can observe.
 pub(crate) fn resident_bytes(
     file: BorrowedFd<'_>,
     offset: u64,

@@ -9,6 +9,7 @@ use writebench_model::protocol::SampleRequest;
 const GOLDEN_GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 const WORD_BYTES: usize = 8;
 
+/// Output `index` of the generator started at `seed`.
 #[inline]
 pub(crate) fn word(seed: u64, index: u64) -> u64 {
     let mut z = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(GOLDEN_GAMMA));
@@ -17,7 +18,7 @@ pub(crate) fn word(seed: u64, index: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Different for each case and round.
+/// A seed that differs for each case and round.
 pub(crate) fn sample_seed(request: &SampleRequest) -> u64 {
     let seed = word(request.data_seed, u64::from(request.round));
     request
@@ -27,6 +28,7 @@ pub(crate) fn sample_seed(request: &SampleRequest) -> u64 {
         .fold(seed, |seed, byte| word(seed, u64::from(byte)))
 }
 
+/// Fills `bytes` with the random data at an offset.
 pub(crate) fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
     let into_word = usize::try_from(offset % WORD_BYTES as u64).unwrap_or(0);
     let mut index = offset / WORD_BYTES as u64;
@@ -42,13 +44,14 @@ pub(crate) fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
     }
     let (words, last) = rest.as_chunks_mut::<WORD_BYTES>();
     let count = words.len() as u64;
-    for (place, bytes) in (0u64..).zip(words) {
-        *bytes = word(seed, index + place).to_le_bytes();
+    for (number, bytes) in (0u64..).zip(words) {
+        *bytes = word(seed, index + number).to_le_bytes();
     }
     let tail = last.len();
     last.copy_from_slice(&word(seed, index + count).to_le_bytes()[..tail]);
 }
 
+/// Fills `bytes` with the case's kind of data at an offset.
 pub(crate) fn fill_with(data: Data, seed: u64, offset: u64, bytes: &mut [u8]) {
     let zero_bytes = Data::BLOCK_BYTES * usize::from(data.zero_percent()) / 100;
     match data {
@@ -67,7 +70,8 @@ pub(crate) fn fill_with(data: Data, seed: u64, offset: u64, bytes: &mut [u8]) {
             .saturating_sub(into_block)
             .min(block.len());
         block[random_bytes..].fill(0);
-        (rest, into_block) = (others, 0);
+        rest = others;
+        into_block = 0;
     }
 }
 

@@ -1,6 +1,8 @@
+//! The user's program, which writes a file instead of a method.
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -13,13 +15,14 @@ use crate::call::{CallError, Result};
 use crate::file::Target;
 use crate::guard::{Ended, PHASES_FD, run_guarded};
 
-/// The written file.
+/// The word in a command that stands for the path of the written file.
 pub const FILE: &str = "{file}";
-/// A file with the data, in the page cache.
+/// The word in a command that stands for the path of a file with the data, which is in the page cache.
 pub const SOURCE: &str = "{source}";
 
-const MOST_WORDS_BYTES: usize = 400;
+const MAX_WORDS_BYTES: usize = 400;
 
+/// A program's file and source.
 pub(crate) struct Program<'p> {
     pub target: Target<'p>,
     pub name: &'p str,
@@ -27,6 +30,7 @@ pub(crate) struct Program<'p> {
 }
 
 impl Program<'_> {
+    /// Whether the command names the source, so that the content of the program's file is known.
     pub(crate) fn is_given_its_data(words: &[String]) -> bool {
         words.iter().any(|word| word.contains(SOURCE))
     }
@@ -71,27 +75,26 @@ impl Program<'_> {
             .first()
             .map(|word| word.to_string_lossy().into_owned())
             .unwrap_or_default();
-        let [reported, mut words] = [memory_file("phases")?, memory_file("errors")?];
-        let errors = words
+        let reported = memory_file("phases")?;
+        let mut errors = memory_file("errors")?;
+        let inherited_errors = errors
             .try_clone()
             .map_err(|error| CallError::from_io("dup", &error))?;
-        let ended = run_guarded(&line, reported.as_fd(), errors.into());
-        let cannot = |error: io::Error| format!("{program}: {}", Failure::io_message(&error));
-        let ended = ended.map_err(|error| CallError::other("exec", cannot(error)))?;
+        let ended =
+            run_guarded(&line, reported.as_fd(), inherited_errors.into()).map_err(|error| {
+                let why = Failure::io_message(&error);
+                CallError::other("exec", format!("{program}: {why}"))
+            })?;
         let status = ExitStatus::from_raw(ended.status);
-        if !status.success() {
-            let said = last_words(&read_text(&mut words));
-            let said = if said.is_empty() {
-                said
-            } else {
-                format!(": {said}")
-            };
-            return Err(CallError::other(
-                role,
-                format!("{program} ended with {status}{said}"),
-            ));
+        if status.success() {
+            return Ok((program, ended, reported));
         }
-        Ok((program, ended, reported))
+        let mut message = format!("{program} ended with {status}");
+        let said = last_words(&read_text(&mut errors));
+        if !said.is_empty() {
+            message += &format!(": {said}");
+        }
+        Err(CallError::other(role, message))
     }
 
     fn line(&self, words: &[String]) -> Result<Vec<OsString>> {
@@ -111,19 +114,20 @@ impl Program<'_> {
     }
 }
 
-/// Paths need not be text.
+/// A word of the command with the paths in it, which need not be text.
 fn filled(word: &str, file: &Path, source: &Path) -> OsString {
-    let with_source = |piece: &str| {
-        piece
-            .split(SOURCE)
-            .map(OsStr::new)
-            .collect::<Vec<_>>()
-            .join(source.as_os_str())
-    };
     word.split(FILE)
-        .map(with_source)
+        .map(|piece| with_source(piece, source))
         .collect::<Vec<_>>()
         .join(file.as_os_str())
+}
+
+fn with_source(piece: &str, source: &Path) -> OsString {
+    piece
+        .split(SOURCE)
+        .map(OsStr::new)
+        .collect::<Vec<_>>()
+        .join(source.as_os_str())
 }
 
 fn path_to(file: BorrowedFd<'_>) -> Result<PathBuf> {
@@ -131,7 +135,7 @@ fn path_to(file: BorrowedFd<'_>) -> Result<PathBuf> {
     std::fs::read_link(link).map_err(|error| CallError::from_io("readlink", &error))
 }
 
-/// Takes any output without a reader.
+/// A file in memory, which takes any output without a reader.
 fn memory_file(name: &str) -> Result<File> {
     let file: OwnedFd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)
         .map_err(|errno| CallError::new("memfd_create", errno))?;
@@ -146,7 +150,7 @@ fn read_text(file: &mut File) -> String {
 
 fn last_words(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let from = line.len().saturating_sub(MOST_WORDS_BYTES);
+    let from = line.len().saturating_sub(MAX_WORDS_BYTES);
     let from = (from..=line.len())
         .find(|&at| line.is_char_boundary(at))
         .unwrap_or(line.len());
@@ -162,14 +166,16 @@ fn phases(reported: &str, elapsed_ns: u64) -> Result<PhasesNs, String> {
         return Ok(phases);
     }
     while let Some(name) = words.next() {
-        let time = words.next().and_then(|text| text.parse::<u64>().ok());
-        let time =
-            time.ok_or_else(|| format!("'{name}' is not followed by a number of nanoseconds"))?;
-        let phase = Phase::from_name(name).and_then(|phase| phases.get_mut(phase));
-        let phase = phase.ok_or_else(|| {
-            format!("'{name}' is not a phase: use open, prepare, write, sync or close")
-        })?;
-        *phase = phase.saturating_add(time);
+        let time_ns = words
+            .next()
+            .and_then(|text| text.parse::<u64>().ok())
+            .ok_or_else(|| format!("'{name}' is not followed by a number of nanoseconds"))?;
+        let total_ns = Phase::from_name(name)
+            .and_then(|phase| phases.get_mut(phase))
+            .ok_or_else(|| {
+                format!("'{name}' is not a phase: use open, prepare, write, sync or close")
+            })?;
+        *total_ns = total_ns.saturating_add(time_ns);
     }
     let total = phases.total();
     if total > elapsed_ns {
@@ -229,8 +235,8 @@ mod tests {
 
     #[test]
     fn last_words_end_at_a_character() {
-        let long = "ä".repeat(MOST_WORDS_BYTES);
-        assert!(last_words(&long).len() <= MOST_WORDS_BYTES);
+        let long = "ä".repeat(MAX_WORDS_BYTES);
+        assert!(last_words(&long).len() <= MAX_WORDS_BYTES);
         assert_eq!(last_words("a\n b\n"), "a b");
     }
 }

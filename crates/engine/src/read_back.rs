@@ -1,4 +1,4 @@
-//! The content is compared after the clock.
+//! The comparison of the files' content with what should be there, after the clock.
 
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,7 +10,7 @@ use writebench_model::{Cache, Durability, Extent, ReadBack, ReadFrom};
 use crate::call::Result;
 use crate::file::{self, COPIED};
 use crate::region::Region;
-use crate::verify::{Written, wrong};
+use crate::verify::{WrittenFiles, wrong};
 use crate::{page_cache, pattern, source};
 
 const PAGE_BYTES: u64 = 4096;
@@ -24,9 +24,10 @@ const STRIPE_BLOCKS: u64 = 16;
 const LEAST_SELECTED_BYTES: u64 = 1 << 20;
 const WHOLE_STEP_BYTES: usize = 1 << 20;
 
-/// Durable data is read from the device if the kernel releases its pages.
+/// Compares the content of the files, or a part of it. Durable data is read from the device if the kernel releases its
+/// pages.
 pub(crate) fn read_back(
-    written: &Written<'_, '_>,
+    written: &WrittenFiles<'_, '_>,
     request: &SampleRequest,
     extent: Extent,
 ) -> Result<ReadBack> {
@@ -34,11 +35,8 @@ pub(crate) fn read_back(
         Extent::Whole => None,
         Extent::Part => {
             let bytes = written.handed_over_bytes.iter().sum();
-            BlockSelection::new(
-                bytes,
-                pattern::sample_seed(request),
-                block_bytes(written, bytes),
-            )
+            let seed = pattern::sample_seed(request);
+            BlockSelection::new(bytes, seed, block_bytes(written, bytes))
         }
     };
     let mut reader = Reader {
@@ -49,37 +47,34 @@ pub(crate) fn read_back(
         compared_bytes: 0,
     };
     let mut origins = Vec::new();
-    for (region, &bytes) in written
-        .regions
-        .iter()
-        .zip(&written.handed_over_bytes)
-        .filter(|(_, bytes)| **bytes > 0)
-    {
-        let name = region.name(written.names);
-        let compared = reader.compare_region(region, bytes, selection);
-        origins.push(compared.map_err(|error| error.with_path(name))?);
+    for (region, &bytes) in written.regions.iter().zip(&written.handed_over_bytes) {
+        if bytes > 0 {
+            let origin = reader
+                .compare_region(region, bytes, selection)
+                .map_err(|error| error.with_path(region.name(written.names)))?;
+            origins.push(origin);
+        }
     }
-    let from = least_certain(&origins);
-    let extent = if selection.is_some() {
-        Extent::Part
-    } else {
-        Extent::Whole
-    };
     Ok(ReadBack {
-        extent,
+        extent: if selection.is_some() {
+            Extent::Part
+        } else {
+            Extent::Whole
+        },
         bytes: reader.compared_bytes,
-        from,
+        from: least_certain(&origins),
     })
 }
 
+/// Where all data was certainly read from: it is unknown if one origin is, and only the device if all are.
 pub(crate) fn least_certain(origins: &[Option<ReadFrom>]) -> Option<ReadFrom> {
-    let from = [None, Some(ReadFrom::PageCache), Some(ReadFrom::Device)];
-    from.into_iter()
+    [None, Some(ReadFrom::PageCache), Some(ReadFrom::Device)]
+        .into_iter()
         .find(|from| origins.contains(from))
         .flatten()
 }
 
-fn block_bytes(written: &Written<'_, '_>, bytes: u64) -> u64 {
+fn block_bytes(written: &WrittenFiles<'_, '_>, bytes: u64) -> u64 {
     let is_durable = written.case.contract().durability == Durability::Durable;
     let is_on_device = is_durable || written.case.axes().cache == Cache::Direct;
     if is_on_device {
@@ -96,6 +91,7 @@ fn device_block_bytes(bytes: u64) -> u64 {
         .clamp(PAGE_BYTES, MOST_BLOCK_BYTES)
 }
 
+/// The blocks to be compared.
 #[derive(Clone, Copy)]
 struct BlockSelection {
     block_bytes: u64,
@@ -104,7 +100,7 @@ struct BlockSelection {
 }
 
 impl BlockSelection {
-    /// None for every block.
+    /// `None` means every block.
     fn new(bytes: u64, seed: u64, block_bytes: u64) -> Option<Self> {
         let stripe_blocks = (bytes / LEAST_SELECTED_BYTES).min(STRIPE_BLOCKS);
         (stripe_blocks > 1).then_some(Self {
@@ -117,7 +113,8 @@ impl BlockSelection {
     /// The first block, the last one and a random one of each stripe, cut to the range.
     fn ranges(self, begin: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
         let block_bytes = self.block_bytes;
-        let (first, last) = (begin / block_bytes, (end - 1) / block_bytes);
+        let first = begin / block_bytes;
+        let last = (end - 1) / block_bytes;
         let stripes = first / self.stripe_blocks..=last / self.stripe_blocks;
         let blocks = stripes.flat_map(move |stripe| {
             let low = first.max(stripe * self.stripe_blocks);
@@ -143,7 +140,7 @@ fn steps(begin: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
 }
 
 struct Reader<'r, 'w, 'a> {
-    written: &'r Written<'w, 'a>,
+    written: &'r WrittenFiles<'w, 'a>,
     data_seed: u64,
     found: Vec<u8>,
     expected: Vec<u8>,
@@ -151,7 +148,7 @@ struct Reader<'r, 'w, 'a> {
 }
 
 impl Reader<'_, '_, '_> {
-    /// Returns the place that the data was read from.
+    /// Returns where the data was read from.
     fn compare_region(
         &mut self,
         region: &Region<'_>,
@@ -181,7 +178,7 @@ impl Reader<'_, '_, '_> {
             None => steps(begin, end).collect(),
             Some(selection) => {
                 for file in [Some(&file), original.as_ref()].into_iter().flatten() {
-                    // Avoids reading data that is not compared.
+                    // Read-ahead would read data that is not compared.
                     let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
                 }
                 let seed = pattern::word(selection.seed, region.index as u64);
@@ -190,17 +187,14 @@ impl Reader<'_, '_, '_> {
                     .collect()
             }
         };
+        let reads_ahead = selection.is_some() && from != Some(ReadFrom::PageCache);
         for batch in ranges.chunks(BATCH_BLOCKS) {
             let pieces: Vec<Region<'_>> = batch
                 .iter()
                 .flat_map(|(from, to)| region.contiguous(from - begin, to - from))
                 .collect();
-            if selection.is_some() && from != Some(ReadFrom::PageCache) {
-                for piece in &pieces {
-                    // The later read waits and reports errors.
-                    let length = NonZeroU64::new(piece.range.length);
-                    let _ = rustix::fs::fadvise(&file, piece.file_offset, length, Advice::WillNeed);
-                }
+            if reads_ahead {
+                begin_to_read(&file, &pieces);
             }
             for piece in &pieces {
                 let before = piece.rank_offset - region.rank_offset;
@@ -217,42 +211,50 @@ impl Reader<'_, '_, '_> {
         file: &OwnedFd,
         original: Option<&OwnedFd>,
     ) -> Result<()> {
-        let (length, begin, at) = (piece.range.length, piece.file_offset, piece.range.offset);
-        let bytes = usize::try_from(length).unwrap_or(0);
-        let (found, expected) = (&mut self.found[..bytes], &mut self.expected[..bytes]);
-        file::read_exact("verify", file.as_fd(), found, begin)?;
+        let length = usize::try_from(piece.range.length).unwrap_or(0);
+        let offset = piece.range.offset;
+        let found = &mut self.found[..length];
+        let expected = &mut self.expected[..length];
+        file::read_exact("verify", file.as_fd(), found, piece.file_offset)?;
         match original {
             Some(original) => {
-                file::read_exact("verify", original.as_fd(), expected, at)
+                file::read_exact("verify", original.as_fd(), expected, offset)
                     .map_err(|error| error.with_path(COPIED))?;
             }
-            None => source::expected(self.written.case, self.data_seed, at, before, expected),
+            None => source::expected(self.written.case, self.data_seed, offset, before, expected),
         }
         if found != expected {
-            let pairs = found.iter().zip(expected.iter());
-            let at = pairs
+            let same_bytes = found
+                .iter()
+                .zip(expected.iter())
                 .take_while(|(found, expected)| found == expected)
                 .count();
             let error = wrong("the content differs from the written data".to_owned());
-            return Err(error.at(begin + at as u64));
+            return Err(error.at(piece.file_offset + same_bytes as u64));
         }
-        self.compared_bytes += length;
+        self.compared_bytes += piece.range.length;
         Ok(())
     }
 }
 
 const BATCH_BLOCKS: usize = 1024;
 
-/// One cached page is enough to doubt the device. None if it is unknown.
+/// Lets the kernel read all pieces at once. The later read waits and reports errors.
+fn begin_to_read(file: &OwnedFd, pieces: &[Region<'_>]) {
+    for piece in pieces {
+        let length = NonZeroU64::new(piece.range.length);
+        let _ = rustix::fs::fadvise(file, piece.file_offset, length, Advice::WillNeed);
+    }
+}
+
+/// Where these bytes will be read from, or `None` if that is unknown. One cached page is enough to doubt the device.
 fn find_origin(file: &OwnedFd, begin: u64, bytes: u64) -> Option<ReadFrom> {
     const INSPECTED_BYTES: usize = 16 << 20;
     for at in (0..bytes).step_by(INSPECTED_BYTES) {
         let length = (INSPECTED_BYTES as u64).min(bytes - at);
-        if page_cache::resident_bytes(file.as_fd(), begin + at, length)
-            .ok()
-            .flatten()?
-            > 0
-        {
+        let resident_bytes =
+            page_cache::resident_bytes(file.as_fd(), begin + at, length).ok()??;
+        if resident_bytes > 0 {
             return Some(ReadFrom::PageCache);
         }
     }

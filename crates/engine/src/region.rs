@@ -4,17 +4,19 @@ use std::os::fd::BorrowedFd;
 
 use writebench_model::{Axes, Case, Files, Range, Source, Stride};
 
+/// The part of the data that one thread writes.
 #[derive(Clone, Copy)]
 pub(crate) struct Region<'a> {
     pub axes: &'a Axes,
-    /// The number in its rank, from 0.
+    /// The number of the thread in its rank, from 0.
     pub index: usize,
-    /// The place in the data of all ranks.
+    /// Where the region is in the data of all ranks.
     pub range: Range,
-    /// The offset in the data of its rank.
+    /// Where the region begins in the data of its rank.
     pub rank_offset: u64,
+    /// Where the region begins in its file.
     pub file_offset: u64,
-    /// Present unless the region is contiguous.
+    /// The distance of the region's blocks. A contiguous region has none.
     stride: Option<Stride>,
     pub file_length: u64,
     /// The longest region of all ranks.
@@ -28,7 +30,7 @@ impl<'a> Region<'a> {
         &names[self.index.min(names.len() - 1)]
     }
 
-    /// The region's own range, or the one chunk.
+    /// The data in memory: that of the region's own range, or the one chunk.
     pub(crate) fn memory(&self) -> &'a [u8] {
         match self.axes.source {
             Source::File => {
@@ -42,8 +44,8 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// Pieces of `bytes`, or of one larger chunk, each with its end in the region. Work between two pieces does
-    /// not slow the loop over chunks.
+    /// Cuts the region into pieces of `bytes`, or of one larger chunk, each with its end in the region. Work between
+    /// two pieces does not slow the loop over chunks.
     pub(crate) fn pieces(&self, bytes: u64) -> impl Iterator<Item = (u64, Self)> + use<'a> {
         let region = *self;
         let chunk = region.axes.chunk_size_bytes.max(1);
@@ -84,48 +86,50 @@ impl<'a> Region<'a> {
         }
     }
 
-    /// With the place of its file among the checked ones.
+    /// The same region, with the number of its file among the checked ones.
     pub(crate) fn numbered(&self, index: usize) -> Self {
         Self { index, ..*self }
     }
 
-    /// The bytes from `at` to the end of its window, to which `reached` moves. Windows begin at multiples of
-    /// their size, because a short call may end anywhere.
+    /// The bytes from `at` to the end of its window if they are not prepared, which moves `prepared` to that end.
+    /// Windows begin at multiples of their size, because a short call may end anywhere.
     #[inline(always)]
     pub(crate) fn next_window(
         &self,
         at: u64,
         window_bytes: impl FnOnce() -> u64,
-        reached: &mut u64,
+        prepared: &mut u64,
     ) -> Option<u64> {
-        if at < *reached {
+        if at < *prepared {
             return None;
         }
         let window_bytes = window_bytes();
-        *reached = (at / window_bytes)
+        *prepared = (at / window_bytes)
             .saturating_add(1)
             .saturating_mul(window_bytes)
             .min(self.range.length);
-        Some(*reached - at)
+        Some(*prepared - at)
     }
 
     pub(crate) fn is_contiguous(&self) -> bool {
         self.stride.is_none()
     }
 
-    /// In the file, from the region's first byte to the end of so many.
+    /// The length in the file from the region's first byte to the end of so many.
     pub(crate) fn span_bytes(&self, bytes: u64) -> u64 {
         self.stride
             .filter(|_| bytes > 0)
             .map_or(bytes, |stride| stride.distance(bytes - 1) + 1)
     }
 
+    /// The contiguous pieces of a part of the region.
     pub(crate) fn contiguous(
         &self,
         from: u64,
         length: u64,
     ) -> impl Iterator<Item = Self> + use<'a> {
-        let (region, end) = (*self, from + length);
+        let region = *self;
+        let end = from + length;
         let block = region.stride.map_or(u64::MAX, |stride| stride.block_bytes);
         let mut at = from;
         std::iter::from_fn(move || {
@@ -136,7 +140,8 @@ impl<'a> Region<'a> {
         })
     }
 
-    /// Inlined, so no other code runs between a method's system calls.
+    /// Calls `hand_over` with each chunk and its offset in the file. The loop is inlined, so that no other code runs
+    /// between a method's system calls.
     #[inline(always)]
     pub(crate) fn try_each_chunk<E>(
         &self,
@@ -159,7 +164,7 @@ impl<'a> Region<'a> {
         if self.axes.source == Source::File {
             let own = self.memory();
             for chunk in own.chunks(chunk_size) {
-                // Computed, so a method that ignores the position keeps no counter across its call.
+                // The offset is computed, so that a method that ignores it keeps no counter across its call.
                 let done = chunk.as_ptr().addr() - own.as_ptr().addr();
                 hand_over(chunk, offset + done as u64)?;
             }
@@ -175,18 +180,20 @@ impl<'a> Region<'a> {
     }
 }
 
-/// Saturates.
+/// Converts a number of bytes. One that does not fit becomes the largest.
 pub(crate) fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
+/// Splits the data of a rank into one region per thread.
 pub(crate) fn split<'a>(
     case: &'a Case,
     rank: u32,
     source: &'a [u8],
     copy_from: Option<BorrowedFd<'a>>,
 ) -> Vec<Region<'a>> {
-    let (axes, stride) = (case.axes(), case.stride());
+    let axes = case.axes();
+    let stride = case.stride();
     let threads = axes.threads as usize;
     let all = case.ranges();
     let longest_bytes = all.iter().map(|range| range.length).max().unwrap_or(0);

@@ -1,14 +1,14 @@
 //! The order of the phases, and the only clock.
 
 use std::collections::HashMap;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::UsageWho;
 use writebench_model::protocol::{RankRole, RankSample, SampleRequest};
 use writebench_model::{
-    Axes, Cache, Checksums, Descriptor, Durability, Failure, Files, MapSharing, Outcome, Phase,
-    PhasesNs, Prepare, ProgramCommands, Sample, SyncCall, SyncFiles, nanoseconds,
+    Axes, Cache, Checksums, Descriptor, Durability, Extent, Failure, Files, MapSharing, Outcome,
+    Phase, PhasesNs, Prepare, ProgramCommands, ReadBack, Sample, SyncCall, SyncFiles, nanoseconds,
 };
 
 use crate::barrier::{RankBarrier, Ranks};
@@ -18,34 +18,37 @@ use crate::file::{COPIED, Target};
 use crate::file_tree::SetDirectory;
 use crate::machine::Usage;
 use crate::program::Program;
-use crate::records::Records;
 use crate::region::{self, Region};
 use crate::source::SourceBuffer;
 use crate::thread_state::{self, ThreadState};
 use crate::threads::{Shared, Threads};
 use crate::timeline::{self, ProgressCurve};
-use crate::verify::Written;
+use crate::verify::WrittenFiles;
 use crate::verify_set::verify_set;
 use crate::warm_memory::WarmMemory;
 use crate::watch::Watcher;
+use crate::write_loop::WriteLoop;
 use crate::{direct_path, dirty_pages, file, file_tree, read_back, settle};
 
-/// Or the reason why it is unknown. This crate does not know the control groups.
+/// Returns the bytes of available memory, or the reason why they are unknown. The caller supplies it, because this
+/// crate does not know the control groups.
 pub type AvailableMemory = fn() -> Result<u64, String>;
 
+/// Takes samples. It keeps what later samples can use again: the data in memory, the sources of copies, and warm
+/// memory.
 pub struct Engine<'p> {
     progress: &'p dyn Fn(Phase),
     source: SourceBuffer,
     copy_sources: CopySources,
     memory: WarmMemory,
     available_memory: AvailableMemory,
-    // Each is tried once.
+    // Whether direct I/O uses the page cache is tried once for each target and kind of file.
     uses_page_cache: HashMap<(usize, (Prepare, Checksums)), bool>,
 }
 
 impl<'p> Engine<'p> {
-    /// Without `copy_from` the engine makes its own source in the target. `progress` is called before each
-    /// phase, outside the clock.
+    /// `copy_from` is the source of copies. Without it the engine makes its own source in the target. `progress` is
+    /// called before each phase, outside the clock.
     #[must_use]
     pub fn new(
         copy_from: Option<OwnedFd>,
@@ -62,14 +65,15 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// In the engine's own directory, or on a device. No file of the sample remains, only a source for later
-    /// samples.
+    /// Takes a sample in the engine's own directory, or on a device. No file of the sample remains, only a source for
+    /// later samples.
     pub fn sample(&mut self, target: Target<'_>, request: &SampleRequest) -> Sample {
         self.rank_sample(target, request, RankRole::ALONE, None)
             .sample
     }
 
-    /// Each rank calls this with its own role, and waits for the other ranks between phases.
+    /// Takes a rank's part of a sample. Each rank calls this with its own role, and waits for the other ranks between
+    /// phases.
     pub fn rank_sample(
         &mut self,
         target: Target<'_>,
@@ -94,11 +98,13 @@ impl<'p> Engine<'p> {
                 result = result.and(Err(error.outcome(Phase::Clean, Some(name))));
             }
         }
-        // Written out now, so an error is certainly this sample's.
+        // After the write-out, an error is certainly this sample's.
         let written_out = settle::write_out(target, request.sync_all);
         let mut sample =
             result.unwrap_or_else(|outcome| Sample::without_figures(request.round, outcome));
-        if let (Err(error), true) = (written_out, sample.outcome.is_ok()) {
+        if let Err(error) = written_out
+            && sample.outcome.is_ok()
+        {
             note_lost_data(
                 &mut sample,
                 "its data was lost at write-back",
@@ -114,6 +120,7 @@ impl<'p> Engine<'p> {
     }
 }
 
+/// One sample of one rank.
 struct Run<'r> {
     target: Target<'r>,
     names: &'r [String],
@@ -122,7 +129,7 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// The first rank makes and removes shared files for all.
+    /// The files that this rank makes and removes. The first rank does so with shared files, for all.
     fn own_names(&self) -> &[String] {
         let is_shared = self.request.case.axes().files == Files::Shared;
         if is_shared && self.role.rank > 0 {
@@ -137,57 +144,108 @@ impl Run<'_> {
         engine: &mut Engine<'_>,
         ranks: &mut Ranks<'_>,
     ) -> Result<Sample, PhaseError> {
-        let (case, request, progress) = (&self.request.case, self.request, engine.progress);
-        let mut sample = Sample::without_figures(request.round, Outcome::Ok);
-        ranks.wait(in_phase(progress, Phase::Settle, || {
+        let mut sample = Sample::without_figures(self.request.round, Outcome::Ok);
+        ranks.wait(in_phase(engine.progress, Phase::Settle, || {
             self.settle(engine, &mut sample)
         }))?;
+        if self.request.case.method().is_program() {
+            self.run_program(engine, &mut sample)?;
+        } else {
+            self.run_method(engine, &mut sample, ranks)?;
+        }
+        Ok(sample)
+    }
+
+    /// Runs the user's program and checks its file.
+    fn run_program(&self, engine: &mut Engine<'_>, sample: &mut Sample) -> Result<(), PhaseError> {
+        let commands = self.request.program.clone().unwrap_or_default();
+        let program = Program {
+            target: self.target,
+            name: self.names.first().map(String::as_str).unwrap_or_default(),
+            source: engine
+                .copy_sources
+                .get(&self.request.case, self.request.target),
+        };
+        let context = ProgramContext {
+            progress: engine.progress,
+            memory: &mut engine.memory,
+            data: engine.source.bytes(),
+        };
+        let measured = self.measure_program(&program, &commands, context, sample);
+        // The cleanup also follows a failure, because the setup may need it.
+        let cleaned = in_phase(engine.progress, Phase::Clean, || {
+            program.run_beside("cleanup", &commands.cleanup)
+        });
+        measured.and(cleaned)
+    }
+
+    fn measure_program(
+        &self,
+        program: &Program<'_>,
+        commands: &ProgramCommands,
+        context: ProgramContext<'_>,
+        sample: &mut Sample,
+    ) -> Result<(), PhaseError> {
+        let case = &self.request.case;
+        let ProgramContext {
+            progress,
+            memory,
+            data,
+        } = context;
+        in_phase(progress, Phase::Settle, || {
+            program.run_beside("setup", &commands.setup)
+        })?;
+        let watcher = self.watch();
+        in_phase(progress, Phase::Write, || {
+            program.run(&commands.program, case, sample)
+        })?;
+        note_end(watcher, memory, sample);
+        // Nothing else may read or sync the file before this check.
+        in_phase(progress, Phase::Verify, || {
+            self.check_program_synced(program.name)
+        })?;
+        let regions = region::split(case, self.role.rank, data, program.source);
+        in_phase(progress, Phase::Verify, || {
+            self.verify(&regions, vec![sample.bytes], sample)
+        })
+    }
+
+    fn check_program_synced(&self, name: &str) -> Result<()> {
+        let Target::Directory(directory) = self.target else {
+            return Ok(());
+        };
+        let case = &self.request.case;
+        if case.contract().durability != Durability::Durable {
+            return Ok(());
+        }
+        dirty_pages::check(directory, name, case.axes().size_bytes)
+    }
+
+    /// Runs the engine's own method and checks its files.
+    fn run_method(
+        &self,
+        engine: &mut Engine<'_>,
+        sample: &mut Sample,
+        ranks: &mut Ranks<'_>,
+    ) -> Result<(), PhaseError> {
+        let request = self.request;
+        let case = &request.case;
+        let progress = engine.progress;
         let copy_from = engine.copy_sources.get(case, request.target);
         let regions = region::split(case, self.role.rank, engine.source.bytes(), copy_from);
-        if case.method().is_program() {
-            let commands = request.program.clone().unwrap_or_default();
-            let name = self.names.first().map(String::as_str).unwrap_or_default();
-            let program = Program {
-                target: self.target,
-                name,
-                source: copy_from,
-            };
-            let mut measured = || {
-                in_phase(progress, Phase::Settle, || {
-                    program.run_beside("setup", &commands.setup)
-                })?;
-                let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
-                in_phase(progress, Phase::Write, || {
-                    program.run(&commands.program, case, &mut sample)
-                })?;
-                note_end(watcher, &mut engine.memory, &mut sample);
-                in_phase(progress, Phase::Verify, || self.check_program_synced(name))?;
-                in_phase(progress, Phase::Verify, || {
-                    self.verify(&regions, vec![sample.bytes], &mut sample)
-                })
-            };
-            let measured = measured();
-            // Also after a failure, because the setup may need it.
-            let cleaned = in_phase(progress, Phase::Clean, || {
-                program.run_beside("cleanup", &commands.cleanup)
-            });
-            return measured.and(cleaned).map(|()| sample);
-        }
-        let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
+        let watcher = self.watch();
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let states = thread_state::thread_states(self.target, case, self.names, &regions, limit);
         // A rank that has waited long polls seldom: the second barrier begins the clock for all.
         ranks.wait(Ok(()))?;
-        let (records, curves, handed_over_bytes) =
-            self.timed_phases(states, progress, &mut sample, ranks)?;
-        note_end(watcher, &mut engine.memory, &mut sample);
-        sample.latency = records.latency().map(Box::new);
+        let written = self.timed_phases(states, progress, sample, ranks)?;
+        note_end(watcher, &mut engine.memory, sample);
+        sample.latency = written.latencies.latency().map(Box::new);
         let hand_overs = timeline::hand_overs(case, &regions);
-        let timeline = timeline::timeline(&curves, sample.phases_ns.write, hand_overs);
-        sample.timeline = timeline.map(Box::new);
-
+        sample.timeline =
+            timeline::timeline(&written.curves, sample.phases_ns.write, hand_overs).map(Box::new);
         let mut verified = in_phase(progress, Phase::Verify, || {
-            self.verify(&regions, handed_over_bytes, &mut sample)
+            self.verify(&regions, written.bytes, sample)
         });
         let checks_path = request.read_back.is_some()
             && case.axes().cache == Cache::Direct
@@ -196,47 +254,40 @@ impl Run<'_> {
             verified = in_phase(progress, Phase::Verify, || self.check_direct_path(engine));
         }
         // All ranks must read the files before their removal.
-        ranks.wait_at(verified, true)?;
-        Ok(sample)
+        ranks.wait_at(verified, true)
     }
 
-    /// Before anything else reads or syncs the file.
-    fn check_program_synced(&self, name: &str) -> Result<()> {
-        let (case, Target::Directory(directory)) = (&self.request.case, self.target) else {
-            return Ok(());
-        };
-        if case.contract().durability != Durability::Durable {
-            return Ok(());
-        }
-        dirty_pages::check(directory, name, case.axes().size_bytes)
+    fn watch(&self) -> Watcher<'_> {
+        Watcher::begin(
+            &self.request.cpu_stats,
+            self.request.device_number.as_deref(),
+        )
     }
 
     /// Filesystems that write through the page cache and drop the pages afterwards (btrfs for its checksums,
     /// ext2 and ext3 in a hole) can be detected only during the write. An unknown path is not a reason to doubt
     /// the sample.
     fn check_direct_path(&self, engine: &mut Engine<'_>) -> Result<()> {
-        let (Target::Directory(directory), 1..) =
-            (self.target, self.request.case.axes().size_bytes)
-        else {
+        let Target::Directory(directory) = self.target else {
             return Ok(());
         };
-        let &Axes {
-            prepare, checksums, ..
-        } = self.request.case.axes();
-        let file = (prepare, checksums);
-        let Engine {
-            uses_page_cache,
-            source,
-            ..
-        } = engine;
-        let find_out =
-            || direct_path::uses_page_cache(directory, self.request, file, source).unwrap_or(false);
-        if *uses_page_cache
-            .entry((self.request.target, file))
-            .or_insert_with(find_out)
-        {
+        let axes = self.request.case.axes();
+        if axes.size_bytes == 0 {
+            return Ok(());
+        }
+        let kind_of_file = (axes.prepare, axes.checksums);
+        let uses_page_cache = *engine
+            .uses_page_cache
+            .entry((self.request.target, kind_of_file))
+            .or_insert_with(|| {
+                let source = &mut engine.source;
+                direct_path::uses_page_cache(directory, self.request, kind_of_file, source)
+                    .unwrap_or(false)
+            });
+        if uses_page_cache {
             let message = format!(
-                "O_DIRECT was accepted, but with prepare={prepare} this filesystem uses the page cache"
+                "O_DIRECT was accepted, but with prepare={} this filesystem uses the page cache",
+                axes.prepare
             );
             return Err(CallError::unsupported(
                 Failure::DIRECT_IN_PAGE_CACHE,
@@ -246,8 +297,10 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Brings the target and the memory into the state in which the case begins.
     fn settle(&self, engine: &mut Engine<'_>, sample: &mut Sample) -> Result<()> {
-        let (case, request) = (&self.request.case, self.request);
+        let request = self.request;
+        let case = &request.case;
         // A leftover file has already failed its own sample.
         for name in self.own_names() {
             file::remove(self.target, name)?;
@@ -262,52 +315,11 @@ impl Run<'_> {
                 .source
                 .make(case, self.role.rank, request.data_seed)?;
         }
-        if case.method().writes_set() {
-            self.make_set()?;
-        } else if let (Target::Directory(directory), true) =
-            (self.target, case.axes().prepare.needs_old_content())
-        {
-            for (name, region) in
-                self.own_names()
-                    .iter()
-                    .zip(region::split(case, self.role.rank, &[], None))
-            {
-                settle::old_content(
-                    directory,
-                    name,
-                    region.file_length,
-                    request.data_seed,
-                    case.axes().checksums,
-                )?;
-            }
-        }
-        let start = Instant::now();
-        match settle::quiet(
-            self.target,
-            request.sync_all,
-            Duration::from_nanos(request.settle_limit_ns),
-        ) {
-            Ok(doubt) => sample.disturbed = doubt,
-            Err(error) => note_lost_data(sample, "before it", error, Phase::Settle),
-        }
-        if case.axes().prepare.needs_old_content() {
-            self.drop_old_content()?;
-        }
-        sample.settle_ns = nanoseconds(start.elapsed());
+        self.make_old_files()?;
+        self.wait_until_quiet(sample)?;
         engine.source.touch();
         if request.warm {
-            let mut warm_bytes =
-                settle::page_cache_bytes(self.target, case) / u64::from(case.axes().ranks);
-            if case.method().is_program() {
-                // A program may take as much memory for its data, before the file's pages are taken.
-                warm_bytes = warm_bytes.saturating_mul(2);
-            }
-            // At most half of the available memory, so no other data is evicted. The present source is not counted
-            // as available.
-            let available = (engine.available_memory)()
-                .map_err(|why| CallError::other("available memory", why))?;
-            let most_bytes = available / 2 / u64::from(self.role.ranks_beside.max(1));
-            sample.probe_ns[0] = engine.memory.prepare(warm_bytes, most_bytes);
+            self.warm_memory(engine, sample)?;
         }
         if let Some(source) = engine.copy_sources.get(case, request.target) {
             let doubt =
@@ -317,10 +329,67 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The content of one file was dropped when it was made: see [`settle::old_content`].
+    /// Makes the files that the case finds: the directory of a set, and old content to be overwritten.
+    fn make_old_files(&self) -> Result<()> {
+        let case = &self.request.case;
+        if case.method().writes_set() {
+            return self.make_set();
+        }
+        let Target::Directory(directory) = self.target else {
+            return Ok(());
+        };
+        if !case.axes().prepare.needs_old_content() {
+            return Ok(());
+        }
+        let regions = region::split(case, self.role.rank, &[], None);
+        for (name, region) in self.own_names().iter().zip(regions) {
+            settle::old_content(
+                directory,
+                name,
+                region.file_length,
+                self.request.data_seed,
+                case.axes().checksums,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn wait_until_quiet(&self, sample: &mut Sample) -> Result<()> {
+        let start = Instant::now();
+        let limit = Duration::from_nanos(self.request.settle_limit_ns);
+        match settle::quiet(self.target, self.request.sync_all, limit) {
+            Ok(doubt) => sample.disturbed = doubt,
+            Err(error) => note_lost_data(sample, "before it", error, Phase::Settle),
+        }
+        if self.request.case.axes().prepare.needs_old_content() {
+            self.drop_old_content()?;
+        }
+        sample.settle_ns = nanoseconds(start.elapsed());
+        Ok(())
+    }
+
+    /// Warms at most half of the available memory, so that no other data is evicted. The present source is not counted
+    /// as available.
+    fn warm_memory(&self, engine: &mut Engine<'_>, sample: &mut Sample) -> Result<()> {
+        let case = &self.request.case;
+        let mut warm_bytes =
+            settle::page_cache_bytes(self.target, case) / u64::from(case.axes().ranks);
+        if case.method().is_program() {
+            // A program may take as much memory for its data, before the file's pages are taken.
+            warm_bytes = warm_bytes.saturating_mul(2);
+        }
+        let available_bytes =
+            (engine.available_memory)().map_err(|why| CallError::other("available memory", why))?;
+        let most_bytes = available_bytes / 2 / u64::from(self.role.ranks_beside.max(1));
+        sample.probe_ns[0] = engine.memory.prepare(warm_bytes, most_bytes);
+        Ok(())
+    }
+
+    /// Drops old content from the page cache. That of a single file was dropped when the file was made: see
+    /// [`settle::old_content`].
     fn drop_old_content(&self) -> Result<()> {
         match self.target {
-            // Another sample's data is its old content.
+            // The old content of a device is another sample's data.
             Target::Device(device) => settle::drop_pages(device),
             Target::Directory(directory) if self.request.case.method().writes_set() => {
                 let Some(name) = self.own_names().first() else {
@@ -333,25 +402,25 @@ impl Run<'_> {
         }
     }
 
-    /// Of all ranks.
+    /// The directories of all ranks.
     fn set_directories(&self) -> Vec<SetDirectory<'_>> {
         let case = &self.request.case;
-        let regions = (0..case.axes().ranks).flat_map(|rank| region::split(case, rank, &[], None));
-        regions
+        (0..case.axes().ranks)
+            .flat_map(|rank| region::split(case, rank, &[], None))
             .flat_map(|region| file_tree::directories(&region))
             .collect()
     }
 
-    /// The first rank does it for all.
+    /// The first rank makes the set for all.
     fn make_set(&self) -> Result<()> {
-        let (case, Target::Directory(directory)) = (&self.request.case, self.target) else {
+        let Target::Directory(directory) = self.target else {
             return Ok(());
         };
         let Some(name) = self.own_names().first() else {
             return Ok(());
         };
         file_tree::make_set(directory, name)?;
-        if !case.axes().prepare.needs_old_content() {
+        if !self.request.case.axes().prepare.needs_old_content() {
             return Ok(());
         }
         let set = file_tree::open_directory(directory, name)?;
@@ -362,18 +431,21 @@ impl Run<'_> {
         )
     }
 
-    /// Returns the records of all threads together, then each thread's curve and bytes. All threads close their
-    /// files: otherwise the C library would flush an open stream at exit, into any file with the same number.
+    /// Takes all threads through the phases that are measured. All threads close their files, also after an error:
+    /// otherwise the C library would flush an open stream at exit, into any file with the same number.
     fn timed_phases(
         &self,
         states: Vec<ThreadState<'_>>,
         progress: &dyn Fn(Phase),
         sample: &mut Sample,
         ranks: &mut Ranks<'_>,
-    ) -> Result<(Records, Vec<ProgressCurve>, Vec<u64>), PhaseError> {
+    ) -> Result<WrittenByThreads, PhaseError> {
         let attaches = states.iter().any(ThreadState::attaches);
-        let mut records = Records::new(&self.request.case, 0, None);
-        let (mut curves, mut handed_over_bytes) = (Vec::new(), Vec::new());
+        let mut written = WrittenByThreads {
+            latencies: WriteLoop::new(&self.request.case, 0, None),
+            curves: Vec::new(),
+            bytes: Vec::new(),
+        };
         let states = Shared::new(states);
         std::thread::scope(|scope| {
             let threads = match Threads::start(scope, &states) {
@@ -386,8 +458,8 @@ impl Run<'_> {
                 progress,
                 ranks: &mut *ranks,
             };
-            let result = self.steps(&threads, attaches, clock);
-            // After the clock, but within the CPU time.
+            let result = self.timed_steps(&threads, attaches, clock);
+            // This work is after the clock, but within the CPU time.
             let finished = threads
                 .in_turn(ThreadState::finish)
                 .map_err(|error| (Phase::Close, error));
@@ -397,11 +469,8 @@ impl Run<'_> {
                 .write(sample);
             // The result is decided, and an error must not keep the next thread from closing.
             let _ = threads.in_turn(|state| {
-                let (bytes, write_ns) = (state.records.handed_over_bytes, sample.phases_ns.write);
-                handed_over_bytes.push(bytes);
-                records.merge(&state.records);
                 match &result {
-                    Ok(began) => curves.push(state.records.sampler.curve(*began, write_ns, bytes)),
+                    Ok(began) => written.add(state, *began, sample.phases_ns.write),
                     Err(_) => drop(state.close()),
                 }
                 Ok(())
@@ -409,55 +478,19 @@ impl Run<'_> {
             // A rank syncs right after its write, as programs do.
             ranks.wait(result)
         })?;
-        Ok((records, curves, handed_over_bytes))
+        Ok(written)
     }
 
     /// Returns the start of phase write.
-    fn steps(
+    fn timed_steps(
         &self,
         threads: &Threads<'_, ThreadState<'_>>,
         attaches: bool,
         mut clock: PhaseClock<'_, '_>,
     ) -> Result<Instant, PhaseError> {
         let axes = self.request.case.axes();
-        let by = |each: bool, step| {
-            if each {
-                threads.together(step)
-            } else {
-                threads.first(step)
-            }
-        };
         let own_files = axes.files == Files::PerThread;
-        let own_descriptors = axes.descriptor == Descriptor::PerThread;
-        let mut so_far = clock.time(Phase::Open, || {
-            if own_files {
-                return threads.together(ThreadState::open);
-            }
-            threads.first(ThreadState::open)?;
-            if own_descriptors {
-                return threads.together(ThreadState::open_own);
-            }
-            let mut first = None;
-            threads.in_turn(|state| {
-                // All threads use the first one's descriptor.
-                first = first.take().or_else(|| state.file.clone());
-                state.file.clone_from(&first);
-                Ok(())
-            })
-        });
-        // The first rank gives a shared file its length for all.
-        let prepares =
-            axes.prepare.has_step() && (axes.files != Files::Shared || self.role.rank == 0);
-        if prepares && so_far.is_ok() {
-            so_far = clock.time(Phase::Prepare, || by(own_files, ThreadState::prepare));
-        }
-        // The first rank makes a shared file's name durable for all.
-        let syncs_name =
-            self.request.case.makes_durable_name() && (own_files || !self.own_names().is_empty());
-        // As a log does, so each record is durable with its own sync.
-        if syncs_name && axes.sync.is_on_the_way() && so_far.is_ok() {
-            so_far = clock.time(Phase::Sync, || by(own_files, ThreadState::sync_directory));
-        }
+        let mut so_far = self.open_and_prepare(threads, &mut clock);
         if attaches {
             clock.ranks.wait(so_far)?;
             so_far = clock.time(Phase::Open, || threads.together(ThreadState::attach));
@@ -469,14 +502,18 @@ impl Run<'_> {
             let each = own_files
                 || self.request.case.method().writes_set()
                 || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
-            clock.time(Phase::Sync, || by(each, ThreadState::sync))?;
+            clock.time(Phase::Sync, || {
+                threads.together_or_first(each, ThreadState::sync)
+            })?;
         }
-        if syncs_name && axes.sync.is_at_end() {
-            clock.time(Phase::Sync, || by(own_files, ThreadState::sync_directory))?;
+        if self.syncs_name() && axes.sync.is_at_end() {
+            clock.time(Phase::Sync, || {
+                threads.together_or_first(own_files, ThreadState::sync_directory)
+            })?;
         }
-        let each = own_files || own_descriptors || attaches;
+        let own_descriptors = axes.descriptor == Descriptor::PerThread;
         clock.time(Phase::Close, || {
-            if each {
+            if own_files || own_descriptors || attaches {
                 threads.together(ThreadState::close)
             } else {
                 threads.in_turn(ThreadState::close)
@@ -485,62 +522,149 @@ impl Run<'_> {
         Ok(write_began)
     }
 
+    fn open_and_prepare(
+        &self,
+        threads: &Threads<'_, ThreadState<'_>>,
+        clock: &mut PhaseClock<'_, '_>,
+    ) -> Result<(), PhaseError> {
+        let axes = self.request.case.axes();
+        let own_files = axes.files == Files::PerThread;
+        clock.time(Phase::Open, || open_files(axes, threads))?;
+        // The first rank gives a shared file its length for all.
+        if axes.prepare.has_step() && (axes.files != Files::Shared || self.role.rank == 0) {
+            clock.time(Phase::Prepare, || {
+                threads.together_or_first(own_files, ThreadState::prepare)
+            })?;
+        }
+        // A log makes its name durable first, so each record is durable with its own sync.
+        if self.syncs_name() && axes.sync.is_on_the_way() {
+            clock.time(Phase::Sync, || {
+                threads.together_or_first(own_files, ThreadState::sync_directory)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The first rank makes a shared file's name durable for all.
+    fn syncs_name(&self) -> bool {
+        let own_files = self.request.case.axes().files == Files::PerThread;
+        self.request.case.makes_durable_name() && (own_files || !self.own_names().is_empty())
+    }
+
     fn verify(
         &self,
         regions: &[Region<'_>],
         handed_over_bytes: Vec<u64>,
         sample: &mut Sample,
     ) -> Result<()> {
-        let (case, request) = (&self.request.case, self.request);
-        let (target, names) = (self.target, self.names);
-        if let (Target::Directory(directory), true) = (target, case.method().writes_set()) {
+        let case = &self.request.case;
+        if case.method().writes_set()
+            && let Target::Directory(directory) = self.target
+        {
             sample.bytes = handed_over_bytes.iter().sum();
-            let set = file_tree::open_directory(directory, &names[0])?;
-            let is_of_another_rank = self.role.verifies != self.role.rank;
-            let verified = region::split(case, self.role.verifies, &[], None);
-            sample.read_back = verify_set(set.as_fd(), request, &verified, is_of_another_rank)?;
+            sample.read_back = self.verify_set(directory)?;
             return Ok(());
         }
-        let all = Written {
-            target,
-            names,
+        let files = WrittenFiles {
+            target: self.target,
+            names: self.names,
             case,
             regions,
             handed_over_bytes,
             is_of_another_rank: false,
         };
-        sample.bytes = all.check_sizes()?;
-        (sample.hole_bytes, sample.shares_blocks) = all.blocks_not_its_own()?;
-        all.check_page_cache()?;
-        all.check_zeros()?;
-        let is_given = |commands: &ProgramCommands| Program::is_given_its_data(&commands.program);
-        let is_known = request.program.as_ref().is_none_or(is_given);
-        let wanted = request
-            .read_back
-            .filter(|_| case.method().writes_data() && is_known);
-        let Some(extent) = wanted else { return Ok(()) };
-        let (names, regions);
-        let written = if self.role.verifies == self.role.rank {
-            all
-        } else {
-            // On several nodes, another node sent the data to the filesystem.
-            names = file::names(request, self.role.verifies);
-            regions = region::split(case, self.role.verifies, &[], None);
-            let handed_over_bytes = regions.iter().map(|region| region.range.length).collect();
-            Written {
-                names: &names,
-                regions: &regions,
-                handed_over_bytes,
-                is_of_another_rank: true,
-                ..all
-            }
-        };
-        sample.read_back = Some(read_back::read_back(&written, request, extent)?);
+        sample.bytes = files.check_sizes()?;
+        (sample.hole_bytes, sample.shares_blocks) = files.blocks_not_its_own()?;
+        files.check_page_cache()?;
+        files.check_zeros()?;
+        if let Some(extent) = self.request.read_back
+            && case.method().writes_data()
+            && self.knows_content()
+        {
+            sample.read_back = Some(self.read_back(files, extent)?);
+        }
         Ok(())
+    }
+
+    fn verify_set(&self, directory: BorrowedFd<'_>) -> Result<Option<ReadBack>> {
+        let set = file_tree::open_directory(directory, &self.names[0])?;
+        let is_of_another_rank = self.role.verifies != self.role.rank;
+        let regions = region::split(&self.request.case, self.role.verifies, &[], None);
+        verify_set(set.as_fd(), self.request, &regions, is_of_another_rank)
+    }
+
+    /// The content of a program's file is known if the program is given its data.
+    fn knows_content(&self) -> bool {
+        match &self.request.program {
+            Some(commands) => Program::is_given_its_data(&commands.program),
+            None => true,
+        }
+    }
+
+    /// Compares the content of the rank's own files, or of those of another rank. On several nodes, another node sent
+    /// that rank's data to the filesystem.
+    fn read_back(&self, own: WrittenFiles<'_, '_>, extent: Extent) -> Result<ReadBack> {
+        if self.role.verifies == self.role.rank {
+            return read_back::read_back(&own, self.request, extent);
+        }
+        let names = file::names(self.request, self.role.verifies);
+        let regions = region::split(&self.request.case, self.role.verifies, &[], None);
+        let others = WrittenFiles {
+            names: &names,
+            handed_over_bytes: regions.iter().map(|region| region.range.length).collect(),
+            regions: &regions,
+            is_of_another_rank: true,
+            ..own
+        };
+        read_back::read_back(&others, self.request, extent)
     }
 }
 
-/// The progress record is written between two phases, outside the clock.
+/// The parts of the engine that the run of a program uses beside its source.
+struct ProgramContext<'c> {
+    progress: &'c dyn Fn(Phase),
+    memory: &'c mut WarmMemory,
+    data: &'c [u8],
+}
+
+/// What the threads of a rank have written.
+struct WrittenByThreads {
+    /// The latencies of all threads together.
+    latencies: WriteLoop,
+    /// Each thread's progress.
+    curves: Vec<ProgressCurve>,
+    /// Each thread's bytes.
+    bytes: Vec<u64>,
+}
+
+impl WrittenByThreads {
+    fn add(&mut self, state: &ThreadState<'_>, write_began: Instant, write_ns: u64) {
+        let bytes = state.write_loop.handed_over_bytes;
+        let curve = state.write_loop.sampler.curve(write_began, write_ns, bytes);
+        self.curves.push(curve);
+        self.bytes.push(bytes);
+        self.latencies.merge_latencies(&state.write_loop);
+    }
+}
+
+fn open_files(axes: &Axes, threads: &Threads<'_, ThreadState<'_>>) -> Result<()> {
+    if axes.files == Files::PerThread {
+        return threads.together(ThreadState::open);
+    }
+    threads.first(ThreadState::open)?;
+    if axes.descriptor == Descriptor::PerThread {
+        return threads.together(ThreadState::open_own);
+    }
+    let mut first = None;
+    threads.in_turn(|state| {
+        // All threads use the first one's descriptor.
+        first = first.take().or_else(|| state.file.clone());
+        state.file.clone_from(&first);
+        Ok(())
+    })
+}
+
+/// Times the phases. The progress record is written between two phases, outside the clock.
 struct PhaseClock<'c, 'm> {
     phases: &'c mut PhasesNs,
     progress: &'c dyn Fn(Phase),
@@ -571,7 +695,7 @@ fn in_phase<T>(
     work().map_err(|error| (phase, error))
 }
 
-/// The kernel reports a failed write-back once.
+/// The kernel reports a failed write-back once, so the sample must carry the report.
 fn note_lost_data(sample: &mut Sample, what: &str, error: CallError, phase: Phase) {
     let failure = error.failure(phase, None);
     sample

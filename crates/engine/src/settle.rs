@@ -1,8 +1,10 @@
+//! The quiet state of the target before a sample, and the write-out after it.
+
 use std::os::fd::{AsFd, BorrowedFd};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use nix::sys::statfs::{Statfs, TMPFS_MAGIC, fstatfs};
+use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
 use rustix::fs::Advice;
 use writebench_model::{AllocateCall, Case, Checksums, Content, SyncCall};
 
@@ -11,9 +13,10 @@ use crate::file::{self, Target};
 use crate::machine::meminfo_bytes;
 use crate::sync;
 
-/// As an earlier program would have left it: written, synced and closed, with other bytes. All ways to overwrite it
-/// start from the same state: none of it is in the page cache, as with fio's `invalidate=1`. Otherwise `O_DIRECT` would
-/// drop its pages inside the clock, `RWF_DONTCACHE` would leave them, and other ways would write into them.
+/// Makes a file as an earlier program would have left it: written, synced and closed, with other bytes. All ways to
+/// overwrite it start from the same state: none of it is in the page cache, as with fio's `invalidate=1`. Otherwise
+/// `O_DIRECT` would drop its pages inside the clock, `RWF_DONTCACHE` would leave them, and other ways would write into
+/// them.
 pub(crate) fn old_content(
     directory: BorrowedFd<'_>,
     name: &str,
@@ -22,11 +25,13 @@ pub(crate) fn old_content(
     checksums: Checksums,
 ) -> Result<()> {
     let file = file::create_filled(directory, name, length, !seed, checksums)?;
-    let dropped = drop_pages(file.as_fd()).and_then(|()| file::close(file));
-    dropped.map_err(|error| error.with_path(name))
+    drop_pages(file.as_fd())
+        .and_then(|()| file::close(file))
+        .map_err(|error| error.with_path(name))
 }
 
-/// The advice drops no dirty pages, so they must be written out first. Memory filesystems keep all.
+/// Drops a file's pages from the page cache. The advice drops no dirty pages, so they must be written out first. Memory
+/// filesystems keep all.
 pub(crate) fn drop_pages(file: BorrowedFd<'_>) -> Result<()> {
     retry("posix_fadvise", || {
         rustix::fs::fadvise(file, 0, None, Advice::DontNeed)
@@ -50,7 +55,8 @@ pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Resu
     Ok(None)
 }
 
-/// A failed write-back is reported once per open file description, so its error must not be dropped.
+/// Writes out all dirty data of the target. A failed write-back is reported once per open file description, so its
+/// error must not be dropped.
 pub(crate) fn write_out(target: Target<'_>, sync_all: bool) -> Result<()> {
     let written_out = match target {
         Target::Directory(directory) => retry("syncfs", || rustix::fs::syncfs(directory)),
@@ -62,17 +68,17 @@ pub(crate) fn write_out(target: Target<'_>, sync_all: bool) -> Result<()> {
     written_out
 }
 
-/// At most the free space. A length or reserved blocks take none, with two exceptions: memory filesystems, and
-/// the C library's writes into each block without fallocate (posix_fallocate(3)).
+/// How much page cache a case fills, which is at most the free space. A length or reserved blocks take none, with two
+/// exceptions: memory filesystems, and the C library's writes into each block without fallocate
+/// (posix_fallocate(3)).
 pub(crate) fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
     let size_bytes = case.axes().size_bytes;
     match (case.contract().content, target) {
         (Content::Hole | Content::Nothing, _) | (Content::Reserved, Target::Device(_)) => 0,
         (Content::Reserved, Target::Directory(directory)) => {
-            let is_in_memory = |status: Statfs| status.filesystem_type() == TMPFS_MAGIC;
-            if case.axes().call != AllocateCall::PosixFallocate
-                && !fstatfs(directory).is_ok_and(is_in_memory)
-            {
+            let is_in_memory =
+                fstatfs(directory).is_ok_and(|status| status.filesystem_type() == TMPFS_MAGIC);
+            if case.axes().call != AllocateCall::PosixFallocate && !is_in_memory {
                 return 0;
             }
             // A filesystem without a limit has no blocks.

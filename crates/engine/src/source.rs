@@ -10,21 +10,21 @@ use crate::call::{Call, CallError, Result};
 use crate::region::to_usize;
 use crate::{pattern, region};
 
-/// Kept between samples while the next case needs the same.
+/// The memory is kept between samples while the next case needs the same content.
 #[derive(Default)]
 pub(crate) struct SourceBuffer {
-    // None at first, because an empty mapping cannot exist.
+    // At first there is none, because an empty mapping cannot exist.
     mapping: Option<MmapMut>,
     data_range: Range<usize>,
     content: Option<Content>,
 }
 
-/// It depends on the case if ranks have its blocks in turns.
 #[derive(PartialEq)]
 struct Content {
     data: Data,
     memory: DataMemory,
     seed: u64,
+    /// The case and the rank whose share of the data it is, if the rank's blocks are not all in one piece.
     share_of: Option<(String, u32)>,
 }
 
@@ -38,65 +38,40 @@ const MADVISE: Call = Call {
 };
 
 impl SourceBuffer {
+    /// Fills memory with the data that a rank writes, unless it is there already.
     pub(crate) fn make(&mut self, case: &Case, rank: u32, seed: u64) -> Result<()> {
-        let (data, memory) = (case.axes().data, case.axes().memory);
+        let axes = case.axes();
         let length = usize::try_from(case.source_bytes())
             .map_err(|_| CallError::other("source", "larger than the address space"))?;
-        let is_share = case.axes().source == Source::File
-            && (case.axes().ranks > 1 || case.stride().is_some());
-        let share_of = is_share.then(|| (case.to_string(), rank));
-        let content = Some(Content {
-            data,
-            memory,
+        let is_share = axes.source == Source::File && (axes.ranks > 1 || case.stride().is_some());
+        let content = Content {
+            data: axes.data,
+            memory: axes.memory,
             seed,
-            share_of,
-        });
-        if self.content == content && length <= self.bytes().len() {
+            share_of: is_share.then(|| (case.to_string(), rank)),
+        };
+        if self.content.as_ref() == Some(&content) && length <= self.bytes().len() {
             return Ok(());
         }
+        // The old memory is released before the new is taken.
         *self = Self::default();
         if length == 0 {
             return Ok(());
         }
-        let huge = to_usize(Case::HUGE_PAGE_BYTES);
-        let mut mapping = MmapMut::map_anon(length + huge).map_err(|error| {
-            CallError::other(
-                "source",
-                format!("{error}: try a smaller size or source=chunk"),
-            )
-        })?;
-        let border = mapping.as_ptr().align_offset(huge);
-        let start = match memory {
-            DataMemory::Any => border + MALLOC_BYTES,
-            DataMemory::PageAligned | DataMemory::HugePages => border,
-        };
-        let data_range = start..start + length;
-        if memory == DataMemory::HugePages {
-            mapping
-                .advise(Advice::HugePage)
-                .map_err(|error| CallError::from_io(MADVISE, &error))?;
-        }
+        let (mut mapping, data_range) = map_memory(axes.memory, length)?;
         let bytes = &mut mapping[data_range.clone()];
         if is_share {
-            let mut rest = &mut *bytes;
-            for region in region::split(case, rank, &[], None) {
-                for piece in region.contiguous(0, region.range.length) {
-                    let (own, others) =
-                        rest.split_at_mut(to_usize(piece.range.length).min(rest.len()));
-                    pattern::fill_with(data, seed, piece.range.offset, own);
-                    rest = others;
-                }
-            }
+            fill_share(case, rank, seed, bytes);
         } else {
-            pattern::fill_with(data, seed, 0, bytes);
+            pattern::fill_with(axes.data, seed, 0, bytes);
         }
-        if memory == DataMemory::HugePages {
+        if axes.memory == DataMemory::HugePages {
             check_huge_pages(bytes)?;
         }
         *self = Self {
             mapping: Some(mapping),
             data_range,
-            content,
+            content: Some(content),
         };
         Ok(())
     }
@@ -107,7 +82,7 @@ impl SourceBuffer {
             .map_or(&[], |mapping| &mapping[self.data_range.clone()])
     }
 
-    /// No page is then faulted in while the clock runs.
+    /// Reads each page, so that none is faulted in while the clock runs.
     pub(crate) fn touch(&self) {
         let sum = self
             .bytes()
@@ -115,6 +90,41 @@ impl SourceBuffer {
             .step_by(PAGE_BYTES)
             .fold(0u8, |sum, byte| sum.wrapping_add(*byte));
         std::hint::black_box(sum);
+    }
+}
+
+/// Maps memory, and returns it with the range of the data in it.
+fn map_memory(memory: DataMemory, length: usize) -> Result<(MmapMut, Range<usize>)> {
+    let huge = to_usize(Case::HUGE_PAGE_BYTES);
+    let mapping = MmapMut::map_anon(length + huge).map_err(|error| {
+        CallError::other(
+            "source",
+            format!("{error}: try a smaller size or source=chunk"),
+        )
+    })?;
+    let border = mapping.as_ptr().align_offset(huge);
+    let start = match memory {
+        DataMemory::Any => border + MALLOC_BYTES,
+        DataMemory::PageAligned | DataMemory::HugePages => border,
+    };
+    if memory == DataMemory::HugePages {
+        mapping
+            .advise(Advice::HugePage)
+            .map_err(|error| CallError::from_io(MADVISE, &error))?;
+    }
+    Ok((mapping, start..start + length))
+}
+
+/// Fills memory with the blocks that a rank writes, one after the other.
+fn fill_share(case: &Case, rank: u32, seed: u64, bytes: &mut [u8]) {
+    let mut rest = bytes;
+    for region in region::split(case, rank, &[], None) {
+        for piece in region.contiguous(0, region.range.length) {
+            let length = to_usize(piece.range.length).min(rest.len());
+            let (own, others) = rest.split_at_mut(length);
+            pattern::fill_with(case.axes().data, seed, piece.range.offset, own);
+            rest = others;
+        }
     }
 }
 
@@ -140,25 +150,27 @@ fn check_huge_pages(bytes: &[u8]) -> Result<()> {
 fn huge_bytes_at(maps: &str, address: u64) -> Option<u64> {
     let mut is_around = false;
     for line in maps.lines() {
-        let range = line
-            .split_once(' ')
-            .and_then(|(range, _)| range.split_once('-'));
-        let number = |text: &str| u64::from_str_radix(text, 16).ok();
-        if let Some((from, to)) = range.and_then(|(from, to)| Some((number(from)?, number(to)?))) {
-            is_around = (from..to).contains(&address);
+        if let Some(range) = address_range(line) {
+            is_around = range.contains(&address);
         } else if is_around && let Some(size) = line.strip_prefix("AnonHugePages:") {
-            return size
-                .split_whitespace()
-                .next()?
-                .parse::<u64>()
-                .ok()?
-                .checked_mul(1024);
+            let kib: u64 = size.split_whitespace().next()?.parse().ok()?;
+            return kib.checked_mul(1024);
         }
     }
     None
 }
 
-/// `offset` is in the data of all ranks, behind `before` bytes of its region.
+/// The addresses at the beginning of a mapping's first line.
+fn address_range(line: &str) -> Option<Range<u64>> {
+    let (range, _) = line.split_once(' ')?;
+    let (from, to) = range.split_once('-')?;
+    let from = u64::from_str_radix(from, 16).ok()?;
+    let to = u64::from_str_radix(to, 16).ok()?;
+    Some(from..to)
+}
+
+/// Fills `bytes` with what a file should have. `offset` is in the data of all ranks, behind `before` bytes of its
+/// region.
 pub(crate) fn expected(case: &Case, seed: u64, offset: u64, before: u64, bytes: &mut [u8]) {
     let data = case.axes().data;
     match case.axes().source {

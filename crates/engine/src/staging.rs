@@ -9,7 +9,7 @@ use writebench_model::Case;
 use crate::call::{CallError, Result};
 use crate::region::{Region, to_usize};
 
-/// It is allocated inside the clock, as in a program.
+/// Memory for aligned copies, if a case needs them. It is allocated inside the clock, as in a program.
 pub(crate) struct Staging(Option<Buffer>);
 
 struct Buffer {
@@ -29,12 +29,14 @@ impl Staging {
         }
         let buffer = usize::try_from(bytes)
             .map_err(std::io::Error::other)
-            .and_then(Buffer::with_bytes);
-        let failed =
-            |error| CallError::other("aligned memory", format!("{error}: try a smaller chunk"));
-        buffer.map(|buffer| Self(Some(buffer))).map_err(failed)
+            .and_then(Buffer::with_bytes)
+            .map_err(|error| {
+                CallError::other("aligned memory", format!("{error}: try a smaller chunk"))
+            })?;
+        Ok(Self(Some(buffer)))
     }
 
+    /// The bytes themselves, or their aligned copy.
     #[inline(always)]
     pub(crate) fn staged<'b>(&'b mut self, bytes: &'b [u8]) -> &'b [u8] {
         let Some(buffer) = self.buffer() else {
@@ -45,7 +47,7 @@ impl Staging {
         aligned
     }
 
-    /// None if no copy is needed.
+    /// One aligned copy of all chunks, or `None` if no copy is needed.
     pub(crate) fn gathered(&mut self, vector: &[IoSlice<'_>]) -> Option<&[u8]> {
         let buffer = self.buffer()?;
         let mut end = 0;

@@ -8,7 +8,7 @@ use crate::call::{Call, CallError, Result};
 const NO_DIRECTORIES: &str = "the directory cannot be synced here, so no new name in it is known to be durable. \
      Overwrite an existing file instead (prepare=overwrite)";
 
-/// EINVAL and EBADF from filesystems without a sync of directories.
+/// Filesystems without a sync of directories return EINVAL or EBADF.
 const FSYNC_DIRECTORY: Call = Call {
     name: "fsync of the directory",
     lacks: &[Errno::INVAL, Errno::BADF],
@@ -18,8 +18,8 @@ const FSYNC_DIRECTORY: Call = Call {
     ],
 };
 
-/// A failure is final: the kernel may have marked the pages clean and dropped the data, so a retry would only
-/// hide the loss (Rebello et al., *Can Applications Recover from fsync Failures?*, USENIX ATC 2020).
+/// Syncs a file by a call. A failure is final: the kernel may have marked the pages clean and dropped the data, so a
+/// retry would only hide the loss (Rebello et al., *Can Applications Recover from fsync Failures?*, USENIX ATC 2020).
 pub(crate) fn sync(file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
     let result = match call {
         SyncCall::Fsync => direct_io::fsync(file),
@@ -34,7 +34,7 @@ pub(crate) fn sync(file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
     result.map_err(|error| CallError::from_direct_io(call.name(), &error))
 }
 
-/// A new name is durable with its directory: fsync(2). An error names the directory.
+/// Syncs a directory, with which the new names in it are durable: fsync(2). An error names the directory.
 pub(crate) fn sync_directory(directory: BorrowedFd<'_>) -> Result<()> {
     direct_io::fsync(directory).map_err(|error| {
         let link = format!("/proc/self/fd/{}", directory.as_raw_fd());

@@ -1,3 +1,5 @@
+//! What a thread does in each phase.
+
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,23 +11,24 @@ use crate::call::{CallError, Result, retry};
 use crate::file::{self, Target};
 use crate::methods::allocate::{allocate, zero_fill};
 use crate::methods::{self, IoThread};
-use crate::records::Records;
 use crate::region::Region;
 use crate::write_behind::WriteBehind;
+use crate::write_loop::WriteLoop;
 use crate::{file_tree, sync};
 
+/// A thread, its region of the data, and its file.
 pub(crate) struct ThreadState<'a> {
     target: Target<'a>,
     pub case: &'a Case,
     name: &'a str,
     region: Region<'a>,
     thread: Box<dyn IoThread + 'a>,
-    pub records: Records,
+    pub write_loop: WriteLoop,
     /// Shared by all threads, or one for each.
     pub file: Option<Arc<OwnedFd>>,
 }
 
-/// `limit` ends loops that read the clock.
+/// The threads of a rank, one for each region. `limit` ends loops that read the clock.
 pub(crate) fn thread_states<'a>(
     target: Target<'a>,
     case: &'a Case,
@@ -33,22 +36,17 @@ pub(crate) fn thread_states<'a>(
     regions: &[Region<'a>],
     limit: Option<Duration>,
 ) -> Vec<ThreadState<'a>> {
-    let records = || Records::new(case, case.axes().chunk_size_bytes, limit);
-    let threads = methods::io_threads(case.method(), regions);
-    threads
+    methods::io_threads(case.method(), regions)
         .into_iter()
         .zip(regions)
-        .map(|(thread, &region)| {
-            let name = region.name(names);
-            ThreadState {
-                target,
-                case,
-                name,
-                region,
-                thread,
-                records: records(),
-                file: None,
-            }
+        .map(|(thread, &region)| ThreadState {
+            target,
+            case,
+            name: region.name(names),
+            region,
+            thread,
+            write_loop: WriteLoop::new(case, case.axes().chunk_size_bytes, limit),
+            file: None,
         })
         .collect()
 }
@@ -78,7 +76,7 @@ impl ThreadState<'_> {
             target => file::open(target, self.name, self.case, opening)?,
         };
         self.file = Some(Arc::new(file));
-        // Only for methods that write at the file's position.
+        // Only methods that write at the file's position need it set.
         if self.case.method().card().cursor != Cursor::FilePosition || self.region.file_offset == 0
         {
             return Ok(());
@@ -89,7 +87,8 @@ impl ThreadState<'_> {
 
     pub(crate) fn prepare(&mut self) -> Result<()> {
         self.on_file(|state, file| {
-            let (axes, length) = (state.case.axes(), state.region.file_length);
+            let axes = state.case.axes();
+            let length = state.region.file_length;
             match axes.prepare.call() {
                 _ if axes.prepare == Prepare::ZeroFill => zero_fill(file, length, axes.cache),
                 Some(call) => allocate(file, call, length),
@@ -103,26 +102,25 @@ impl ThreadState<'_> {
     }
 
     pub(crate) fn write(&mut self) -> Result<()> {
-        let (axes, offset) = (self.case.axes(), self.region.file_offset);
-        self.records.behind = self
+        let axes = self.case.axes();
+        let offset = self.region.file_offset;
+        self.write_loop.behind = self
             .file
             .as_ref()
             .and_then(|file| WriteBehind::new(axes, file, offset));
-        self.records.ahead = self.file.as_ref().and_then(|file| Ahead::new(axes, file));
+        self.write_loop.ahead = self.file.as_ref().and_then(|file| Ahead::new(axes, file));
         self.on_file(|state, file| {
-            let mut result = state.thread.write(file, &mut state.records);
-            state.records.behind = None;
-            if let (Some(ahead), Ok(())) = (state.records.ahead.take(), &result) {
-                result = ahead.finish(axes, state.records.handed_over_bytes);
+            let mut result = state.thread.write(file, &mut state.write_loop);
+            state.write_loop.behind = None;
+            if let Some(ahead) = state.write_loop.ahead.take()
+                && result.is_ok()
+            {
+                result = ahead.finish(axes, state.write_loop.handed_over_bytes);
             }
-            let is_direct = axes.cache == Cache::Direct;
-            result.map_err(|error| {
-                if is_direct {
-                    error.with_alignment(file)
-                } else {
-                    error
-                }
-            })
+            match result {
+                Err(error) if axes.cache == Cache::Direct => Err(error.with_alignment(file)),
+                other => other,
+            }
         })
     }
 
@@ -140,7 +138,7 @@ impl ThreadState<'_> {
         file::close(opened)
     }
 
-    /// Unless another thread shares the descriptor.
+    /// Closes the file, unless another thread shares the descriptor.
     pub(crate) fn close(&mut self) -> Result<()> {
         self.thread
             .detach()

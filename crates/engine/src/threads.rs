@@ -17,18 +17,20 @@ pub(crate) const PTHREAD_CREATE: Call = Call {
     )],
 };
 
+/// What each thread does with its state between two barriers.
 pub(crate) type Step<S> = fn(&mut S) -> Result<()>;
 
-/// The caller does the work of a single region.
+/// The running threads. For a single region there is none, and the caller does its work.
 pub(crate) struct Threads<'env, S> {
     shared: &'env Shared<S>,
 }
 
+/// What the threads have in common, and the state of each.
 pub(crate) struct Shared<S> {
     states: Vec<Mutex<Slot<S>>>,
     barrier: Barrier,
     step: Mutex<Option<Step<S>>>,
-    // Until this is known no thread waits at the barrier.
+    /// Whether all threads have started. Until this is known no thread waits at the barrier.
     complete: OnceLock<bool>,
 }
 
@@ -62,8 +64,7 @@ impl<'env, S: Send> Threads<'env, S> {
         shared: &'env Shared<S>,
     ) -> Result<Self> {
         if shared.states.len() > 1 {
-            let mut slots = shared.states.iter();
-            let started = slots.try_for_each(|slot| {
+            let started = shared.states.iter().try_for_each(|slot| {
                 start_thread(scope, move || take_steps(shared, slot)).map(|_| ())
             });
             shared.complete.get_or_init(|| started.is_ok());
@@ -73,7 +74,8 @@ impl<'env, S: Send> Threads<'env, S> {
         Ok(Self { shared })
     }
 
-    /// Returns the first error, by the order of the regions.
+    /// Takes the step for all regions at once, each in its own thread. Returns the first error, by the order of the
+    /// regions.
     pub(crate) fn together(&self, step: Step<S>) -> Result<()> {
         if self.shared.states.len() == 1 {
             return self.first(step);
@@ -87,11 +89,21 @@ impl<'env, S: Send> Threads<'env, S> {
             .try_for_each(|slot| std::mem::replace(&mut lock(slot).result, Ok(())))
     }
 
+    /// Takes the step for the first region only.
     pub(crate) fn first(&self, step: Step<S>) -> Result<()> {
         step(&mut lock(&self.shared.states[0]).state)
     }
 
-    /// In the caller's thread.
+    /// Takes the step for each region, or for the first one if that does the work of all.
+    pub(crate) fn together_or_first(&self, each: bool, step: Step<S>) -> Result<()> {
+        if each {
+            self.together(step)
+        } else {
+            self.first(step)
+        }
+    }
+
+    /// Takes the step for one region after the other, in the caller's thread.
     pub(crate) fn in_turn(&self, mut step: impl FnMut(&mut S) -> Result<()>) -> Result<()> {
         self.shared
             .states
@@ -109,7 +121,7 @@ impl<S> Drop for Threads<'_, S> {
     }
 }
 
-/// A control group may limit threads.
+/// Starts a thread, which may fail because a control group limits threads.
 pub(crate) fn start_thread<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
@@ -119,6 +131,7 @@ pub(crate) fn start_thread<'scope, T: Send + 'scope>(
         .map_err(|error| CallError::from_io(PTHREAD_CREATE, &error))
 }
 
+/// The work of a thread: one step after the other, until there is none.
 fn take_steps<S>(shared: &Shared<S>, slot: &Mutex<Slot<S>>) {
     if !shared.complete.wait() {
         return;

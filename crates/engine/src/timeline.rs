@@ -12,18 +12,21 @@ use crate::region::Region;
 
 /// Longer phases have longer intervals.
 const FIRST_INTERVAL: Duration = Duration::from_millis(100);
-/// Above this, every second one is dropped.
-const MOST_READINGS: usize = 400;
+/// Above this number, every second reading is dropped.
+const MAX_READINGS: usize = 400;
+/// A shorter phase has no timeline.
 const SHORTEST_NS: u64 = 1_000_000_000;
 /// Fewer intervals cannot show a course.
 const FEWEST_INTERVALS: u64 = 5;
 /// With fewer hand-overs per interval, their exact times would look like a change.
 const HAND_OVERS_EACH: u64 = 20;
-/// Unless 4096 hand-overs are less.
+/// A piece has so many bytes, or so many hand-overs if those are fewer bytes.
 const PIECE_BYTES: u64 = 256 << 10;
 const PIECE_HAND_OVERS: u64 = 4096;
 
+/// Takes readings of a thread's progress while it writes.
 pub(crate) struct ProgressSampler {
+    /// The clock is read at the first hand-over that reaches so many bytes.
     border: u64,
     step: u64,
     interval: Duration,
@@ -41,56 +44,61 @@ impl ProgressSampler {
             step,
             interval: FIRST_INTERVAL,
             last: Instant::now(),
-            readings: Vec::with_capacity(MOST_READINGS),
+            readings: Vec::with_capacity(MAX_READINGS),
         }
     }
 
+    /// The bytes between two readings of the clock.
     pub(crate) fn step(&self) -> u64 {
         self.step
     }
 
+    /// The thread has handed over so many bytes.
     #[inline(always)]
-    pub(crate) fn reached(&mut self, bytes: u64) {
+    pub(crate) fn advance_to(&mut self, bytes: u64) {
         if bytes >= self.border {
-            self.sample(bytes);
+            self.read_clock(bytes);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn sample(&mut self, bytes: u64) {
+    fn read_clock(&mut self, bytes: u64) {
         self.border = bytes + self.step;
         let now = Instant::now();
         if now - self.last >= self.interval {
             self.last = now;
-            self.take(now, bytes);
+            self.add_reading(now, bytes);
         }
     }
 
-    fn take(&mut self, at: Instant, bytes: u64) {
+    fn add_reading(&mut self, at: Instant, bytes: u64) {
         self.readings.push((at, bytes));
-        if self.readings.len() >= MOST_READINGS {
+        if self.readings.len() >= MAX_READINGS {
             let mut is_second = [false, true].into_iter().cycle();
             self.readings.retain(|_| is_second.next() == Some(true));
             self.interval *= 2;
         }
     }
 
-    /// In nanoseconds since the phase began.
+    /// The progress as bytes at nanoseconds since the phase began.
     pub(crate) fn curve(
         &self,
         began: Instant,
         elapsed_ns: u64,
         handed_over_bytes: u64,
     ) -> ProgressCurve {
-        let since = |at: Instant| nanoseconds(at.saturating_duration_since(began));
-        let mut readings: Vec<(u64, u64)> = self
-            .readings
-            .iter()
-            .map(|&(at, bytes)| (since(at), bytes))
-            .collect();
-        readings.retain(|&(at, _)| at < elapsed_ns);
-        readings.push((elapsed_ns, handed_over_bytes));
+        let mut readings = Vec::new();
+        for &(at, bytes) in &self.readings {
+            let at_ns = nanoseconds(at.saturating_duration_since(began));
+            if at_ns < elapsed_ns {
+                readings.push(Reading { at_ns, bytes });
+            }
+        }
+        readings.push(Reading {
+            at_ns: elapsed_ns,
+            bytes: handed_over_bytes,
+        });
         ProgressCurve {
             readings,
             spacing_ns: nanoseconds(self.interval),
@@ -98,28 +106,40 @@ impl ProgressSampler {
     }
 }
 
+/// How many bytes a thread had handed over at which times.
 pub(crate) struct ProgressCurve {
-    readings: Vec<(u64, u64)>,
+    readings: Vec<Reading>,
     spacing_ns: u64,
 }
 
+#[derive(Clone, Copy, Default)]
+struct Reading {
+    at_ns: u64,
+    bytes: u64,
+}
+
 impl ProgressCurve {
+    /// Between two readings the rate is constant.
     fn bytes_at(&self, at_ns: u64) -> u64 {
-        let after = self.readings.partition_point(|&(at, _)| at < at_ns);
+        let after = self
+            .readings
+            .partition_point(|reading| reading.at_ns < at_ns);
         let before = if after == 0 {
-            (0, 0)
+            Reading::default()
         } else {
             self.readings[after - 1]
         };
-        let Some(&(later_ns, later)) = self.readings.get(after) else {
-            return before.1;
+        let Some(later) = self.readings.get(after) else {
+            return before.bytes;
         };
-        let share = u128::from(at_ns - before.0) * u128::from(later.saturating_sub(before.1));
-        before.1 + u64::try_from(share / u128::from((later_ns - before.0).max(1))).unwrap_or(0)
+        let bytes = u128::from(later.bytes.saturating_sub(before.bytes));
+        let between_ns = u128::from((later.at_ns - before.at_ns).max(1));
+        let share = u128::from(at_ns - before.at_ns) * bytes / between_ns;
+        before.bytes + u64::try_from(share).unwrap_or(0)
     }
 }
 
-/// A timeline cannot see into a call.
+/// The number of calls that hand over data. A timeline cannot see into a call.
 pub(crate) fn hand_overs(case: &Case, regions: &[Region<'_>]) -> u64 {
     let at_once = if case.method().has_axis(Axis::Vector) {
         case.axes().vector
@@ -143,6 +163,8 @@ pub(crate) fn hand_overs(case: &Case, regions: &[Region<'_>]) -> u64 {
         .sum()
 }
 
+/// The bytes in intervals of equal length, from all threads together. Short phases, and those of a few calls, have
+/// none.
 pub(crate) fn timeline(
     threads: &[ProgressCurve],
     elapsed_ns: u64,
@@ -153,19 +175,22 @@ pub(crate) fn timeline(
     if elapsed_ns < SHORTEST_NS || count < FEWEST_INTERVALS {
         return None;
     }
-    let at_border = |border: u64| {
+    let mut bytes = Vec::new();
+    let mut before = bytes_of_all(threads, 0);
+    for border in 1..=count {
         let at_ns = elapsed_ns / count * border + elapsed_ns % count * border / count;
-        threads.iter().map(|thread| thread.bytes_at(at_ns)).sum()
-    };
-    let borders: Vec<u64> = (0..=count).map(at_border).collect();
-    let bytes = borders
-        .windows(2)
-        .map(|pair| pair[1].saturating_sub(pair[0]))
-        .collect();
+        let until = bytes_of_all(threads, at_ns);
+        bytes.push(until.saturating_sub(before));
+        before = until;
+    }
     Some(Timeline {
         interval_ns: elapsed_ns / count,
         bytes,
     })
+}
+
+fn bytes_of_all(threads: &[ProgressCurve], at_ns: u64) -> u64 {
+    threads.iter().map(|thread| thread.bytes_at(at_ns)).sum()
 }
 
 #[cfg(test)]
@@ -176,7 +201,10 @@ mod tests {
 
     fn curve(readings: impl IntoIterator<Item = (u64, u64)>) -> ProgressCurve {
         ProgressCurve {
-            readings: readings.into_iter().collect(),
+            readings: readings
+                .into_iter()
+                .map(|(at_ns, bytes)| Reading { at_ns, bytes })
+                .collect(),
             spacing_ns: 100 * MS,
         }
     }
@@ -252,9 +280,9 @@ mod tests {
         let mut at = Duration::ZERO;
         for reading in 0..3000u64 {
             at += sampler.interval;
-            sampler.take(began + at, reading);
+            sampler.add_reading(began + at, reading);
         }
-        assert!(sampler.readings.len() < MOST_READINGS && sampler.interval > FIRST_INTERVAL);
+        assert!(sampler.readings.len() < MAX_READINGS && sampler.interval > FIRST_INTERVAL);
         let elapsed_ns = nanoseconds(at) + 1;
         let timeline = timeline(
             &[sampler.curve(began, elapsed_ns, 3000)],
@@ -274,10 +302,10 @@ mod tests {
     fn the_clock_is_left_alone_between_borders() {
         let mut sampler = ProgressSampler::new(4096);
         sampler.last -= FIRST_INTERVAL;
-        sampler.reached(PIECE_BYTES - 1);
+        sampler.advance_to(PIECE_BYTES - 1);
         assert!(sampler.readings.is_empty());
-        sampler.reached(PIECE_BYTES);
-        sampler.reached(2 * PIECE_BYTES);
+        sampler.advance_to(PIECE_BYTES);
+        sampler.advance_to(2 * PIECE_BYTES);
         assert_eq!(sampler.readings.len(), 1, "and readings are apart");
         assert_eq!(ProgressSampler::new(1).step, PIECE_HAND_OVERS);
     }

@@ -1,9 +1,9 @@
 //! Checks after the clock. `read_back` compares the content.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use fiemap::{Fiemap, FiemapExtentFlags};
-use rustix::fs::SeekFrom;
+use rustix::fs::{AtFlags, SeekFrom};
 use rustix::io::Errno;
 use writebench_model::{
     Bytes, Cache, Case, Content, Data, Failure, Files, Method, Prepare, SyncCall,
@@ -14,48 +14,53 @@ use crate::file::{self, Target};
 use crate::region::Region;
 use crate::{page_cache, sync};
 
-pub(crate) struct Written<'w, 'a> {
+/// The files of a sample, after the clock.
+pub(crate) struct WrittenFiles<'w, 'a> {
     pub target: Target<'w>,
     pub names: &'w [String],
     pub case: &'w Case,
     pub regions: &'w [Region<'a>],
-    /// Each region's total, unless the time was limited.
+    /// The bytes of each region, which are all of them unless the time was limited.
     pub handed_over_bytes: Vec<u64>,
-    /// If so, pages cached here are dropped before reading.
+    /// Pages of another rank's files that are cached here are dropped before reading.
     pub is_of_another_rank: bool,
 }
 
-impl Written<'_, '_> {
+impl WrittenFiles<'_, '_> {
     /// Returns the bytes handed over, or the files' total length if there were none.
     pub(crate) fn check_sizes(&self) -> Result<u64> {
         let mut lengths = 0;
-        for (index, name) in self.names.iter().enumerate() {
-            let Target::Directory(directory) = self.target else {
-                break;
-            };
-            let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
-            let stat = retry("stat", || rustix::fs::statat(directory, name, flags))
-                .map_err(|error| error.with_path(name))?;
-            let length = u64::try_from(stat.st_size).unwrap_or(0);
-            let expected = self.expected_length(index);
-            if length != expected {
-                let message = format!("the file has {length} bytes and should have {expected}");
-                return Err(wrong(message).with_path(name));
+        if let Target::Directory(directory) = self.target {
+            for (index, name) in self.names.iter().enumerate() {
+                lengths += self
+                    .check_size(directory, name, self.expected_length(index))
+                    .map_err(|error| error.with_path(name))?;
             }
-            let reserved = u64::try_from(stat.st_blocks)
-                .unwrap_or(0)
-                .saturating_mul(512);
-            if self.case.contract().content == Content::Reserved && reserved < length {
-                let message =
-                    format!("the file has {reserved} bytes of blocks and should have {length}");
-                return Err(wrong(message).with_path(name));
-            }
-            lengths += length;
         }
         Ok(match self.case.method() {
             Method::Allocate => lengths,
             _ => self.handed_over_bytes.iter().sum(),
         })
+    }
+
+    /// Returns the length of a file.
+    fn check_size(&self, directory: BorrowedFd<'_>, name: &str, expected: u64) -> Result<u64> {
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        let stat = retry("stat", || rustix::fs::statat(directory, name, flags))?;
+        let length = u64::try_from(stat.st_size).unwrap_or(0);
+        if length != expected {
+            return Err(wrong(format!(
+                "the file has {length} bytes and should have {expected}"
+            )));
+        }
+        let blocks = u64::try_from(stat.st_blocks).unwrap_or(0);
+        let reserved = blocks.saturating_mul(512);
+        if self.case.contract().content == Content::Reserved && reserved < length {
+            return Err(wrong(format!(
+                "the file has {reserved} bytes of blocks and should have {length}"
+            )));
+        }
+        Ok(length)
     }
 
     fn expected_length(&self, index: usize) -> u64 {
@@ -88,10 +93,10 @@ impl Written<'_, '_> {
             let file = file::open_to_read(self.target, name)?;
             // Write-back chooses blocks, and marks reserved ones as written.
             sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
-            let is_written =
-                |flags: FiemapExtentFlags| !flags.contains(FiemapExtentFlags::UNWRITTEN);
-            // A filesystem without extents: docs/reference/safety.md.
-            let Some(written) = extent_bytes(&file, is_written) else {
+            let written =
+                extent_bytes(&file, |flags| !flags.contains(FiemapExtentFlags::UNWRITTEN));
+            // Nothing is known on a filesystem without extents: docs/reference/safety.md.
+            let Some(written) = written else {
                 return Ok(());
             };
             let wanted: u64 = self.regions_in(index).map(|(_, bytes)| bytes).sum();
@@ -105,25 +110,27 @@ impl Written<'_, '_> {
         Ok(())
     }
 
+    /// The regions in a file, each with its handed-over bytes.
     fn regions_in(&self, index: usize) -> impl Iterator<Item = (&Region<'_>, u64)> {
-        let all = self
-            .regions
+        self.regions
             .iter()
-            .zip(self.handed_over_bytes.iter().copied());
-        all.filter(move |(region, _)| self.names.len() == 1 || region.index == index)
+            .zip(self.handed_over_bytes.iter().copied())
+            .filter(move |(region, _)| self.names.len() == 1 || region.index == index)
     }
 
-    /// Where the kernel or a program decides how bytes reach the file: the bytes in holes, and whether most of the
-    /// others are shared with another file. None for other methods, or without a report of the filesystem.
+    /// The bytes in holes, and whether most of the others are shared with another file, for methods where the kernel
+    /// or a program decides how bytes reach the file. Both are `None` for other methods, and without a report of the
+    /// filesystem.
     pub(crate) fn blocks_not_its_own(&self) -> Result<(Option<u64>, Option<bool>)> {
-        let (method, size_bytes) = (self.case.method(), self.case.axes().size_bytes);
-        let (true, Target::Directory(_), Some(name)) = (
-            method.copies() || method.is_program(),
-            self.target,
-            self.names.first(),
-        ) else {
+        let method = self.case.method();
+        let size_bytes = self.case.axes().size_bytes;
+        let is_file = matches!(self.target, Target::Directory(_));
+        let Some(name) = self.names.first() else {
             return Ok((None, None));
         };
+        if !is_file || !(method.copies() || method.is_program()) {
+            return Ok((None, None));
+        }
         let file = file::open_to_read(self.target, name)?;
         let data_bytes = data_bytes(&file).unwrap_or(size_bytes).min(size_bytes);
         // FIEMAP of the kernel's Documentation/filesystems/fiemap.rst. Compressed extents have their full length.
@@ -165,12 +172,15 @@ impl Written<'_, '_> {
             }
             let span_bytes = region.span_bytes(bytes);
             let there = page_cache::resident_bytes(file.as_fd(), region.file_offset, span_bytes)?;
-            let Some(there) = there else { continue };
             // Other readers may have cached a few.
-            if there > bytes / 2 + few {
-                let [there, bytes] =
-                    [there.min(bytes), bytes].map(|bytes| Bytes(bytes).approximate());
-                let message = format!("{accepted} {there} of {bytes} are in the page cache");
+            if let Some(there) = there
+                && there > bytes / 2 + few
+            {
+                let message = format!(
+                    "{accepted} {} of {} are in the page cache",
+                    Bytes(there.min(bytes)).approximate(),
+                    Bytes(bytes).approximate()
+                );
                 return Err(CallError::unsupported(value, message));
             }
         }
@@ -178,32 +188,37 @@ impl Written<'_, '_> {
     }
 }
 
-/// None if the filesystem does not report them.
+/// The bytes of the extents whose flags count. It is `None` if the filesystem does not report extents.
 fn extent_bytes(file: &OwnedFd, counts: impl Fn(FiemapExtentFlags) -> bool) -> Option<u64> {
-    let extents: Vec<_> = Fiemap::new(file.as_fd()).collect::<Result<_, _>>().ok()?;
-    Some(
-        extents
-            .iter()
-            .filter(|extent| counts(extent.fe_flags))
-            .map(|extent| extent.fe_length)
-            .sum(),
-    )
+    let mut bytes = 0;
+    for extent in Fiemap::new(file.as_fd()) {
+        let extent = extent.ok()?;
+        if counts(extent.fe_flags) {
+            bytes += extent.fe_length;
+        }
+    }
+    Some(bytes)
 }
 
-/// Outside holes. Reserved blocks without data are holes, and data that waits for its blocks is none: so the
-/// file needs no sync, other than for `st_blocks`. None without lseek(2)'s `SEEK_DATA`.
+/// The bytes outside holes. Reserved blocks without data are holes, and data that waits for its blocks is none: so the
+/// file needs no sync, other than for `st_blocks`. It is `None` without lseek(2)'s `SEEK_DATA`.
 fn data_bytes(file: &OwnedFd) -> Option<u64> {
-    let (mut at, mut bytes) = (0, 0);
+    let mut searched_bytes = 0;
+    let mut data_bytes = 0;
     loop {
-        let start = match rustix::fs::seek(file, SeekFrom::Data(at)) {
+        let start = match rustix::fs::seek(file, SeekFrom::Data(searched_bytes)) {
             Ok(start) => start,
-            Err(Errno::NXIO) => return Some(bytes), // no more data
+            // lseek(2) reports that no data follows.
+            Err(Errno::NXIO) => return Some(data_bytes),
             Err(_) => return None,
         };
-        let end = rustix::fs::seek(file, SeekFrom::Hole(start))
-            .ok()
-            .filter(|&end| end > at)?;
-        (at, bytes) = (end, bytes + (end - start));
+        let end = rustix::fs::seek(file, SeekFrom::Hole(start)).ok()?;
+        // A filesystem that does not advance would cause an endless loop.
+        if end <= searched_bytes {
+            return None;
+        }
+        data_bytes += end - start;
+        searched_bytes = end;
     }
 }
 

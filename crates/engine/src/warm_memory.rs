@@ -9,6 +9,7 @@ use writebench_model::nanoseconds;
 
 use crate::machine::meminfo_bytes;
 
+/// What is known about the free memory.
 pub(crate) struct WarmMemory {
     from: Vec<u8>,
     fastest_ns: u64,
@@ -16,10 +17,10 @@ pub(crate) struct WarmMemory {
     is_needed: bool,
 }
 
-/// Adds only milliseconds to a sample.
+/// A probe of this size adds only milliseconds to a sample.
 const PROBE_BYTES: usize = 2 << 20;
 
-/// Taken and released memory, which is still free and backed if neither counter has changed.
+/// Memory that was taken and released. It is still free and backed if neither counter has changed.
 struct Known {
     bytes: u64,
     free_bytes: u64,
@@ -41,7 +42,7 @@ impl WarmMemory {
     /// memory, there are two more attempts. Some memory remains for the probe after the sample: if that one is
     /// slow, the host took pages back during the sample.
     pub(crate) fn prepare(&mut self, bytes: u64, most_bytes: u64) -> u64 {
-        // For the probes before and after the sample.
+        // The probes before and after the sample need some memory too.
         const LEFT_OVER_BYTES: u64 = 2 * PROBE_BYTES as u64;
         const TRIES: u32 = 3;
         self.is_needed = bytes > 0;
@@ -63,7 +64,8 @@ impl WarmMemory {
         probe_ns
     }
 
-    /// None if the sample takes none, no memory was warmed, or the kernel does not count.
+    /// How much memory the kernel has given back to the host since the warming. It is `None` if the sample takes no
+    /// memory, if none was warmed, or if the kernel does not count.
     pub(crate) fn given_back_bytes(&self) -> Option<u64> {
         let known = self
             .known
@@ -72,9 +74,9 @@ impl WarmMemory {
         given_back_bytes()?.checked_sub(known.given_back_bytes)
     }
 
-    /// Copies into fresh memory, half in small pages and half in huge ones: the page cache uses both, and the
+    /// Times a copy into fresh memory, half in small pages and half in huge ones: the page cache uses both, and the
     /// kernel keeps their free memory in different lists. It shows the memory bandwidth and the current cost of
-    /// a page's first touch. 0 without memory.
+    /// a page's first touch. It is 0 if there is no memory.
     pub(crate) fn probe_ns(&mut self) -> u64 {
         let start = Instant::now();
         for huge in [false, true] {
@@ -98,7 +100,7 @@ impl WarmMemory {
 }
 
 impl Known {
-    /// None without counters.
+    /// It is `None` without counters.
     fn now(bytes: u64) -> Option<Self> {
         Some(Self {
             bytes,
@@ -107,7 +109,7 @@ impl Known {
         })
     }
 
-    /// Other processes may have taken some.
+    /// How much of it is still warm. Other processes may have taken some.
     fn left(&self, now: &Self) -> u64 {
         if now.given_back_bytes != self.given_back_bytes {
             return 0;
@@ -117,7 +119,8 @@ impl Known {
     }
 }
 
-/// Since the kernel started (free page reporting): 0 without a hypervisor, none if the kernel does not count.
+/// How much memory the kernel has given back to the host since it started, by free page reporting. It is 0 without a
+/// hypervisor, and `None` if the kernel does not count.
 pub(crate) fn given_back_bytes() -> Option<u64> {
     static HAS_HYPERVISOR: LazyLock<bool> = LazyLock::new(|| {
         // Only x86 reports it, among the flags of a CPU.
@@ -133,7 +136,7 @@ pub(crate) fn given_back_bytes() -> Option<u64> {
     counter.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// None if there is not enough.
+/// Untouched memory, or `None` if there is not enough.
 pub(crate) fn fresh_memory(bytes: usize, huge: bool) -> Option<MmapMut> {
     let memory = MmapMut::map_anon(bytes).ok()?;
     if huge {
@@ -143,8 +146,8 @@ pub(crate) fn fresh_memory(bytes: usize, huge: bool) -> Option<MmapMut> {
     Some(memory)
 }
 
-/// The host then backs it. Only huge blocks are given back (`page_reporting_order`). But once one is split, its
-/// other parts are cold in the lists of smaller blocks, which supply smaller pages.
+/// Touches memory and frees it, so that the host backs it. Only huge blocks are given back (`page_reporting_order`). But
+/// once one is split, its other parts are cold in the lists of smaller blocks, which supply smaller pages.
 pub(crate) fn take_and_release(bytes: usize) {
     for huge in [false, true] {
         let Some(mut memory) = fresh_memory(bytes, huge) else {

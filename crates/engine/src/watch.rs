@@ -7,6 +7,7 @@ use writebench_model::SystemState;
 
 use crate::machine::{device_bytes, meminfo_bytes, steal_ns};
 
+/// The counters at the beginning of a sample.
 pub(crate) struct Watcher<'s> {
     before: SystemState,
     cpu_stats: &'s [String],
@@ -39,24 +40,31 @@ impl<'s> Watcher<'s> {
     /// The state at the beginning with the delays since then, the CPU time that the hypervisor took, over all
     /// CPUs, and the device's bytes.
     pub(crate) fn end(self) -> (SystemState, u64, Option<u64>) {
-        let since = |now: Option<u64>, then: Option<u64>| {
-            now.zip(then).map(|(now, then)| now.saturating_sub(then))
-        };
         let device_bytes = since(self.device_number.and_then(device_bytes), self.device_bytes);
         let steal_ns = steal_ns().unwrap_or(0).saturating_sub(self.steal_ns);
-        let groups = self.cpu_stats.iter().zip(self.throttled_ns);
-        let delays = groups.filter_map(|(path, then)| since(throttled_ns(path), then));
-        let watch = SystemState {
+        let thermal_throttles = since(
+            thermal_throttles(Path::new(CPUS)),
+            self.before.thermal_throttles,
+        );
+        let throttled_ns = self
+            .cpu_stats
+            .iter()
+            .zip(self.throttled_ns)
+            .filter_map(|(path, then)| since(throttled_ns(path), then))
             // A process waits for one group's limit at a time.
-            throttled_ns: delays.max(),
-            thermal_throttles: since(
-                thermal_throttles(Path::new(CPUS)),
-                self.before.thermal_throttles,
-            ),
+            .max();
+        let state = SystemState {
+            throttled_ns,
+            thermal_throttles,
             ..self.before
         };
-        (watch, steal_ns, device_bytes)
+        (state, steal_ns, device_bytes)
     }
+}
+
+/// The growth of a counter, if it was there at both times.
+fn since(now: Option<u64>, then: Option<u64>) -> Option<u64> {
+    Some(now?.saturating_sub(then?))
 }
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -65,7 +73,7 @@ fn throttled_ns(cpu_stat: &String) -> Option<u64> {
     throttled_in(&fs::read_to_string(cpu_stat).ok()?)
 }
 
-/// Microseconds in `cpu.stat` of cgroup-v2.rst, nanoseconds in that of sched-bwc.rst, which is for version 1.
+/// The delays in `cpu.stat`, which are microseconds in cgroup-v2.rst, and nanoseconds in sched-bwc.rst for version 1.
 fn throttled_in(stat: &str) -> Option<u64> {
     stat.lines().find_map(|line| {
         let (name, value) = line.split_once(' ')?;
@@ -78,7 +86,7 @@ fn throttled_in(stat: &str) -> Option<u64> {
     })
 }
 
-/// None if no CPU counts, as on most virtual machines.
+/// How often a CPU was slowed down because it was hot. It is `None` if no CPU counts, as on most virtual machines.
 fn thermal_throttles(cpus: &Path) -> Option<u64> {
     let counts = fs::read_dir(cpus).ok()?.flatten().filter_map(|cpu| {
         let file = cpu.path().join("thermal_throttle/core_throttle_count");

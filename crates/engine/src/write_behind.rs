@@ -3,33 +3,40 @@
 #![expect(unsafe_code, reason = "rustix has no sync_file_range")]
 
 use std::ffi::c_uint;
+use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
+use rustix::fs::Advice;
 use writebench_model::{Axes, Drop};
 
 use crate::call::{Result, libc_result, retry};
 
+/// The write-back of the bytes from a thread. Its numbers count from the first of them.
 pub(crate) struct WriteBehind {
     file: Arc<OwnedFd>,
     file_offset: u64,
     pub(crate) distance: u64,
+    /// Whether the pages are dropped after their write-back.
     drops: bool,
+    /// Write-back has been started up to here.
     started: u64,
+    /// Write-back has ended up to here.
     ended: u64,
 }
 
-/// Of a whole file, without waiting.
+/// Starts the write-back of a whole file without waiting for it.
 pub(crate) fn start_write_back(file: BorrowedFd<'_>) -> Result<()> {
     sync_range(file, 0, 0, libc::SYNC_FILE_RANGE_WRITE)
 }
 
 fn sync_range(file: BorrowedFd<'_>, at: u64, length: u64, flags: c_uint) -> Result<()> {
-    let offset = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+    let offset = i64::try_from(at).unwrap_or(i64::MAX);
+    let signed_length = i64::try_from(length).unwrap_or(i64::MAX);
     retry("sync_file_range", || {
         // SAFETY: the call takes numbers, and an open descriptor.
         libc_result(unsafe {
-            libc::sync_file_range(file.as_raw_fd(), offset(at), offset(length), flags)
+            libc::sync_file_range(file.as_raw_fd(), offset, signed_length, flags)
         })
     })
     .map_err(|error| error.at(at))
@@ -37,31 +44,30 @@ fn sync_range(file: BorrowedFd<'_>, at: u64, length: u64, flags: c_uint) -> Resu
 
 impl WriteBehind {
     pub(crate) fn new(axes: &Axes, file: &Arc<OwnedFd>, file_offset: u64) -> Option<Self> {
-        let distance = axes.writeback_bytes?;
-        let (file, drops) = (file.clone(), axes.drop == Drop::Yes);
         Some(Self {
-            file,
+            file: file.clone(),
             file_offset,
-            distance,
-            drops,
+            distance: axes.writeback_bytes?,
+            drops: axes.drop == Drop::Yes,
             started: 0,
             ended: 0,
         })
     }
 
+    /// The thread has written so many bytes.
     #[inline(always)]
-    pub(crate) fn reached(&mut self, bytes: u64) -> Result<()> {
+    pub(crate) fn advance_to(&mut self, bytes: u64) -> Result<()> {
         if bytes - self.started < self.distance {
             Ok(())
         } else {
-            self.advance(bytes)
+            self.start_window(bytes)
         }
     }
 
-    /// Waits for the bytes before the last call: sync_file_range(2). At most two windows are dirty or in
-    /// write-back.
+    /// Starts the write-back of the bytes since the last call, and waits for that of the bytes before it:
+    /// sync_file_range(2). At most two windows are dirty or in write-back.
     #[cold]
-    fn advance(&mut self, bytes: u64) -> Result<()> {
+    fn start_window(&mut self, bytes: u64) -> Result<()> {
         const AND_WAIT: c_uint = libc::SYNC_FILE_RANGE_WAIT_BEFORE
             | libc::SYNC_FILE_RANGE_WRITE
             | libc::SYNC_FILE_RANGE_WAIT_AFTER;
@@ -69,16 +75,24 @@ impl WriteBehind {
         if self.ended < self.started {
             self.sync(self.ended, self.started, AND_WAIT)?;
             if self.drops {
-                let length = std::num::NonZeroU64::new(self.started - self.ended);
-                let (from, advice) = (self.file_offset + self.ended, rustix::fs::Advice::DontNeed);
-                retry("posix_fadvise", || {
-                    rustix::fs::fadvise(&self.file, from, length, advice)
-                })?;
+                self.drop_pages(self.ended, self.started)?;
             }
         }
         self.ended = self.started;
         self.started = bytes;
         Ok(())
+    }
+
+    fn drop_pages(&self, from: u64, to: u64) -> Result<()> {
+        let length = NonZeroU64::new(to - from);
+        retry("posix_fadvise", || {
+            rustix::fs::fadvise(
+                &self.file,
+                self.file_offset + from,
+                length,
+                Advice::DontNeed,
+            )
+        })
     }
 
     fn sync(&self, from: u64, to: u64, flags: c_uint) -> Result<()> {

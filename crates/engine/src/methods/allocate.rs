@@ -1,4 +1,4 @@
-//! A method, and the work of `prepare`.
+//! Giving a file its length or its blocks without data: a method of its own, and the work of phase `prepare`.
 
 use std::os::fd::BorrowedFd;
 
@@ -6,12 +6,12 @@ use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use writebench_model::{AllocateCall, Cache, SyncCall};
 
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region, Result, WriteLoop};
 use crate::call::{Call, CallError, hand_over, retry};
 use crate::region::to_usize;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    move |file: BorrowedFd<'_>, _: &mut Records| {
+    move |file: BorrowedFd<'_>, _: &mut WriteLoop| {
         allocate(file, region.axes.call, region.file_length)
     }
 }
@@ -35,10 +35,10 @@ pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) ->
         AllocateCall::PosixFallocate => {
             let length =
                 i64::try_from(length).map_err(|_| CallError::new(POSIX_FALLOCATE, Errno::FBIG))?;
-            // It returns the error number and leaves errno alone.
-            let failed = |errno| Errno::from_raw_os_error(errno as i32);
             return retry(POSIX_FALLOCATE, || {
-                nix::fcntl::posix_fallocate(file, 0, length).map_err(failed)
+                // The C library's function returns the error number and leaves errno alone.
+                nix::fcntl::posix_fallocate(file, 0, length)
+                    .map_err(|errno| Errno::from_raw_os_error(errno as i32))
             });
         }
     };
@@ -47,10 +47,10 @@ pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) ->
     })
 }
 
-/// A later overwrite changes no metadata. The zeros leave the page cache if the data will, because
-/// `RWF_DONTCACHE` drops only its own pages.
+/// Fills a file with zeros, so that a later overwrite changes no metadata. The zeros leave the page cache if the data
+/// will, because `RWF_DONTCACHE` drops only its own pages.
 pub(crate) fn zero_fill(file: BorrowedFd<'_>, length: u64, cache: Cache) -> Result<()> {
-    // Aligned for direct I/O.
+    // Direct I/O needs aligned memory.
     #[repr(align(4096))]
     struct Zeros([u8; 64 << 10]);
     static ZEROS: Zeros = Zeros([0; 64 << 10]);

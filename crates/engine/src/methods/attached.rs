@@ -5,7 +5,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use writebench_model::SyncCall;
 
 use super::map::{Map, Mapping};
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region, Result, WriteLoop};
 use crate::{file, sync};
 
 /// Lives from phase `open` to phase `close`.
@@ -52,7 +52,7 @@ impl<A: Attachment, B: Attachment> Attachment for (A, B) {
 pub(super) fn attached<'a, A: Attachment + 'a>(
     region: Region<'a>,
     attach: impl Fn(&Region<'a>, BorrowedFd<'_>) -> Result<A> + Send + 'a,
-    write: impl FnMut(&Region<'a>, &A, BorrowedFd<'_>, &mut Records) -> Result<()> + Send + 'a,
+    write: impl FnMut(&Region<'a>, &A, BorrowedFd<'_>, &mut WriteLoop) -> Result<()> + Send + 'a,
 ) -> impl IoThread + 'a {
     AttachedThread {
         region,
@@ -73,18 +73,18 @@ impl<'a, A, F, W> IoThread for AttachedThread<'a, A, F, W>
 where
     A: Attachment,
     F: Fn(&Region<'a>, BorrowedFd<'_>) -> Result<A> + Send,
-    W: FnMut(&Region<'a>, &A, BorrowedFd<'_>, &mut Records) -> Result<()> + Send,
+    W: FnMut(&Region<'a>, &A, BorrowedFd<'_>, &mut WriteLoop) -> Result<()> + Send,
 {
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
         self.attachment = Some((self.attach)(&self.region, file)?);
         Ok(())
     }
 
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
+    fn write(&mut self, file: BorrowedFd<'_>, write_loop: &mut WriteLoop) -> Result<()> {
         let Some(attachment) = &self.attachment else {
             return Ok(());
         };
-        (self.write)(&self.region, attachment, file, records)
+        (self.write)(&self.region, attachment, file, write_loop)
     }
 
     fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {

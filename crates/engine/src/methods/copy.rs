@@ -3,12 +3,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use writebench_model::{Advice, Cache};
 
 use super::attached::attached;
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region, Result, WriteLoop};
 use crate::call::{Call, CallError, retry};
 use crate::file::{self, COPIED};
 use crate::region::to_usize;
 
-/// With its own position, and advice until it is closed.
+/// Opens the source for one thread, with its own position, and with advice that lasts until it is closed.
 pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {
     let file = open_unadvised(region, Cache::Buffered)?;
     if region.range.offset > 0 {
@@ -27,33 +27,35 @@ pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {
 }
 
 pub(super) fn open_unadvised(region: &Region<'_>, cache: Cache) -> Result<OwnedFd> {
-    let missing = || CallError::other("copy", "the source is missing");
-    let source = region.copy_from.ok_or_else(missing)?;
+    let source = region
+        .copy_from
+        .ok_or_else(|| CallError::other("copy", "the source is missing"))?;
     file::reopen_to_read(source, cache)
 }
 
+/// A method that copies by calls on the source and the file.
 pub(super) fn copying<'a>(
     region: Region<'a>,
-    mut copy: impl FnMut(&Region<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<()>
+    mut copy: impl FnMut(&Region<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut WriteLoop) -> Result<()>
     + Send
     + 'a,
 ) -> impl IoThread + 'a {
     attached(
         region,
         |region, _| open_source(region),
-        move |region, source, file, records| copy(region, source.as_fd(), file, records),
+        move |region, source, file, write_loop| copy(region, source.as_fd(), file, write_loop),
     )
 }
 
-/// `step` moves at most the given number of bytes inside the kernel, each file at its own position.
+/// A method whose `step` moves at most the given number of bytes inside the kernel, each file at its own position.
 pub(super) fn in_kernel<'a>(
     region: Region<'a>,
     call: impl Into<Call>,
     step: impl Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> + Send + 'a,
 ) -> impl IoThread + 'a {
     let call = call.into();
-    copying(region, move |region, source, file, records| {
-        move_all(region, call, records, |most, _| {
+    copying(region, move |region, source, file, write_loop| {
+        move_all(region, call, write_loop, |most, _| {
             retry(call, || step(source, file, most))
         })
     })
@@ -64,7 +66,7 @@ pub(super) fn in_kernel<'a>(
 pub(super) fn move_all(
     region: &Region<'_>,
     call: impl Into<Call> + Copy,
-    records: &mut Records,
+    write_loop: &mut WriteLoop,
     mut step: impl FnMut(usize, u64) -> Result<usize>,
 ) -> Result<()> {
     let mut at = 0;
@@ -74,9 +76,9 @@ pub(super) fn move_all(
             0 => return Err(ended(call, region.range.offset + at)),
             moved => at += moved as u64,
         }
-        records.reached(at)?;
+        write_loop.advance_to(at)?;
     }
-    records.handed_over_bytes += at;
+    write_loop.handed_over_bytes += at;
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use super::copy::in_kernel;
 use super::{IoThread, Region};
 use crate::call::Call;
 
-/// For copies between filesystems, or to a special file: copy_file_range(2).
+/// The errors are those of copies between filesystems, or to a special file: copy_file_range(2).
 pub(super) const COPY_FILE_RANGE: Call = Call {
     name: "copy_file_range",
     lacks: &[Errno::XDEV, Errno::INVAL],

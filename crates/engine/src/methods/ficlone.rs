@@ -9,8 +9,8 @@ use super::copy::copying;
 use super::{IoThread, Region};
 use crate::call::{Call, libc_result, retry};
 
-/// For filesystems that share no blocks, two filesystems, and ranges that end inside a block:
-/// ioctl_ficlonerange(2).
+/// The errors are those of filesystems that share no blocks, of two filesystems, and of ranges that end inside a
+/// block: ioctl_ficlonerange(2).
 pub(super) const FICLONERANGE: Call = Call {
     name: "ioctl(FICLONERANGE)",
     lacks: &[Errno::XDEV, Errno::INVAL, Errno::NOTTY],
@@ -18,7 +18,7 @@ pub(super) const FICLONERANGE: Call = Call {
 };
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    copying(region, |region, source, file, records| {
+    copying(region, |region, source, file, write_loop| {
         let length = region.range.length;
         let range = libc::file_clone_range {
             src_fd: i64::from(source.as_raw_fd()),
@@ -33,7 +33,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
                 libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range)
             })
         })?;
-        records.handed_over_bytes += length;
+        write_loop.handed_over_bytes += length;
         Ok(())
     })
 }

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region, Result, WriteLoop};
 use crate::call::{CallError, libc_result};
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
@@ -20,7 +20,7 @@ struct FwriteThread<'a> {
     stream: Option<Stream>,
 }
 
-/// Another part of the engine owns the descriptor until [`IoThread::close`].
+/// An open stream. Another part of the engine owns its descriptor until [`IoThread::close`].
 struct Stream(NonNull<libc::FILE>);
 
 // SAFETY: POSIX lets any thread use a stream, because each call locks it. Here one thread at a time does so.
@@ -37,41 +37,42 @@ impl IoThread for FwriteThread<'_> {
         Ok(())
     }
 
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
+    fn write(&mut self, file: BorrowedFd<'_>, write_loop: &mut WriteLoop) -> Result<()> {
         let Some(Stream(stream)) = self.stream else {
             return Ok(());
         };
-        let flush_only = |_, _| Ok(());
-        // After an error, including EINTR, the C library has discarded its buffer's content.
-        let put = |chunk: &[u8], _| {
-            // SAFETY: the stream is open and the chunk has that many bytes.
-            let written = unsafe {
-                libc::fwrite(
-                    chunk.as_ptr().cast::<c_void>(),
-                    1,
-                    chunk.len(),
-                    stream.as_ptr(),
-                )
-            };
-            if written == chunk.len() {
-                Ok(())
-            } else {
-                Err(last_error("fwrite"))
-            }
-        };
-        let flushed = |()| {
-            // SAFETY: the stream is open.
-            libc_result(unsafe { libc::fflush(stream.as_ptr()) })
-                .map_err(|errno| CallError::new("fflush", errno))
-        };
-        let written = records
-            .each(&self.region, put, flush_only)
-            .and_then(flushed);
-        // The failure lags behind the chunk by the content of the buffer.
-        written.map_err(|error| match rustix::fs::tell(file) {
-            Ok(offset) => error.at(offset),
-            Err(_) => error,
-        })
+        write_loop
+            .each_chunk(
+                &self.region,
+                |chunk, _| {
+                    // SAFETY: the stream is open and the chunk has that many bytes.
+                    let written = unsafe {
+                        libc::fwrite(
+                            chunk.as_ptr().cast::<c_void>(),
+                            1,
+                            chunk.len(),
+                            stream.as_ptr(),
+                        )
+                    };
+                    if written == chunk.len() {
+                        Ok(())
+                    } else {
+                        // After an error, including EINTR, the C library has discarded its buffer's content.
+                        Err(last_error("fwrite"))
+                    }
+                },
+                |_, _| Ok(()),
+            )
+            .and_then(|()| {
+                // SAFETY: the stream is open.
+                libc_result(unsafe { libc::fflush(stream.as_ptr()) })
+                    .map_err(|errno| CallError::new("fflush", errno))
+            })
+            // The failure lags behind the chunk by the content of the buffer.
+            .map_err(|error| match rustix::fs::tell(file) {
+                Ok(offset) => error.at(offset),
+                Err(_) => error,
+            })
     }
 
     fn close(&mut self, file: OwnedFd) -> Result<()> {

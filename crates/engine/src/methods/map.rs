@@ -1,3 +1,4 @@
+//! Mappings of files into memory.
 #![expect(unsafe_code, reason = "Rust does not know a mapping's memory")]
 
 use std::cell::Cell;
@@ -50,10 +51,10 @@ pub(crate) const HUGE: Call = Call {
     advice: &[],
 };
 
-/// include/uapi/asm-generic/mman-common.h.
+/// The number is in include/uapi/asm-generic/mman-common.h.
 const MADV_COLLAPSE: c_int = 25;
 
-/// Its methods only make system calls about it: a [`Map`] reaches its bytes.
+/// A mapping of a file. Its methods only make system calls about it: a [`Map`] reaches its bytes.
 pub(crate) struct Mapping {
     address: NonNull<c_void>,
     length: usize,
@@ -67,6 +68,7 @@ unsafe impl Send for Mapping {}
 // SAFETY: no method reads or writes a byte of it, or returns a reference to one.
 unsafe impl Sync for Mapping {}
 
+/// A thread's access to the bytes of a mapping, either to read or to store.
 pub(crate) struct Map {
     mapping: Arc<Mapping>,
     // Bytes of the file. One range is empty, so no store changes bytes with a reference to them.
@@ -85,7 +87,7 @@ impl Deref for Map {
 }
 
 impl Map {
-    /// Maps at least these bytes.
+    /// Maps at least these bytes of a file to read them.
     pub(crate) fn reading(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self> {
         let mapping = Arc::new(Mapping::new(file, offset, length, ProtFlags::READ)?);
         let reads = mapping.file_offset..mapping.file_offset + mapping.length as u64;
@@ -97,7 +99,7 @@ impl Map {
         })
     }
 
-    /// No other map has these bytes.
+    /// Gives a thread these bytes of a mapping to store to. It is an error if another map has some of them.
     pub(crate) fn storing(mapping: &Arc<Mapping>, offset: u64, length: u64) -> Result<Self> {
         let stores = offset..offset.saturating_add(length);
         let mut claimed = mapping
@@ -137,7 +139,7 @@ impl Map {
         self.change(offset, bytes.len(), |to| copy.run(bytes, to));
     }
 
-    /// `offset` is the file's.
+    /// Reads into the mapping at an offset of its file.
     #[inline]
     pub(crate) fn read_into(
         &self,
@@ -156,7 +158,7 @@ impl Map {
         work(unsafe { std::slice::from_raw_parts_mut(to, length) })
     }
 
-    /// Present, and writable for a storing map.
+    /// Makes the pages of these bytes present, and writable for a storing map.
     pub(crate) fn populate(&self, from: u64, length: u64) -> Result<()> {
         let stores = self.reads.is_empty();
         let advice = if stores {
@@ -167,11 +169,12 @@ impl Map {
         self.advise_range(POPULATE, from, length, advice)
     }
 
-    /// Only huge pages inside these bytes. The kernel needs one small page of each to be present. Writing to it
-    /// is harmless, because all bytes will be written.
+    /// Makes huge pages of those that are inside these bytes. The kernel needs one small page of each to be present.
+    /// Writing to it is harmless, because all bytes will be written.
     pub(crate) fn collapse(&self, from: u64, length: u64) -> Result<()> {
         let huge = Case::HUGE_PAGE_BYTES;
-        let (first, end) = (from.next_multiple_of(huge), (from + length) / huge * huge);
+        let first = from.next_multiple_of(huge);
+        let end = (from + length) / huge * huge;
         for at in (first..end).step_by(to_usize(huge)) {
             self.store(at, &[0]);
         }
@@ -182,8 +185,8 @@ impl Map {
         }
     }
 
-    /// A concurrent change of the file does no harm. If the file has lost its pages, a call fails with EFAULT,
-    /// and a copy ends the worker by SIGBUS.
+    /// Bytes of the file to be read. A concurrent change of the file does no harm. If the file has lost its pages, a
+    /// call fails with EFAULT, and a copy ends the worker by SIGBUS.
     #[inline]
     pub(crate) fn bytes(&self, offset: u64, length: usize) -> &[u8] {
         let at = self.pointer(&self.reads, offset, length);
@@ -204,7 +207,7 @@ impl Map {
 }
 
 impl Mapping {
-    /// The address has the offset's alignment to huge pages, without which none can be mapped.
+    /// Maps at an address with the offset's alignment to huge pages, without which none can be mapped.
     pub(crate) fn for_huge_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self> {
         let huge = Case::HUGE_PAGE_BYTES;
         let page_bytes = rustix::param::page_size();
@@ -223,24 +226,14 @@ impl Mapping {
             )
         }
         .map_err(|errno| CallError::new(MMAP, errno))?;
-        let release = |from: usize, to: usize| {
-            if from < to {
-                // SAFETY: these bytes of the reservation are mapped and empty.
-                let _ = unsafe { rustix::mm::munmap(start.wrapping_byte_add(from), to - from) };
-            }
-        };
         let begin = start.align_offset(to_usize(huge)) + to_usize(before);
         // SAFETY: the range lies in the reservation, which is this function's own and empty.
         let mapped = unsafe {
-            let (protection, flags) = (
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::SHARED | MapFlags::FIXED,
-            );
             rustix::mm::mmap(
                 start.wrapping_byte_add(begin),
                 length,
-                protection,
-                flags,
+                ProtFlags::READ | ProtFlags::WRITE,
+                MapFlags::SHARED | MapFlags::FIXED,
                 file,
                 page_offset,
             )
@@ -250,13 +243,19 @@ impl Mapping {
         } else {
             0..0
         };
-        release(0, kept.start);
-        release(kept.end, reserved);
+        for unused in [0..kept.start, kept.end..reserved] {
+            if unused.is_empty() {
+                continue;
+            }
+            let address = start.wrapping_byte_add(unused.start);
+            // SAFETY: these bytes of the reservation are mapped and empty.
+            let _ = unsafe { rustix::mm::munmap(address, unused.len()) };
+        }
         let address = mapped.map_err(|errno| CallError::new(MMAP, errno).at(offset))?;
         Self::at(address, length, page_offset)
     }
 
-    /// A mapping begins at a page.
+    /// Maps these bytes to write them, from the page where they begin.
     pub(crate) fn writable(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self> {
         Self::new(file, offset, length, ProtFlags::READ | ProtFlags::WRITE)
     }
@@ -318,7 +317,7 @@ impl Mapping {
         .map_err(|error| error.at(from))
     }
 
-    /// The mapped part of these bytes of the file.
+    /// Syncs the mapped part of these bytes of the file.
     pub(crate) fn sync(&self, from: u64, to: u64) -> Result<()> {
         let from = (from - from % rustix::param::page_size() as u64).max(self.file_offset);
         let length = to_usize(
@@ -331,7 +330,7 @@ impl Mapping {
             .map_err(|errno| CallError::new("msync", errno))
     }
 
-    /// mincore(2) loads no pages.
+    /// How many of the mapped bytes are in the page cache. mincore(2) loads no pages.
     pub(crate) fn resident_bytes(&self) -> Result<u64> {
         let page = rustix::param::page_size();
         let mut pages = vec![0u8; self.length.div_ceil(page)];

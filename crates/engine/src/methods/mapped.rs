@@ -10,33 +10,38 @@ use super::streaming_copy::{self, StreamingCopy};
 use crate::call::{CallError, Result};
 use crate::region::Region;
 
-/// Weak, so the last thread to release the common mapping unmaps it in phase close.
+/// The mapping that all threads share. It is weak, so the last thread to release the mapping unmaps it in phase close.
 pub(super) type SharedMapping = Arc<Mutex<Weak<Mapping>>>;
 
+/// Maps the thread's part of the file, or the whole file for all threads.
 pub(super) fn map_region(
     shared: &SharedMapping,
     region: &Region<'_>,
     file: BorrowedFd<'_>,
 ) -> Result<Map> {
-    let mapping = if region.axes.map == MapSharing::Shared && region.axes.files == Files::Shared {
-        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        match shared.upgrade() {
-            Some(mapping) => mapping,
-            None => {
-                let mapping = Arc::new(map(region.axes, file, 0, region.file_length)?);
-                *shared = Arc::downgrade(&mapping);
-                mapping
-            }
-        }
+    let offset = region.file_offset;
+    let length = region.range.length;
+    let is_shared = region.axes.map == MapSharing::Shared && region.axes.files == Files::Shared;
+    let mapping = if is_shared {
+        map_once(shared, region, file)?
     } else {
-        Arc::new(map(
-            region.axes,
-            file,
-            region.file_offset,
-            region.range.length,
-        )?)
+        Arc::new(map(region.axes, file, offset, length)?)
     };
-    Map::storing(&mapping, region.file_offset, region.range.length)
+    Map::storing(&mapping, offset, length)
+}
+
+fn map_once(
+    shared: &SharedMapping,
+    region: &Region<'_>,
+    file: BorrowedFd<'_>,
+) -> Result<Arc<Mapping>> {
+    let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(mapping) = shared.upgrade() {
+        return Ok(mapping);
+    }
+    let mapping = Arc::new(map(region.axes, file, 0, region.file_length)?);
+    *shared = Arc::downgrade(&mapping);
+    Ok(mapping)
 }
 
 fn map(axes: &Axes, file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Mapping> {
@@ -50,11 +55,12 @@ fn map(axes: &Axes, file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Ma
     Ok(map)
 }
 
-/// A window, or all.
+/// How many bytes are prepared at once: a window, or all.
 pub(super) fn window_bytes(axes: &Axes) -> u64 {
     axes.prepared_window_bytes().unwrap_or(u64::MAX)
 }
 
+/// Prepares the pages of so many bytes from an offset in the file, as the case says.
 pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<()> {
     if axes.huge == Huge::Collapse {
         map.collapse(from, length)?;
@@ -81,6 +87,6 @@ pub(super) fn prepare_from(
 }
 
 pub(super) fn streaming_copy() -> Result<StreamingCopy> {
-    let missing = || CallError::unsupported("store=nontemporal", streaming_copy::MISSING);
-    StreamingCopy::for_this_cpu().ok_or_else(missing)
+    StreamingCopy::for_this_cpu()
+        .ok_or_else(|| CallError::unsupported("store=nontemporal", streaming_copy::MISSING))
 }

@@ -7,7 +7,7 @@ use writebench_model::{Store, SyncCall};
 use super::attached::attached;
 use super::map::Map;
 use super::mapped::{SharedMapping, map_region, prepare, streaming_copy, window_bytes};
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region, Result, WriteLoop};
 
 pub(super) fn io_thread(region: Region<'_>, shared: SharedMapping) -> impl IoThread {
     attached(
@@ -21,30 +21,40 @@ fn write(
     region: &Region<'_>,
     map: &Map,
     file: BorrowedFd<'_>,
-    records: &mut Records,
+    write_loop: &mut WriteLoop,
 ) -> Result<()> {
-    let window = window_bytes(region.axes);
-    let before =
-        |window: &Region<'_>| prepare(region.axes, map, window.file_offset, window.range.length);
-    let sync = |from, to| match region.axes.sync.call {
-        SyncCall::Msync => map.sync(from, to),
-        call => crate::sync::sync(file, call),
-    };
     match region.axes.store {
-        Store::Plain => {
-            let store = |chunk: &[u8], offset| {
-                map.store(offset, chunk);
-                Ok(())
-            };
-            records.each_by_window(region, window, before, store, sync)
-        }
+        Store::Plain => store_chunks(region, map, file, write_loop, |offset, chunk| {
+            map.store(offset, chunk);
+        }),
         Store::Nontemporal => {
             let copy = streaming_copy()?;
-            let store = |chunk: &[u8], offset| {
+            store_chunks(region, map, file, write_loop, |offset, chunk| {
                 map.store_past_caches(copy, offset, chunk);
-                Ok(())
-            };
-            records.each_by_window(region, window, before, store, sync)
+            })
         }
     }
+}
+
+#[inline(always)]
+fn store_chunks(
+    region: &Region<'_>,
+    map: &Map,
+    file: BorrowedFd<'_>,
+    write_loop: &mut WriteLoop,
+    store: impl Fn(u64, &[u8]),
+) -> Result<()> {
+    write_loop.each_chunk_by_window(
+        region,
+        window_bytes(region.axes),
+        |window| prepare(region.axes, map, window.file_offset, window.range.length),
+        |chunk, offset| {
+            store(offset, chunk);
+            Ok(())
+        },
+        |from, to| match region.axes.sync.call {
+            SyncCall::Msync => map.sync(from, to),
+            call => crate::sync::sync(file, call),
+        },
+    )
 }

@@ -15,9 +15,9 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     attached(
         region,
         |region, _| map_source(region),
-        |region, map, file, records| {
+        |region, map, file, write_loop| {
             let mut present = 0;
-            move_all(region, "write", records, |most, at| {
+            move_all(region, "write", write_loop, |most, at| {
                 populate_source(region, map, at, &mut present)?;
                 let bytes = map.bytes(region.range.offset + at, most);
                 retry("write", || rustix::io::write(file, bytes))
@@ -39,7 +39,7 @@ pub(super) fn map_source(region: &Region<'_>) -> Result<Map> {
     Ok(map)
 }
 
-/// Before the bytes from `at` are used. `present` bytes are ready.
+/// Populates the next window of the source if the bytes from `at` are not ready. `present` bytes are.
 #[inline(always)]
 pub(super) fn populate_source(
     region: &Region<'_>,

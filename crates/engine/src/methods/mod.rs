@@ -5,8 +5,8 @@ use writebench_model::{Method, SyncCall};
 
 use crate::call::Result;
 use crate::file;
-use crate::records::Records;
 use crate::region::Region;
+use crate::write_loop::WriteLoop;
 use mapped::SharedMapping;
 use uring_files::ByRing;
 use write_files::ByCalls;
@@ -54,19 +54,19 @@ pub(crate) trait IoThread: Send {
         true
     }
 
-    /// In phase `open`, when the file has its length.
+    /// Prepares what the method needs, in phase `open` when the file has its length.
     fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// In phase `write`. On return the kernel has the data.
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()>;
+    /// Does the work of phase `write`. On return the kernel has the data.
+    fn write(&mut self, file: BorrowedFd<'_>, write_loop: &mut WriteLoop) -> Result<()>;
 
     fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<()> {
         crate::sync::sync(file, call)
     }
 
-    /// In phase `close`, before the file is closed.
+    /// Gives back what the method needs, in phase `close` before the file is closed.
     fn detach(&mut self) -> Result<()> {
         Ok(())
     }
@@ -76,23 +76,23 @@ pub(crate) trait IoThread: Send {
         Ok(())
     }
 
-    /// In phase `close`, for the descriptor's last thread.
+    /// Closes the file in phase `close`. Only the descriptor's last thread does so.
     fn close(&mut self, file: OwnedFd) -> Result<()> {
         file::close(file)
     }
 }
 
-impl<W: FnMut(BorrowedFd<'_>, &mut Records) -> Result<()> + Send> IoThread for W {
+impl<W: FnMut(BorrowedFd<'_>, &mut WriteLoop) -> Result<()> + Send> IoThread for W {
     fn attaches(&self) -> bool {
         false
     }
 
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
-        self(file, records)
+    fn write(&mut self, file: BorrowedFd<'_>, write_loop: &mut WriteLoop) -> Result<()> {
+        self(file, write_loop)
     }
 }
 
-/// Before the clock.
+/// Makes the thread of each region, before the clock starts.
 pub(crate) fn io_threads<'a>(
     method: Method,
     regions: &[Region<'a>],

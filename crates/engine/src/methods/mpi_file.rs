@@ -1,3 +1,4 @@
+//! The files of MPI-IO.
 #![expect(
     unsafe_code,
     reason = "rsmpi has no files, and these functions take pointers"
@@ -103,11 +104,10 @@ impl MpiFile {
             Collective::Yes => (ffi::MPI_File_write_at_all, "MPI_File_write_at_all"),
         };
         let mut status = MaybeUninit::<ffi::MPI_Status>::zeroed();
-        let (position, length) = (
-            ffi::MPI_Offset::try_from(offset),
-            c_int::try_from(bytes.len()),
-        );
-        let (Ok(position), Ok(length)) = (position, length) else {
+        let Ok(position) = ffi::MPI_Offset::try_from(offset) else {
+            return Err(CallError::new(name, Errno::INVAL));
+        };
+        let Ok(length) = c_int::try_from(bytes.len()) else {
             return Err(CallError::new(name, Errno::INVAL));
         };
         // SAFETY: a constant of the library.

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use writebench_model::{Collective, SyncCall};
 
 use super::mpi_file::{MpiFile, Opener};
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region, Result, WriteLoop};
 use crate::call::CallError;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
@@ -25,7 +25,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
 
 struct MpiioThread<'a> {
     region: Region<'a>,
-    // None outside MPI.
+    // Outside MPI there is none.
     opener: Option<Opener>,
     file: Option<MpiFile>,
     has_written: bool,
@@ -39,11 +39,12 @@ impl MpiioThread<'_> {
             .ok_or_else(|| CallError::new("MPI_File_open", rustix::io::Errno::BADF))
     }
 
-    /// As many calls as the rank with the longest region.
-    fn write_together(&self, records: &mut Records) -> Result<()> {
-        let (file, region) = (self.file()?, &self.region);
+    /// Makes as many collective calls as the rank with the longest region.
+    fn write_together(&self, write_loop: &mut WriteLoop) -> Result<()> {
+        let file = self.file()?;
+        let region = &self.region;
         let mut calls = 0;
-        let mut result = records.each(
+        let mut result = write_loop.each_chunk(
             region,
             |chunk, offset| {
                 calls += 1;
@@ -81,17 +82,20 @@ impl IoThread for MpiioThread<'_> {
         Ok(())
     }
 
-    fn write(&mut self, _file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
+    fn write(&mut self, _file: BorrowedFd<'_>, write_loop: &mut WriteLoop) -> Result<()> {
         self.has_written = true;
         if self.region.axes.collective == Collective::Yes {
-            return self.write_together(records);
+            return self.write_together(write_loop);
         }
         let file = self.file()?;
-        let write = |chunk: &[u8], offset| {
-            file.write_at(Collective::No, chunk, offset)
-                .map_err(|error| error.at(offset))
-        };
-        records.each(&self.region, write, |_, _| Ok(()))
+        write_loop.each_chunk(
+            &self.region,
+            |chunk, offset| {
+                file.write_at(Collective::No, chunk, offset)
+                    .map_err(|error| error.at(offset))
+            },
+            |_, _| Ok(()),
+        )
     }
 
     fn sync(&mut self, _file: BorrowedFd<'_>, _call: SyncCall) -> Result<()> {

@@ -15,9 +15,9 @@ use crate::threads::start_thread;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     let mut buffers = buffers(&region);
-    // Kept after the loop, so none is freed inside the clock.
+    // The buffers are kept after the loop, so that none is freed inside the clock.
     let mut used = None;
-    copying(region, move |region, source, file, records| {
+    copying(region, move |region, source, file, write_loop| {
         let buffers = buffers.take().ok_or_else(no_buffer)?;
         let depth = buffers.len();
         let (fill, filled) = sync_channel::<Filled>(depth);
@@ -30,7 +30,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
                 read_all(region, source, &emptied, &fill);
                 emptied
             })?;
-            let written = move_all(region, "read", records, |_, at| {
+            let written = move_all(region, "read", write_loop, |_, at| {
                 let Ok(next) = filled.recv() else {
                     return Ok(0);
                 };
@@ -43,14 +43,18 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
                 Ok(read)
             });
             // The reader ends without the other end of its channels.
-            drop((filled, empty));
-            let died = |_| CallError::other("read", "the reading thread has ended");
-            used = Some(reader.join().map_err(died)?);
+            drop(filled);
+            drop(empty);
+            let emptied = reader
+                .join()
+                .map_err(|_| CallError::other("read", "the reading thread has ended"))?;
+            used = Some(emptied);
             written
         })
     })
 }
 
+/// A buffer and the bytes read into it, or the error that ends the reader.
 type Filled = Result<(AlignedBuffer, usize)>;
 
 fn read_all(

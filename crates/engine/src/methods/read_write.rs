@@ -7,10 +7,10 @@ use crate::file::COPIED;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     let mut buffer = buffer(&region);
-    copying(region, move |region, source, file, records| {
+    copying(region, move |region, source, file, write_loop| {
         let buffer = buffer.as_mut().ok_or_else(no_buffer)?;
         let offset = region.file_offset;
-        move_all(region, "read", records, |most, at| {
+        move_all(region, "read", write_loop, |most, at| {
             let read = retry("read", || rustix::io::read(source, &mut buffer[..most]))
                 .map_err(|error| error.with_path(COPIED))?;
             hand_over("write", &buffer[..read], offset + at, |bytes, _| {
@@ -23,7 +23,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
 
 const PAGE_BYTES: usize = 4096;
 
-/// Page-aligned, and touched before the clock starts.
+/// A buffer for one chunk, page-aligned and touched before the clock starts.
 pub(super) fn buffer(region: &Region<'_>) -> Option<AlignedBuffer> {
     let length = region.axes.chunk_size_bytes.min(region.range.length);
     let mut buffer = AlignedBuffer::new(usize::try_from(length).ok()?, PAGE_BYTES).ok()?;

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use writebench_model::{Directory, Naming, Opening, SyncCall, SyncFiles};
 
 use super::background_unlink::BackgroundUnlink;
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region, Result, WriteLoop};
 use crate::call::{Call, CallError, retry};
 use crate::file_tree::{self, SetDirectory, SetFile};
 use crate::{file, sync};
@@ -27,7 +27,7 @@ pub(super) trait FilesWriter: Send {
         Ok(())
     }
 
-    fn write(&mut self, files: &OpenFiles<'_>, records: &mut Records) -> Result<()>;
+    fn write(&mut self, files: &OpenFiles<'_>, write_loop: &mut WriteLoop) -> Result<()>;
 
     fn detach(&mut self) -> Result<()> {
         Ok(())
@@ -38,10 +38,11 @@ pub(super) trait FilesWriter: Send {
 pub(super) struct OpenFiles<'a> {
     pub region: Region<'a>,
     directories: Vec<SetDirectory<'a>>,
-    /// Of the directories.
+    /// The descriptor of each directory.
     open: Vec<OwnedFd>,
 }
 
+/// A file of the set and its open directory.
 #[derive(Clone, Copy)]
 pub(super) struct PlacedFile<'f, 'a> {
     pub directory: BorrowedFd<'f>,
@@ -93,7 +94,7 @@ impl<'f, 'a> PlacedFile<'f, 'a> {
     }
 }
 
-/// `threads` is shared by all threads of a process.
+/// All threads of a process share `threads`, at which they wait for each other.
 pub(super) fn io_thread<'a>(
     region: Region<'a>,
     threads: Arc<Barrier>,
@@ -117,7 +118,7 @@ struct SetThread<'a, W> {
     writer: W,
     files: OpenFiles<'a>,
     threads: Arc<Barrier>,
-    /// Of the one old file.
+    /// The unlink of the old file, if there is one.
     unlink: Option<BackgroundUnlink>,
 }
 
@@ -130,19 +131,18 @@ impl<W: FilesWriter> IoThread for SetThread<'_, W> {
             }
             self.files.open.push(directory.open(set)?);
         }
-        if self.files.region.axes.naming == Naming::ExchangeBackground {
-            let old = self.files.iter().next();
-            let start = |old: PlacedFile<'_, '_>| {
-                BackgroundUnlink::start(old.directory, old.file.temporary.clone())
-            };
-            self.unlink = old.map(start).transpose()?;
+        if self.files.region.axes.naming == Naming::ExchangeBackground
+            && let Some(old) = self.files.iter().next()
+        {
+            let name = old.file.temporary.clone();
+            self.unlink = Some(BackgroundUnlink::start(old.directory, name)?);
         }
         self.writer.attach(&self.files.region)
     }
 
-    fn write(&mut self, _: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
-        records.begin();
-        self.writer.write(&self.files, records)?;
+    fn write(&mut self, _: BorrowedFd<'_>, write_loop: &mut WriteLoop) -> Result<()> {
+        write_loop.start_clock();
+        self.writer.write(&self.files, write_loop)?;
         if !self.files.region.axes.sync_files.is_afterwards() {
             self.begin_unlink();
         }
@@ -152,23 +152,9 @@ impl<W: FilesWriter> IoThread for SetThread<'_, W> {
     /// All threads wait equally often, also after an error.
     fn sync(&mut self, set: BorrowedFd<'_>, _: SyncCall) -> Result<()> {
         let Region { axes, index, .. } = self.files.region;
-        let is_first = index == 0;
         let mut result = match axes.sync_files {
-            SyncFiles::Batch | SyncFiles::Writeback => self.files.each(|directory, file| {
-                // O_TMPFILE has no name that could be opened again, so it is linked to the temporary one.
-                let written = if file.temporary.is_empty() {
-                    &file.name
-                } else {
-                    &file.temporary
-                };
-                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                let opened = retry("open", || {
-                    rustix::fs::openat(directory, written, flags, Mode::empty())
-                })?;
-                sync::sync(opened.as_fd(), SyncCall::Fsync)?;
-                file::close(opened)
-            }),
-            SyncFiles::Syncfs if is_first => retry("syncfs", || rustix::fs::syncfs(set)),
+            SyncFiles::Batch | SyncFiles::Writeback => self.files.each(sync_file),
+            SyncFiles::Syncfs if index == 0 => retry("syncfs", || rustix::fs::syncfs(set)),
             SyncFiles::Syncfs | SyncFiles::Each | SyncFiles::None => Ok(()),
         };
         // No file gets its name before its data is durable.
@@ -181,18 +167,7 @@ impl<W: FilesWriter> IoThread for SetThread<'_, W> {
             return result;
         }
         result?;
-        // A new name is durable with its directory: fsync(2).
-        if axes.directory == Directory::One && !is_first {
-            return Ok(());
-        }
-        for (directory, opened) in self.files.directories.iter().zip(&self.files.open) {
-            let synced = sync::sync_directory(opened.as_fd());
-            synced.map_err(|error| error.with_path(directory.name.as_deref().unwrap_or(".")))?;
-        }
-        if axes.directory == Directory::One || !is_first {
-            return Ok(());
-        }
-        sync::sync_directory(set)
+        self.sync_directories(set)
     }
 
     fn detach(&mut self) -> Result<()> {
@@ -206,10 +181,42 @@ impl<W: FilesWriter> IoThread for SetThread<'_, W> {
 }
 
 impl<W> SetThread<'_, W> {
-    /// After the exchange.
+    /// The old file may go after the exchange.
     fn begin_unlink(&self) {
         self.unlink.iter().for_each(BackgroundUnlink::begin);
     }
+
+    /// A new name is durable with its directory: fsync(2). The first thread syncs the common directory for all.
+    fn sync_directories(&self, set: BorrowedFd<'_>) -> Result<()> {
+        let is_first = self.files.region.index == 0;
+        let has_one = self.files.region.axes.directory == Directory::One;
+        if has_one && !is_first {
+            return Ok(());
+        }
+        for (directory, opened) in self.files.directories.iter().zip(&self.files.open) {
+            let name = directory.name.as_deref().unwrap_or(".");
+            sync::sync_directory(opened.as_fd()).map_err(|error| error.with_path(name))?;
+        }
+        if has_one || !is_first {
+            return Ok(());
+        }
+        sync::sync_directory(set)
+    }
+}
+
+fn sync_file(directory: BorrowedFd<'_>, file: &SetFile<'_>) -> Result<()> {
+    // O_TMPFILE has no name that could be opened again, so it is linked to the temporary one.
+    let written = if file.temporary.is_empty() {
+        &file.name
+    } else {
+        &file.temporary
+    };
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = retry("open", || {
+        rustix::fs::openat(directory, written, flags, Mode::empty())
+    })?;
+    sync::sync(opened.as_fd(), SyncCall::Fsync)?;
+    file::close(opened)
 }
 
 /// The name and the flags with which a file is opened to be written.

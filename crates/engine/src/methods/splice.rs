@@ -23,14 +23,12 @@ pub(super) const SET_PIPE_SIZE: Call = Call {
 };
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    let attach =
-        |region: &Region<'_>, _: BorrowedFd<'_>| Ok((open_source(region)?, open_pipe(region)?));
     attached(
         region,
-        attach,
-        |region, (source, (into, from)), file, records| {
+        |region, _| Ok((open_source(region)?, open_pipe(region)?)),
+        |region, (source, (into, from)), file, write_loop| {
             let offset = region.file_offset;
-            move_all(region, "splice", records, |most, at| {
+            move_all(region, "splice", write_loop, |most, at| {
                 let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
                 let filled = retry("splice", || {
                     rustix::pipe::splice(source, None, into, None, most, flags)
@@ -43,11 +41,11 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     )
 }
 
-/// To write to, and to read from, in the order of closing.
+/// The end to write to and the end to read from, in the order of closing.
 type Pipe = (OwnedFd, OwnedFd);
 
 fn open_pipe(region: &Region<'_>) -> Result<Pipe> {
-    /// For an ordinary user: `/proc/sys/fs/pipe-max-size` of pipe(7).
+    /// The usual limit for an ordinary user: `/proc/sys/fs/pipe-max-size` of pipe(7).
     const PIPE_MAX_BYTES: u64 = 1 << 20;
     // A chunk that begins inside a page takes one more.
     let page_bytes = rustix::param::page_size() as u64;
@@ -66,6 +64,7 @@ fn open_pipe(region: &Region<'_>) -> Result<Pipe> {
     Ok((into, from))
 }
 
+/// Moves all bytes in the pipe to the file.
 fn empty(pipe: BorrowedFd<'_>, file: BorrowedFd<'_>, filled: usize, at: u64) -> Result<()> {
     let mut left = filled;
     while left > 0 {

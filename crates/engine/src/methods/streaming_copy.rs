@@ -4,6 +4,7 @@
     expect(unsafe_code, reason = "such stores are separate instructions")
 )]
 
+/// A copy by the widest such stores that this CPU has.
 #[derive(Clone, Copy)]
 pub(crate) struct StreamingCopy(Copy);
 
@@ -46,8 +47,10 @@ const LINE: usize = 64;
 #[inline(always)]
 fn by_lines(from: &[u8], to: &mut [u8], store: impl Fn(&[u8; LINE], &mut [u8; LINE])) {
     let head = to.as_ptr().align_offset(LINE).min(to.len());
-    let ((from_head, from), (to_head, to)) = (from.split_at(head), to.split_at_mut(head));
-    let ((from_lines, from_rest), (to_lines, to_rest)) = (from.as_chunks(), to.as_chunks_mut());
+    let (from_head, from) = from.split_at(head);
+    let (from_lines, from_rest) = from.as_chunks();
+    let (to_head, to) = to.split_at_mut(head);
+    let (to_lines, to_rest) = to.as_chunks_mut();
     to_head.copy_from_slice(from_head);
     for (from, to) in from_lines.iter().zip(to_lines) {
         store(from, to);

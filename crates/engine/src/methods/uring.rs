@@ -1,3 +1,4 @@
+//! `io_uring`: several writes in flight.
 #![expect(
     unsafe_code,
     reason = "the kernel reads the queue's memory after the call"
@@ -16,7 +17,7 @@ use rustix::io::Errno;
 use writebench_model::Registered;
 
 use self::queue::Queue;
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region, Result, WriteLoop};
 use crate::call::{Call, CallError};
 use crate::region::to_usize;
 use crate::staging::Staging;
@@ -38,10 +39,11 @@ const REGISTER_SLOTS: Call = Call {
     advice: &[(Errno::MFILE, "choose a smaller depth, or see ulimit -n")],
 };
 
-/// write(2). The kernel cuts a longer operation silently, and would run a linked one before the rest is moved.
+/// The most bytes of one operation: write(2). The kernel cuts a longer operation silently, and would run a linked one
+/// before the rest is moved.
 pub(super) const MOST_BYTES: usize = 0x7fff_f000;
 
-/// io_uring_register(2).
+/// The most bytes of one registered buffer: io_uring_register(2).
 pub(super) const PIECE_BYTES: usize = 1 << 30;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
@@ -80,12 +82,12 @@ impl IoThread for UringThread<'_> {
         }
     }
 
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
+    fn write(&mut self, file: BorrowedFd<'_>, write_loop: &mut WriteLoop) -> Result<()> {
         let Some(ring) = &mut self.ring else {
             return Ok(());
         };
         let staging = self.staging.as_mut().and_then(Staging::buffer);
-        Queue::new(self.region, file, &mut ring.ring, staging).run(records)
+        Queue::new(self.region, file, &mut ring.ring, staging).run(write_loop)
     }
 
     fn detach(&mut self) -> Result<()> {
@@ -100,7 +102,7 @@ pub(super) struct RegisteredRing {
 }
 
 impl RegisteredRing {
-    /// For so many operations.
+    /// A ring for so many operations, with nothing registered.
     pub(super) fn new(operations: u32) -> Result<Self> {
         let ring = IoUring::new(operations).map_err(failed(IO_URING_SETUP))?;
         Ok(Self {
@@ -110,7 +112,7 @@ impl RegisteredRing {
         })
     }
 
-    /// Empty slots for files that the ring opens itself.
+    /// Registers empty slots for files that the ring opens itself.
     pub(super) fn register_slots(&mut self, count: u32) -> Result<()> {
         self.ring
             .submitter()
@@ -128,11 +130,12 @@ impl RegisteredRing {
         files: &[RawFd],
         memory: impl Iterator<Item = &'m [u8]>,
     ) -> Result<()> {
-        let iovec = |bytes: &[u8]| libc::iovec {
-            iov_base: bytes.as_ptr().cast_mut().cast(),
-            iov_len: bytes.len(),
-        };
-        let buffers: Vec<libc::iovec> = memory.map(iovec).collect();
+        let buffers: Vec<libc::iovec> = memory
+            .map(|bytes| libc::iovec {
+                iov_base: bytes.as_ptr().cast_mut().cast(),
+                iov_len: bytes.len(),
+            })
+            .collect();
         let submitter = self.ring.submitter();
         if has_buffers(registered) && !buffers.is_empty() {
             // SAFETY: as the caller promises.
@@ -199,18 +202,15 @@ pub(super) fn write_entry(
         MOST_BYTES
     };
     let bytes = &bytes[..bytes.len().min(most)];
-    let (pointer, length) = (
-        bytes.as_ptr(),
-        u32::try_from(bytes.len()).unwrap_or(u32::MAX),
-    );
+    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     let entry = if has_buffers(registered) {
         let buffer = u16::try_from(at / PIECE_BYTES).unwrap_or(u16::MAX);
-        opcode::WriteFixed::new(file, pointer, length, buffer)
+        opcode::WriteFixed::new(file, bytes.as_ptr(), length, buffer)
             .offset(offset)
             .rw_flags(write_flags)
             .build()
     } else {
-        opcode::Write::new(file, pointer, length)
+        opcode::Write::new(file, bytes.as_ptr(), length)
             .offset(offset)
             .rw_flags(write_flags)
             .build()
@@ -222,14 +222,17 @@ pub(super) fn is_interrupted(result: i32) -> bool {
     matches!(-result, libc::EINTR | libc::EAGAIN)
 }
 
+/// What the queues need of a ring, so that tests need no kernel with io_uring.
 pub(super) trait Ring {
-    /// All or none. False without room.
+    /// Pushes all operations, or none and returns false if there is no room.
     ///
     /// # Safety
     /// Their memory and their files must outlive them.
     unsafe fn push(&mut self, entries: &[Entry]) -> bool;
-    /// Whether the kernel has taken pushed operations. After an error it has taken none.
+    /// Submits the pushed operations and waits for so many completions. Returns whether the kernel has taken
+    /// operations. After an error it has taken none.
     fn submit(&mut self, wanted: usize) -> Result<bool>;
+    /// The user data and the result of the next completion.
     fn completed(&mut self) -> Option<(u64, i32)>;
 }
 
@@ -266,13 +269,13 @@ impl Ring for IoUring {
 /// again.
 pub(super) struct Operations<'q, R: Ring> {
     ring: &'q mut R,
-    /// Without a completion yet.
+    /// How many operations have no completion yet.
     under_way: usize,
     /// How many of them the kernel has not taken.
     not_taken: usize,
 }
 
-/// In the low bits of a completion's user data.
+/// A completion's user data has the kind of its operation in the low bits.
 const KINDS: u64 = 8;
 
 pub(super) fn user_data(slot: usize, kind: u64) -> u64 {
@@ -336,7 +339,7 @@ impl<'q, R: Ring> Operations<'q, R> {
 
     fn submit_and_wait_for(&mut self, wanted: usize) -> Result<()> {
         if self.ring.submit(wanted)? {
-            // Maybe not all, but none of them is certainly unused.
+            // The kernel may have taken only some, but none of them is certainly unused.
             self.not_taken = 0;
         }
         Ok(())
@@ -374,7 +377,7 @@ impl<R: Ring> Operations<'_, R> {
     }
 }
 
-/// For a device that has already answered the calls before.
+/// How long to wait for a device that has answered the calls before.
 const MOST_WAIT: Duration = Duration::from_secs(10);
 const INSPECTION_INTERVAL: Duration = Duration::from_millis(1);
 

@@ -1,3 +1,4 @@
+//! A copy by `io_uring`, with several linked reads and writes in flight.
 #![expect(
     unsafe_code,
     reason = "the kernel uses the queue's memory after the call"
@@ -15,7 +16,7 @@ use super::uring::{
     MOST_BYTES, Operations, RegisteredRing, entry_file, has_buffers, is_interrupted,
     operation_failed, user_data,
 };
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region, Result, WriteLoop};
 use crate::call::wrote_nothing;
 use crate::file::{self, COPIED};
 use crate::region::to_usize;
@@ -32,7 +33,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
 struct UringCopyThread<'a> {
     region: Region<'a>,
     ring: Option<RegisteredRing>,
-    // Dropped after the ring, which may have them registered. None without memory.
+    // They are dropped after the ring, which may have them registered. `None` means that there was not enough memory.
     buffers: Option<Vec<AlignedBuffer>>,
     source: Option<OwnedFd>,
 }
@@ -55,19 +56,24 @@ impl IoThread for UringCopyThread<'_> {
         }
     }
 
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<()> {
-        let (Some(source), Some(ring)) = (&self.source, &mut self.ring) else {
+    fn write(&mut self, file: BorrowedFd<'_>, write_loop: &mut WriteLoop) -> Result<()> {
+        let Some(source) = &self.source else {
+            return Ok(());
+        };
+        let Some(ring) = &mut self.ring else {
             return Ok(());
         };
         let buffers = self.buffers.as_mut().ok_or_else(no_buffer)?;
-        let slots = buffers.iter_mut().map(|buffer| Slot {
-            buffer,
-            at: 0,
-            length: 0,
-            read: 0,
-            written: 0,
-        });
-        let slots: Vec<Slot<'_>> = slots.collect();
+        let slots: Vec<Slot<'_>> = buffers
+            .iter_mut()
+            .map(|buffer| Slot {
+                buffer,
+                at: 0,
+                length: 0,
+                read: 0,
+                written: 0,
+            })
+            .collect();
         let mut queue = Queue {
             region: self.region,
             files: [source.as_raw_fd(), file.as_raw_fd()],
@@ -77,7 +83,7 @@ impl IoThread for UringCopyThread<'_> {
             next: 0,
             completed_bytes: 0,
         };
-        queue.run(records)
+        queue.run(write_loop)
     }
 
     fn detach(&mut self) -> Result<()> {
@@ -88,8 +94,10 @@ impl IoThread for UringCopyThread<'_> {
     }
 }
 
+/// A chunk in flight.
 struct Slot<'q> {
     buffer: &'q mut AlignedBuffer,
+    /// Where the chunk begins in the region.
     at: u64,
     length: usize,
     read: usize,
@@ -97,7 +105,7 @@ struct Slot<'q> {
 }
 
 struct Queue<'q, 'a> {
-    // First, so it ends before the buffers are returned.
+    // It is the first field, so it ends before the buffers are returned.
     operations: Operations<'q, IoUring>,
     region: Region<'a>,
     // The source and the copy, in the order of the registered files.
@@ -112,7 +120,7 @@ const READ: u64 = 0;
 const WRITE: u64 = 1;
 
 impl Queue<'_, '_> {
-    fn run(&mut self, records: &mut Records) -> Result<()> {
+    fn run(&mut self, write_loop: &mut WriteLoop) -> Result<()> {
         let length = self.region.range.length;
         while self.next < length || !self.operations.is_empty() {
             while self.next < length
@@ -125,17 +133,19 @@ impl Queue<'_, '_> {
                     .min(MOST_BYTES as u64)
                     .min(length - self.next);
                 let slot = &mut self.slots[index];
-                (slot.at, slot.length, slot.read, slot.written) =
-                    (self.next, to_usize(chunk), 0, 0);
+                slot.at = self.next;
+                slot.length = to_usize(chunk);
+                slot.read = 0;
+                slot.written = 0;
                 self.next += chunk;
                 self.push_both(index)?;
             }
             self.operations.wait()?;
             while let Some((index, kind, result)) = self.operations.completed() {
-                self.complete(index, kind, result, records)?;
+                self.complete(index, kind, result, write_loop)?;
             }
         }
-        records.handed_over_bytes += length;
+        write_loop.handed_over_bytes += length;
         Ok(())
     }
 
@@ -168,10 +178,8 @@ impl Queue<'_, '_> {
             ),
         };
         let memory = &mut slot.buffer[done..slot.length];
-        let (pointer, length) = (
-            memory.as_mut_ptr(),
-            u32::try_from(memory.len()).unwrap_or(u32::MAX),
-        );
+        let pointer = memory.as_mut_ptr();
+        let length = u32::try_from(memory.len()).unwrap_or(u32::MAX);
         let offset = base + slot.at + done as u64;
         let number = u16::try_from(index).unwrap_or(u16::MAX);
         let entry = match (kind, has_buffers(registered)) {
@@ -196,7 +204,7 @@ impl Queue<'_, '_> {
         index: usize,
         kind: u64,
         result: i32,
-        records: &mut Records,
+        write_loop: &mut WriteLoop,
     ) -> Result<()> {
         let slot = &mut self.slots[index];
         if kind == WRITE && slot.read < slot.length {
@@ -208,14 +216,16 @@ impl Queue<'_, '_> {
             _ => (&mut slot.written, self.region.file_offset),
         };
         let offset = base + slot.at + *done as u64;
-        let failed = |call| operation_failed(call, result).at(offset);
         match usize::try_from(result) {
             Ok(0) if kind == READ => return Err(ended("io_uring read", offset)),
             Ok(0) => return Err(wrote_nothing("io_uring write").at(offset)),
             Ok(moved) => *done += moved.min(slot.length - *done),
             Err(_) if is_interrupted(result) || -result == libc::ECANCELED => {}
-            Err(_) if kind == READ => return Err(failed("io_uring read").with_path(COPIED)),
-            Err(_) => return Err(failed("io_uring write")),
+            Err(_) if kind == READ => {
+                let error = operation_failed("io_uring read", result);
+                return Err(error.at(offset).with_path(COPIED));
+            }
+            Err(_) => return Err(operation_failed("io_uring write", result).at(offset)),
         }
         if kind == READ {
             return Ok(());
@@ -226,6 +236,6 @@ impl Queue<'_, '_> {
         }
         self.completed_bytes += slot.length as u64;
         self.free.push(index);
-        records.reached(self.completed_bytes)
+        write_loop.advance_to(self.completed_bytes)
     }
 }

@@ -15,7 +15,7 @@ use super::uring::{
     Operations, PIECE_BYTES, RegisteredRing, Ring, is_interrupted, operation_failed, user_data,
     write_entry,
 };
-use super::{Records, Region, Result};
+use super::{Region, Result, WriteLoop};
 use crate::call::wrote_nothing;
 use crate::file;
 use crate::file_tree::SetFile;
@@ -37,11 +37,11 @@ impl FilesWriter for ByRing {
         unsafe { ring.register(axes.registered, &[], region.memory().chunks(PIECE_BYTES)) }
     }
 
-    fn write(&mut self, files: &OpenFiles<'_>, records: &mut Records) -> Result<()> {
+    fn write(&mut self, files: &OpenFiles<'_>, write_loop: &mut WriteLoop) -> Result<()> {
         let Some(ring) = &mut self.ring else {
             return Ok(());
         };
-        Queue::new(files.region, &mut ring.ring).run(files.iter(), records)
+        Queue::new(files.region, &mut ring.ring).run(files.iter(), write_loop)
     }
 
     fn detach(&mut self) -> Result<()> {
@@ -55,9 +55,10 @@ const WRITE: u64 = 1;
 const SYNC: u64 = 2;
 const CLOSE: u64 = 3;
 const RENAME: u64 = 4;
-/// Without a sync.
+/// The longest chain has all operations but the sync.
 const LONGEST_CHAIN: u32 = 4;
 
+/// A file in flight.
 struct Slot<'f, 'a> {
     placed: PlacedFile<'f, 'a>,
     /// The first operation of the next chain.
@@ -103,7 +104,8 @@ impl<'f, 'a> Slot<'f, 'a> {
             Source::Chunk => 0,
         };
         let bytes = &region.memory()[self.written..];
-        let (at, offset) = (begin + self.written, self.written as u64);
+        let at = begin + self.written;
+        let offset = self.written as u64;
         write_entry(
             bytes,
             at,
@@ -178,7 +180,7 @@ impl<'f, 'a> Slot<'f, 'a> {
 
 /// At most `depth` files are in flight.
 struct Queue<'f, 'a, R: Ring> {
-    // First, so it ends before the names and the data.
+    // It is the first field, so it ends before the names and the data.
     operations: Operations<'f, R>,
     region: Region<'a>,
     slots: Vec<Slot<'f, 'a>>,
@@ -198,7 +200,7 @@ impl<'f, 'a, R: Ring> Queue<'f, 'a, R> {
     fn run(
         &mut self,
         mut files: impl Iterator<Item = PlacedFile<'f, 'a>>,
-        records: &mut Records,
+        write_loop: &mut WriteLoop,
     ) -> Result<()> {
         for placed in files.by_ref().take(self.region.axes.depth as usize) {
             self.slots.push(Slot::new(placed));
@@ -212,7 +214,7 @@ impl<'f, 'a, R: Ring> Queue<'f, 'a, R> {
                     .complete(kind, result)
                     .map_err(|error| slot.placed.describe(error))?
                 {
-                    records.wrote_file_in(
+                    write_loop.wrote_file_in(
                         slot.submitted.elapsed(),
                         slot.placed.file.region.range.length,
                     );
@@ -316,7 +318,7 @@ mod tests {
     }
 
     /// The pushed chains, and the result.
-    fn run(axes: &str, results: &[(usize, u64, i32)]) -> (Vec<Vec<u64>>, Result<Records>) {
+    fn run(axes: &str, results: &[(usize, u64, i32)]) -> (Vec<Vec<u64>>, Result<WriteLoop>) {
         let name = format!("uring-files,size=24KiB,file-size=8KiB,depth=2,{axes}");
         let case = Case::parse(name.trim_end_matches(',')).unwrap();
         let source = vec![7; 24 << 10];
@@ -330,18 +332,18 @@ mod tests {
             results: results.collect(),
             ..Scripted::default()
         };
-        let mut records = Records::new(&case, 0, None);
+        let mut write_loop = WriteLoop::new(&case, 0, None);
         let files = directories[0]
             .files
             .iter()
             .map(|file| PlacedFile::new(place.as_fd(), file, None));
-        let result = Queue::new(region, &mut ring).run(files, &mut records);
-        (ring.pushed, result.map(|()| records))
+        let result = Queue::new(region, &mut ring).run(files, &mut write_loop);
+        (ring.pushed, result.map(|()| write_loop))
     }
 
     #[test]
     fn each_file_is_a_chain_and_the_next_one_takes_its_slot() {
-        let (chains, records) = run("naming=rename", &[]);
+        let (chains, write_loop) = run("naming=rename", &[]);
         let whole = [OPEN, WRITE, CLOSE, RENAME];
         assert_eq!(
             chains,
@@ -351,9 +353,12 @@ mod tests {
                 chain(FIRST, &whole)
             ]
         );
-        let records = records.unwrap();
+        let write_loop = write_loop.unwrap();
         assert_eq!(
-            (records.handed_over_bytes, records.latency().unwrap().count),
+            (
+                write_loop.handed_over_bytes,
+                write_loop.latency().unwrap().count
+            ),
             (24 << 10, 3)
         );
         let (chains, _) = run("naming=rename,sync-files=batch", &[]);
@@ -366,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_file_is_closed_and_renamed_only_after_its_sync_has_succeeded() {
-        let (chains, records) = run("naming=rename,sync-files=each", &[]);
+        let (chains, write_loop) = run("naming=rename,sync-files=each", &[]);
         let (synced, named) = ([OPEN, WRITE, SYNC], [CLOSE, RENAME]);
         assert_eq!(
             chains[..3],
@@ -376,7 +381,7 @@ mod tests {
                 chain(FIRST, &named)
             ]
         );
-        assert_eq!(records.unwrap().latency().unwrap().count, 3);
+        assert_eq!(write_loop.unwrap().latency().unwrap().count, 3);
         let (chains, result) = run(
             "naming=rename,sync-files=each",
             &[(FIRST, SYNC, -libc::EIO)],
@@ -391,11 +396,11 @@ mod tests {
             (SECOND, OPEN, -libc::EINTR),
             (FIRST, WRITE, 100),
         ];
-        let (chains, records) = run("", &short);
+        let (chains, write_loop) = run("", &short);
         let rest = chain(FIRST, &[WRITE, CLOSE]);
         let whole = chain(SECOND, &[OPEN, WRITE, CLOSE]);
         assert_eq!(chains[2..5], [rest.clone(), whole, rest]);
-        assert_eq!(records.unwrap().handed_over_bytes, 24 << 10);
+        assert_eq!(write_loop.unwrap().handed_over_bytes, 24 << 10);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use writebench_model::{Naming, Opening, SyncCall, SyncFiles};
 
 use super::set_thread::{FilesWriter, OpenFiles, give_name, opened_as};
-use super::{Records, Result};
+use super::{Result, WriteLoop};
 use crate::call::{Call, hand_over, retry};
 use crate::file_tree::SetFile;
 use crate::write_behind::start_write_back;
@@ -24,10 +24,10 @@ const OPEN_TMPFILE: Call = Call {
 pub(super) struct ByCalls;
 
 impl FilesWriter for ByCalls {
-    fn write(&mut self, files: &OpenFiles<'_>, records: &mut Records) -> Result<()> {
+    fn write(&mut self, files: &OpenFiles<'_>, write_loop: &mut WriteLoop) -> Result<()> {
         files.each(|directory, file| {
             write_file(directory, file)?;
-            records.wrote_file(file.region.range.length);
+            write_loop.wrote_file(file.region.range.length);
             Ok(())
         })
     }
@@ -56,22 +56,16 @@ fn write_file(directory: BorrowedFd<'_>, file: &SetFile<'_>) -> Result<()> {
         SyncFiles::Writeback => start_write_back(opened.as_fd())?,
         SyncFiles::None | SyncFiles::Batch | SyncFiles::Syncfs => {}
     }
-    let is_later = axes.sync_files.is_afterwards();
-    let is_final =
-        axes.naming == Naming::Tmpfile && axes.prepare.opening() == Opening::New && !is_later;
-    if axes.naming == Naming::Tmpfile {
-        link(
-            &opened,
-            directory,
-            if is_final {
-                &file.name
-            } else {
-                &file.temporary
-            },
-        )?;
+    let is_named_later = axes.sync_files.is_afterwards();
+    let is_linked_finally =
+        axes.naming == Naming::Tmpfile && axes.prepare.opening() == Opening::New && !is_named_later;
+    if is_linked_finally {
+        link(&opened, directory, &file.name)?;
+    } else if axes.naming == Naming::Tmpfile {
+        link(&opened, directory, &file.temporary)?;
     }
     file::close(opened)?;
-    if is_final || is_later {
+    if is_linked_finally || is_named_later {
         Ok(())
     } else {
         give_name(directory, file)

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use rustix::io::ReadWriteFlags;
 use writebench_model::{Axes, Cache, SyncCall};
 
-use super::{IoThread, Records, Region, Result};
+use super::{IoThread, Region, Result, WriteLoop};
 use crate::call::{CallError, hand_over_vector};
 use crate::staging::Staging;
 use crate::sync;
@@ -28,20 +28,30 @@ pub(super) fn vector_thread<'a>(
     flagged_offset: impl Fn(u64) -> u64 + Send + 'a,
 ) -> impl IoThread + 'a {
     let mut vector = Vec::with_capacity(region.axes.vector as usize);
-    move |file: BorrowedFd<'_>, records: &mut Records| {
-        let sync = |_, _| sync::sync(file, region.axes.sync.call);
+    move |file: BorrowedFd<'_>, write_loop: &mut WriteLoop| {
         let flags = flags(region.axes);
         if flags.is_empty() {
-            let write = |vector: &[IoSlice<'_>], offset| write(file, vector, offset);
-            return write_vectors(&region, &mut vector, call, records, write, sync);
+            return write_vectors(
+                &region,
+                &mut vector,
+                call,
+                write_loop,
+                |vector, offset| write(file, vector, offset),
+                |_, _| sync::sync(file, region.axes.sync.call),
+            );
         }
-        let write = |vector: &[IoSlice<'_>], offset| {
-            rustix::io::pwritev2(file, vector, flagged_offset(offset), flags)
-        };
-        write_vectors(&region, &mut vector, "pwritev2", records, write, sync)
+        write_vectors(
+            &region,
+            &mut vector,
+            "pwritev2",
+            write_loop,
+            |vector, offset| rustix::io::pwritev2(file, vector, flagged_offset(offset), flags),
+            |_, _| sync::sync(file, region.axes.sync.call),
+        )
     }
 }
 
+/// The flags of pwritev2(2) that a case needs.
 pub(super) fn flags(axes: &Axes) -> ReadWriteFlags {
     let mut flags = ReadWriteFlags::empty();
     if axes.sync.call == SyncCall::RwfDsync {
@@ -53,7 +63,7 @@ pub(super) fn flags(axes: &Axes) -> ReadWriteFlags {
     flags
 }
 
-/// include/uapi/linux/fs.h, since Linux 6.14. Neither rustix nor libc has it.
+/// The flag is in include/uapi/linux/fs.h since Linux 6.14. Neither rustix nor libc has it.
 const RWF_DONTCACHE: u32 = 0x80;
 
 #[inline(always)]
@@ -61,38 +71,48 @@ fn write_vectors<'a>(
     region: &Region<'a>,
     vector: &mut Vec<IoSlice<'a>>,
     call: &'static str,
-    records: &mut Records,
+    write_loop: &mut WriteLoop,
     mut write: impl FnMut(&[IoSlice<'_>], u64) -> rustix::io::Result<usize>,
     mut sync: impl FnMut(u64, u64) -> Result<()>,
 ) -> Result<()> {
     let mut staging = Staging::for_region(region, region.axes.vector.into())?;
-    let mut hand_over = |vector: &mut [IoSlice<'_>], start| match staging.gathered(vector) {
-        Some(all) => hand_over_vector(call, &mut [IoSlice::new(all)], start, &mut write),
-        None => hand_over_vector(call, vector, start, &mut write),
-    };
-    if records.is_off() {
-        let hand_over = |vector: &mut [IoSlice<'_>], start, end| {
-            records.reserve(end - region.file_offset)?;
-            hand_over(vector, start)?;
-            records.reached(end - region.file_offset)
-        };
-        try_each_vector::<CallError>(region, vector, hand_over)?;
-        records.handed_over_bytes += region.range.length;
+    if write_loop.is_untimed() {
+        try_each_vector::<CallError>(region, vector, |vector, start, end| {
+            write_loop.reserve(end - region.file_offset)?;
+            hand_over_staged(call, vector, start, &mut staging, &mut write)?;
+            write_loop.advance_to(end - region.file_offset)
+        })?;
+        write_loop.handed_over_bytes += region.range.length;
         return Ok(());
     }
-    records.run(region, &mut sync, |records, sync| {
+    write_loop.run_timed(region, &mut sync, |write_loop, sync| {
         try_each_vector(region, vector, |vector, start, end| {
-            let (chunks, bytes) = (
-                vector.len() as u64,
-                vector.iter().map(|chunk| chunk.len()).sum(),
-            );
-            records.before_call(chunks, end - region.file_offset)?;
-            hand_over(vector, start)?;
-            records.record(region, chunks, bytes, sync)
+            let chunks = vector.len() as u64;
+            let bytes = vector.iter().map(|chunk| chunk.len()).sum();
+            write_loop.before_call(chunks, end - region.file_offset)?;
+            hand_over_staged(call, vector, start, &mut staging, &mut write)?;
+            write_loop.after_call(region, chunks, bytes, sync)
         })
     })
 }
 
+/// Hands over the vector, or one copy of all its chunks if the call needs aligned memory.
+#[inline(always)]
+fn hand_over_staged(
+    call: &'static str,
+    vector: &mut [IoSlice<'_>],
+    start: u64,
+    staging: &mut Staging,
+    write: impl FnMut(&[IoSlice<'_>], u64) -> rustix::io::Result<usize>,
+) -> Result<()> {
+    match staging.gathered(vector) {
+        Some(all) => hand_over_vector(call, &mut [IoSlice::new(all)], start, write),
+        None => hand_over_vector(call, vector, start, write),
+    }
+}
+
+/// Calls `hand_over` with each full vector, and with the rest of the chunks at the end. Its numbers are where the
+/// vector begins and ends in the file.
 #[inline(always)]
 fn try_each_vector<'a, E>(
     region: &Region<'a>,
@@ -143,10 +163,10 @@ mod tests {
                 Ok(vector.iter().map(|chunk| chunk.len()).sum())
             };
             let file = tempfile::tempfile().unwrap();
-            let mut records = Records::new(&case, 512, None);
+            let mut write_loop = WriteLoop::new(&case, 512, None);
             let before = Instant::now();
             vector_thread(region, "writev", write, |offset| offset)
-                .write(file.as_fd(), &mut records)
+                .write(file.as_fd(), &mut write_loop)
                 .unwrap();
             let calls: Vec<_> = calls.try_iter().collect();
             assert_eq!(
@@ -160,7 +180,7 @@ mod tests {
                     at - before
                 );
             }
-            assert!(records.shortest_latency() > Duration::ZERO, "{method}");
+            assert!(write_loop.shortest_latency() > Duration::ZERO, "{method}");
         }
     }
 }

@@ -1,3 +1,4 @@
+//! The chunks in flight of the method `uring`.
 #![expect(
     unsafe_code,
     reason = "the kernel reads the queue's memory after the call"
@@ -16,16 +17,18 @@ use super::{
 };
 use crate::call::{Result, wrote_nothing};
 use crate::methods::writev::flags;
-use crate::records::Records;
 use crate::region::{Region, to_usize};
+use crate::write_loop::WriteLoop;
 
+/// A chunk in flight.
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    // The start in the region's range, and the number of unwritten bytes.
+    /// Where the chunk begins in the region's range.
     begin: usize,
+    /// The number of unwritten bytes.
     left: usize,
     length: usize,
-    // Present if each record has a latency.
+    /// When the write was submitted, if each record has a latency.
     submitted: Option<Instant>,
     linked: bool,
     write_ended: bool,
@@ -37,7 +40,7 @@ pub(super) struct Queue<'q, 'a, R: Ring> {
     file: BorrowedFd<'q>,
     operations: Operations<'q, R>,
     memory: &'a [u8],
-    // For each slot's chunk, if the data must be copied.
+    // Memory for each slot's chunk, if the data must be copied.
     staging: Option<&'q mut [u8]>,
     slots: Vec<Slot>,
     free: Vec<usize>,
@@ -77,20 +80,20 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         }
     }
 
-    pub(super) fn run(&mut self, records: &mut Records) -> Result<()> {
+    pub(super) fn run(&mut self, write_loop: &mut WriteLoop) -> Result<()> {
         let chunk = to_usize(self.region.axes.chunk_size_bytes);
-        records.begin();
+        write_loop.start_clock();
         while self.next < self.length || !self.operations.is_empty() {
-            if records.is_past_limit() {
+            if write_loop.is_past_limit() {
                 self.length = self.next;
             }
             while self.next < self.length
                 && let Some(index) = self.free.pop()
             {
                 let length = chunk.min(self.length - self.next);
-                records.reserve((self.next + length) as u64)?;
+                write_loop.reserve((self.next + length) as u64)?;
                 // The clock is read only if each record has a latency.
-                let submitted = if records.is_off() {
+                let submitted = if write_loop.is_untimed() {
                     None
                 } else {
                     Some(Instant::now())
@@ -100,8 +103,8 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
             self.operations.wait()?;
             while let Some((index, kind, result)) = self.operations.completed() {
                 match kind {
-                    WRITE => self.complete_write(index, result, records)?,
-                    SYNC => self.complete_sync(index, result, records)?,
+                    WRITE => self.complete_write(index, result, write_loop)?,
+                    SYNC => self.complete_sync(index, result, write_loop)?,
                     _ if result < 0 => return Err(operation_failed("io_uring fsync", result)),
                     _ => {}
                 }
@@ -110,7 +113,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         if self.sync_owed || (self.waits_for_all() && self.since_sync > 0) {
             crate::sync::sync(self.file, self.region.axes.sync.call)?;
         }
-        records.handed_over_bytes += self.length as u64;
+        write_loop.handed_over_bytes += self.length as u64;
         Ok(())
     }
 
@@ -175,7 +178,8 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
             let staged_at = index * to_usize(self.region.axes.chunk_size_bytes).min(self.length);
             staging[staged_at..staged_at + slot.left]
                 .copy_from_slice(&memory[in_memory..in_memory + slot.left]);
-            (memory, in_memory) = (staging, staged_at);
+            memory = staging;
+            in_memory = staged_at;
         }
         let registered = self.region.axes.registered;
         let bytes = &memory[in_memory..in_memory + slot.left];
@@ -207,7 +211,12 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
             .flags(file_flags)
     }
 
-    fn complete_write(&mut self, index: usize, result: i32, records: &mut Records) -> Result<()> {
+    fn complete_write(
+        &mut self,
+        index: usize,
+        result: i32,
+        write_loop: &mut WriteLoop,
+    ) -> Result<()> {
         let slot = &mut self.slots[index];
         let offset = self.region.file_offset + (slot.begin + slot.length - slot.left) as u64;
         let linked = slot.linked;
@@ -222,7 +231,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
             return if linked {
                 Ok(())
             } else {
-                self.complete_chunk(index, records)
+                self.complete_chunk(index, write_loop)
             };
         }
         // The kernel cancels the linked sync of a short write.
@@ -234,25 +243,30 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         }
     }
 
-    fn complete_sync(&mut self, index: usize, result: i32, records: &mut Records) -> Result<()> {
+    fn complete_sync(
+        &mut self,
+        index: usize,
+        result: i32,
+        write_loop: &mut WriteLoop,
+    ) -> Result<()> {
         let ended = self.slots[index].write_ended;
         if result < 0 && (ended || -result != libc::ECANCELED) {
             return Err(operation_failed("io_uring fsync", result));
         }
         // The sync was cancelled, or ran before the rest of the write.
         if ended {
-            self.complete_chunk(index, records)
+            self.complete_chunk(index, write_loop)
         } else {
             self.push_write(index)
         }
     }
 
-    fn complete_chunk(&mut self, index: usize, records: &mut Records) -> Result<()> {
+    fn complete_chunk(&mut self, index: usize, write_loop: &mut WriteLoop) -> Result<()> {
         let slot = &self.slots[index];
         self.completed_bytes += slot.length as u64;
-        records.reached(self.completed_bytes)?;
+        write_loop.advance_to(self.completed_bytes)?;
         if let Some(submitted) = slot.submitted {
-            records.record_latency(submitted.elapsed());
+            write_loop.record_latency(submitted.elapsed());
         }
         self.free.push(index);
         Ok(())
@@ -290,14 +304,14 @@ mod tests {
         }
     }
 
-    fn with_queue(name: &str, test: impl FnOnce(&mut Queue<'_, '_, Idle>, &mut Records)) {
+    fn with_queue(name: &str, test: impl FnOnce(&mut Queue<'_, '_, Idle>, &mut WriteLoop)) {
         let case = Case::parse(name).unwrap();
         let source = vec![7; 64 << 10];
         let region = region::split(&case, 0, &source, None)[0];
         let file = tempfile::tempfile().unwrap();
         let mut ring = Idle;
         let mut queue = Queue::new(region, file.as_fd(), &mut ring, None);
-        test(&mut queue, &mut Records::new(&case, 0, None));
+        test(&mut queue, &mut WriteLoop::new(&case, 0, None));
     }
 
     #[test]
@@ -333,25 +347,25 @@ mod tests {
     fn a_short_write_and_its_canceled_sync_are_queued_again() {
         with_queue(
             "uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1",
-            |queue, records| {
+            |queue, write_loop| {
                 let index = queue.free.pop().unwrap();
                 queue.begin(index, 16 << 10, None).unwrap();
-                queue.complete_write(index, 4096, records).unwrap();
+                queue.complete_write(index, 4096, write_loop).unwrap();
                 assert_eq!(
                     queue.operations.under_way, 2,
                     "nothing before the sync has come back"
                 );
                 queue
-                    .complete_sync(index, -libc::ECANCELED, records)
+                    .complete_sync(index, -libc::ECANCELED, write_loop)
                     .unwrap();
                 let slot = queue.slots[index];
                 assert_eq!(
                     (slot.left, slot.linked, queue.operations.under_way),
                     (12 << 10, true, 4)
                 );
-                queue.complete_write(index, 12 << 10, records).unwrap();
+                queue.complete_write(index, 12 << 10, write_loop).unwrap();
                 assert!(!queue.free.contains(&index), "the sync is still to come");
-                queue.complete_sync(index, 0, records).unwrap();
+                queue.complete_sync(index, 0, write_loop).unwrap();
                 assert!(queue.free.contains(&index));
             },
         );
@@ -361,11 +375,11 @@ mod tests {
     fn a_sync_that_ran_behind_a_short_write_does_not_count() {
         with_queue(
             "uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1",
-            |queue, records| {
+            |queue, write_loop| {
                 let index = queue.free.pop().unwrap();
                 queue.begin(index, 16 << 10, None).unwrap();
-                queue.complete_write(index, 4096, records).unwrap();
-                queue.complete_sync(index, 0, records).unwrap();
+                queue.complete_write(index, 4096, write_loop).unwrap();
+                queue.complete_sync(index, 0, write_loop).unwrap();
                 assert_eq!(queue.slots[index].left, 12 << 10);
                 assert_eq!(
                     queue.operations.under_way, 4,
@@ -377,20 +391,25 @@ mod tests {
 
     #[test]
     fn interrupted_writes_are_queued_again_and_errors_are_errors() {
-        with_queue("uring,size=64KiB,chunk=16KiB,depth=4", |queue, records| {
-            let index = queue.free.pop().unwrap();
-            queue.begin(index, 16 << 10, None).unwrap();
-            queue.complete_write(index, -libc::EINTR, records).unwrap();
-            assert_eq!(
-                (queue.slots[index].left, queue.operations.under_way),
-                (16 << 10, 2)
-            );
-            assert!(queue.complete_write(index, -libc::EIO, records).is_err());
-            assert!(
-                queue.complete_write(index, 0, records).is_err(),
-                "nothing written, and no error"
-            );
-            assert!(queue.complete_sync(index, -libc::EIO, records).is_err());
-        });
+        with_queue(
+            "uring,size=64KiB,chunk=16KiB,depth=4",
+            |queue, write_loop| {
+                let index = queue.free.pop().unwrap();
+                queue.begin(index, 16 << 10, None).unwrap();
+                queue
+                    .complete_write(index, -libc::EINTR, write_loop)
+                    .unwrap();
+                assert_eq!(
+                    (queue.slots[index].left, queue.operations.under_way),
+                    (16 << 10, 2)
+                );
+                assert!(queue.complete_write(index, -libc::EIO, write_loop).is_err());
+                assert!(
+                    queue.complete_write(index, 0, write_loop).is_err(),
+                    "nothing written, and no error"
+                );
+                assert!(queue.complete_sync(index, -libc::EIO, write_loop).is_err());
+            },
+        );
     }
 }
