@@ -4,11 +4,11 @@ use crate::{Store, StoreError, run_locks};
 
 /// A database with at most that many bytes left is written anew, which frees its space. Later runs use the
 /// free space of a larger one.
-const MOST_BYTES_TO_COPY: i64 = 64 << 20;
+const MAX_BYTES_TO_COPY: i64 = 64 << 20;
 
 impl Store {
-    /// Removes runs: all of these, or none. Directories left in targets remain on record, because they must
-    /// still be removed.
+    /// Deletes all of these runs, or none. Directories left in targets remain on record, because they must still be
+    /// removed.
     pub fn delete_runs(&mut self, numbers: &[i64]) -> Result<(), StoreError> {
         self.check_in_place()?;
         // No run can be resumed while it is deleted.
@@ -48,7 +48,7 @@ fn reclaim_space(connection: &Connection) -> rusqlite::Result<()> {
     let select = "SELECT (page_count - freelist_count) * page_size
          FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
     let left: i64 = connection.query_row(select, [], |row| row.get(0))?;
-    if left > MOST_BYTES_TO_COPY {
+    if left > MAX_BYTES_TO_COPY {
         return Ok(());
     }
     connection.execute_batch("VACUUM")

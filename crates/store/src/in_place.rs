@@ -1,10 +1,12 @@
+//! Whether the database is still the file that was opened.
+
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::ownership::beside;
 use crate::{Store, StoreError};
 
-/// Device and inode of the database and of its write-ahead log.
+/// The device and the inode of the database, and those of its write-ahead log.
 pub(crate) type Identity = [Option<(u64, u64)>; 2];
 
 pub(crate) fn identity(real: &Path) -> Identity {
@@ -15,7 +17,8 @@ pub(crate) fn identity(real: &Path) -> Identity {
 }
 
 impl Store {
-    /// Writes to a removed file succeed while it is open, so the paths must still lead to the open files.
+    /// It is an error if the database was removed or replaced. Writes to a removed file succeed while it is open, so the
+    /// paths must still lead to the open files.
     pub fn check_in_place(&self) -> Result<(), StoreError> {
         if identity(&self.real) == self.identity {
             return Ok(());

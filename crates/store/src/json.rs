@@ -1,3 +1,5 @@
+//! JSON in the columns of tables.
+
 use rusqlite::types::Type;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,6 +17,7 @@ pub(crate) fn from_column<T: DeserializeOwned>(
     serde_json::from_str(text).map_err(|error| unknown(column, error.to_string()))
 }
 
+/// The error of a column whose content this version does not know.
 pub(crate) fn unknown(column: usize, what: String) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, what.into())
 }

@@ -38,6 +38,7 @@ pub use workspaces::WorkspaceRecord;
 /// "wrbt", in the file's header.
 const APPLICATION_ID: i32 = 0x7772_6274;
 
+/// Why the database cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("database {path}: {doing}: {error}{}", remedy(error), path = path.display())]
@@ -56,7 +57,7 @@ pub enum StoreError {
     /// reason and the remedy.
     #[error("database {path}: {what}", path = path.display())]
     Unsafe { path: PathBuf, what: String },
-    /// A pipe, a device or a directory.
+    /// The path leads to a pipe, a device or a directory.
     #[error("database {path} is not a file. Name another with --db", path = path.display())]
     NoFile { path: PathBuf },
     #[error("database: stat {path}: {}", Failure::io_message(error), path = path.display())]
@@ -71,15 +72,17 @@ pub enum StoreError {
     NoRun { path: PathBuf, run: i64 },
     #[error("database {path}: run {run} is still in progress: end it first, or wait for its end", path = path.display())]
     UnderWay { path: PathBuf, run: i64 },
-    /// Unreadable for this version.
+    /// This version cannot read the content.
     #[error("database {path}: {what}", path = path.display())]
     Content { path: PathBuf, what: String },
 }
 
+/// An open database.
 pub struct Store {
     connection: Connection,
+    /// The path that the user gave.
     path: PathBuf,
-    /// Without links.
+    /// The path without links.
     real: PathBuf,
     identity: Identity,
     locks: OnceCell<File>,
@@ -87,7 +90,7 @@ pub struct Store {
 
 /// How long other programs may keep the database locked.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// For data that can wait in memory.
+/// How long data that can wait in memory waits for a lock.
 const SHORT_TIMEOUT: Duration = Duration::from_millis(50);
 
 impl StoreError {
@@ -106,40 +109,30 @@ impl StoreError {
 impl Store {
     /// Opens, creates or migrates the database.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let error = |error: rusqlite::Error| {
-            let path = path.to_path_buf();
-            match error.sqlite_error_code() {
-                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
-                    StoreError::NotWritable { path, error }
-                }
-                _ => StoreError::Sqlite {
-                    path,
-                    doing: "open",
-                    error,
-                },
-            }
-        };
         let real = real_path(path);
         ownership::check(path, &real)?;
         // Through another user's link, SQLite would write where that user chooses. The flag refuses links
         // anywhere in the path. The user is responsible for those before the name.
         let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let connection = Connection::open_with_flags(&real, flags).map_err(error)?;
+        let connection =
+            Connection::open_with_flags(&real, flags).map_err(|error| not_opened(path, error))?;
         let mut store = Self::new(connection, path, real);
-        store.check_ours(error)?;
-        store.set_up().map_err(error)?;
+        let is_ours = store
+            .protect_from_content()
+            .map_err(|error| not_opened(path, error))?;
+        store.require_ours(is_ours)?;
+        store.set_up().map_err(|error| not_opened(path, error))?;
         store.migrate()?;
         store.identity = identity(&store.real);
         Ok(store)
     }
 
     fn new(connection: Connection, path: &Path, real: PathBuf) -> Self {
-        let (path, identity) = (path.to_path_buf(), identity(&real));
         Self {
             connection,
-            path,
+            path: path.to_path_buf(),
+            identity: identity(&real),
             real,
-            identity,
             locks: OnceCell::new(),
         }
     }
@@ -155,13 +148,8 @@ impl Store {
         }
     }
 
-    /// Without the locks and shared memory of a database in use.
+    /// Opens a database that nothing changes, without the locks and shared memory of one in use.
     fn open_immutable(path: &Path) -> Result<Self, StoreError> {
-        let error = |error| StoreError::Sqlite {
-            path: path.to_path_buf(),
-            doing: "open to read",
-            error,
-        };
         let name: String = path
             .as_os_str()
             .as_bytes()
@@ -170,40 +158,43 @@ impl Store {
             .collect();
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(format!("file:{name}?immutable=1"), flags)
-            .map_err(error)?;
+            .map_err(|error| not_opened_to_read(path, error))?;
         let mut store = Self::new(connection, path, real_path(path));
-        store.check_ours(error)?;
+        let is_ours = store
+            .protect_from_content()
+            .map_err(|error| not_opened_to_read(path, error))?;
+        store.require_ours(is_ours)?;
         store.migrate()?;
         Ok(store)
     }
 
-    /// Accepts a new database or one of writebench, on a connection that runs no code of its schema.
-    fn check_ours(
-        &self,
-        error: impl FnOnce(rusqlite::Error) -> StoreError,
-    ) -> Result<(), StoreError> {
-        let is_ours = || {
-            self.connection.busy_timeout(TIMEOUT)?;
-            // A database from elsewhere may have triggers.
-            self.connection
-                .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
-            self.connection
-                .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
-            self.connection
-                .set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-            self.connection
-                .set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-            // A single statement: no other program can create the database in between.
-            self.connection.query_row(
-                "SELECT application_id = ?1 OR NOT EXISTS (SELECT 1 FROM sqlite_schema) FROM pragma_application_id",
-                [APPLICATION_ID],
-                |row| row.get(0),
-            )
-        };
-        if is_ours().map_err(error)? {
-            return Ok(());
+    /// Lets the connection run no code of the database's schema. Returns whether the database is new or one of
+    /// writebench.
+    fn protect_from_content(&self) -> rusqlite::Result<bool> {
+        self.connection.busy_timeout(TIMEOUT)?;
+        // A database from elsewhere may have triggers.
+        self.connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        self.connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+        self.connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        self.connection
+            .set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        // Within a single statement no other program can create the database.
+        self.connection.query_row(
+            "SELECT application_id = ?1 OR NOT EXISTS (SELECT 1 FROM sqlite_schema) FROM pragma_application_id",
+            [APPLICATION_ID],
+            |row| row.get(0),
+        )
+    }
+
+    fn require_ours(&self, is_ours: bool) -> Result<(), StoreError> {
+        if is_ours {
+            Ok(())
+        } else {
+            Err(self.content("belongs to another program. Name another with --db"))
         }
-        Err(self.content("belongs to another program. Name another with --db"))
     }
 
     fn set_up(&self) -> rusqlite::Result<()> {
@@ -223,28 +214,31 @@ impl Store {
         self.connection.pragma_update(None, "synchronous", "normal")
     }
 
+    /// The path that the user gave.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Gives up soon if another program has locked the database. The error may be
+    /// Makes changes that give up soon if another program has locked the database. The error may be
     /// [busy](StoreError::is_busy).
     pub fn without_waiting<T>(
         &self,
         write: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let set = |timeout| {
-            self.connection
-                .busy_timeout(timeout)
-                .map_err(self.failed("limit the time of a lock"))
-        };
-        set(SHORT_TIMEOUT)?;
+        self.set_timeout(SHORT_TIMEOUT)?;
         let written = write();
-        set(TIMEOUT)?;
+        self.set_timeout(TIMEOUT)?;
         written
     }
 
-    /// Waits for another program's lock for the usual time, unless `stop` is set. The error may be [busy](StoreError::is_busy).
+    fn set_timeout(&self, timeout: Duration) -> Result<(), StoreError> {
+        self.connection
+            .busy_timeout(timeout)
+            .map_err(self.failed("limit the time of a lock"))
+    }
+
+    /// Makes changes that wait for another program's lock for the usual time, unless `stop` is set. The error may be
+    /// [busy](StoreError::is_busy).
     pub fn unless_stopped<T>(
         &self,
         stop: &AtomicBool,
@@ -288,15 +282,10 @@ impl Store {
         parameters: impl Params,
         from_row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
-        let list = || {
-            let mut statement = self.connection.prepare(select)?;
-            let rows = statement.query_map(parameters, from_row)?;
-            rows.collect::<rusqlite::Result<_>>()
-        };
-        list().map_err(self.failed(doing))
+        collect_rows(&self.connection, select, parameters, from_row).map_err(self.failed(doing))
     }
 
-    /// Writes only to a database still in place.
+    /// Executes a statement, but only in a database that is still in place.
     fn change(
         &self,
         doing: &'static str,
@@ -318,6 +307,7 @@ impl Store {
         }
     }
 
+    /// The error of a run that this database does not have.
     pub fn no_run(&self, run: i64) -> StoreError {
         StoreError::NoRun {
             path: self.path.clone(),
@@ -331,6 +321,39 @@ impl Store {
             what: what.into(),
         }
     }
+}
+
+fn not_opened(path: &Path, error: rusqlite::Error) -> StoreError {
+    let path = path.to_path_buf();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
+            StoreError::NotWritable { path, error }
+        }
+        _ => StoreError::Sqlite {
+            path,
+            doing: "open",
+            error,
+        },
+    }
+}
+
+fn not_opened_to_read(path: &Path, error: rusqlite::Error) -> StoreError {
+    StoreError::Sqlite {
+        path: path.to_path_buf(),
+        doing: "open to read",
+        error,
+    }
+}
+
+fn collect_rows<T>(
+    connection: &Connection,
+    select: &str,
+    parameters: impl Params,
+    from_row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    let mut statement = connection.prepare(select)?;
+    let rows = statement.query_map(parameters, from_row)?;
+    rows.collect()
 }
 
 /// Advice that SQLite's message lacks.

@@ -2,7 +2,7 @@ use rusqlite::TransactionBehavior;
 
 use crate::{APPLICATION_ID, Store, StoreError};
 
-/// In order. A new database runs all of them.
+/// The changes of the schema in their order. A new database runs all of them.
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/007.sql"),
     include_str!("../migrations/008.sql"),
@@ -14,11 +14,12 @@ const FIRST: usize = 7;
 const NEWEST: usize = FIRST + MIGRATIONS.len() - 1;
 
 impl Store {
+    /// Brings the schema up to date. It is an error if this version cannot.
     pub(crate) fn migrate(&mut self) -> Result<(), StoreError> {
-        let read = self
+        let found: usize = self
             .connection
-            .pragma_query_value(None, "user_version", |row| row.get(0));
-        let found: usize = read.map_err(self.failed("read its schema version"))?;
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(self.failed("read its schema version"))?;
         if found == NEWEST {
             return Ok(());
         }

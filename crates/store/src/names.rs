@@ -7,35 +7,48 @@ use writebench_model::Stage;
 use crate::read::is_search;
 use crate::{Store, StoreError};
 
+/// A case of the last stage of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finalist {
     pub name: String,
+    /// Whether the search compared the others with this case.
     pub is_baseline: bool,
+    /// The number of its samples.
     pub samples: u64,
 }
 
+/// A named case of a run on a target.
+#[derive(PartialEq)]
+struct FoundCase {
+    run: i64,
+    target: i64,
+    /// The index among the cases that are looked for.
+    index: usize,
+}
+
 impl Store {
-    /// The newest run that has all of these cases on one target. `is_meant` compares one of them with a name.
+    /// The newest run that has all of these cases on one target. `has_name` compares one of them with a name.
     pub fn newest_run_with<C>(
         &self,
         cases: &[C],
-        is_meant: impl Fn(&C, &str) -> bool,
+        has_name: impl Fn(&C, &str) -> bool,
     ) -> Result<Option<i64>, StoreError> {
-        // In the order of the primary key, so that rows of older runs are not read.
+        // The rows come in the order of the primary key, so those of older runs are not read.
         let select = "SELECT run, target, name FROM cases ORDER BY run DESC, position DESC";
-        let mut found: Vec<(i64, i64, usize)> = Vec::new();
-        let has_all = |found: &[(i64, i64, usize)], run, target| {
-            (0..cases.len()).all(|index| found.contains(&(run, target, index)))
-        };
+        let mut found: Vec<FoundCase> = Vec::new();
         self.first("look for cases", select, [], |row| {
-            let (run, target, name) = (row.get(0)?, row.get(1)?, row.get_ref(2)?.as_str()?);
-            found.retain(|(of, ..)| *of == run);
+            let run = row.get(0)?;
+            let target = row.get(1)?;
+            let name = row.get_ref(2)?.as_str()?;
+            found.retain(|case| case.run == run);
             for (index, case) in cases.iter().enumerate() {
-                if is_meant(case, name) {
-                    found.push((run, target, index));
+                if has_name(case, name) {
+                    found.push(FoundCase { run, target, index });
                 }
             }
-            Ok(has_all(&found, run, target).then_some(run))
+            let has_all =
+                (0..cases.len()).all(|index| found.contains(&FoundCase { run, target, index }));
+            Ok(has_all.then_some(run))
         })
     }
 
@@ -58,7 +71,7 @@ impl Store {
         })
     }
 
-    /// The first value of `take`, which gets a row at a time.
+    /// The first value that `take` makes of a row.
     fn first<T>(
         &self,
         doing: &'static str,

@@ -11,17 +11,18 @@ use rustix::process::geteuid;
 
 use crate::StoreError;
 
-/// SQLite's own files, and the locks of runs.
+/// The ends of the names of SQLite's own files, and of the locks of runs.
 const SUFFIXES: [&str; 5] = ["", "-journal", "-wal", "-shm", RUN_LOCKS];
 pub(crate) const RUN_LOCKS: &str = "-runs";
 
+/// The file whose name is that of the database with a suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(suffix);
     name.into()
 }
 
-/// The database, and all files next to it.
+/// The paths of the database and of all files that may be next to it.
 pub fn files(path: &Path) -> impl Iterator<Item = PathBuf> {
     SUFFIXES.iter().map(|suffix| beside(path, suffix))
 }
@@ -30,10 +31,17 @@ pub fn files(path: &Path) -> impl Iterator<Item = PathBuf> {
 /// directory itself is checked, not its parents. `path` is the user's name for the database, `real` its
 /// actual path.
 pub(crate) fn check(path: &Path, real: &Path) -> Result<(), StoreError> {
-    let unsafe_as = |what: String| StoreError::Unsafe {
-        path: path.to_path_buf(),
-        what,
-    };
+    match risk(path, real)? {
+        None => Ok(()),
+        Some(what) => Err(StoreError::Unsafe {
+            path: path.to_path_buf(),
+            what,
+        }),
+    }
+}
+
+/// The reason to refuse the database, and the remedy.
+fn risk(path: &Path, real: &Path) -> Result<Option<String>, StoreError> {
     for suffix in SUFFIXES {
         let file = beside(real, suffix);
         let metadata = match file.symlink_metadata() {
@@ -46,16 +54,18 @@ pub(crate) fn check(path: &Path, real: &Path) -> Result<(), StoreError> {
                 path: path.to_path_buf(),
             });
         }
-        file_risk(&file, &metadata).map_or(Ok(()), |what| Err(unsafe_as(what)))?;
+        if let Some(risk) = file_risk(&file, &metadata) {
+            return Ok(Some(risk));
+        }
     }
     let Some(directory) = real.parent() else {
-        return Ok(());
+        return Ok(None);
     };
     // SQLite reports a missing directory.
     let Ok(metadata) = directory.metadata() else {
-        return Ok(());
+        return Ok(None);
     };
-    directory_risk(directory, &metadata, real).map_or(Ok(()), |what| Err(unsafe_as(what)))
+    Ok(directory_risk(directory, &metadata, real))
 }
 
 fn file_risk(file: &Path, metadata: &Metadata) -> Option<String> {
@@ -85,7 +95,8 @@ fn file_risk(file: &Path, metadata: &Metadata) -> Option<String> {
 }
 
 fn directory_risk(directory: &Path, metadata: &Metadata, real: &Path) -> Option<String> {
-    let (name, owner) = (directory.display(), metadata.uid());
+    let name = directory.display();
+    let owner = metadata.uid();
     if owner != geteuid().as_raw() && owner != 0 {
         return Some(format!(
             "{name} belongs to another user (uid {owner}), and SQLite would obey a journal made there: name a \
@@ -103,9 +114,8 @@ fn directory_risk(directory: &Path, metadata: &Metadata, real: &Path) -> Option<
     })
 }
 
-/// A group may write if it is the user's own by `usergroups` of `pam_umask(8)`: the user is not root, and
-/// the group has the user's number. An access control list changes the meaning of the group's bits to other
-/// users.
+/// Whether others may write, not counting the user's own group by `usergroups` of `pam_umask(8)`: the user is not root,
+/// and the group has the user's number. An access control list changes the meaning of the group's bits to other users.
 fn may_be_written_by_others(path: &Path, metadata: &Metadata) -> bool {
     let mode = metadata.mode();
     let user = geteuid();

@@ -1,3 +1,5 @@
+//! Reading runs.
+
 use std::collections::HashMap;
 
 use rusqlite::OptionalExtension;
@@ -7,22 +9,25 @@ use writebench_model::{
 
 use crate::{Store, StoreError, json, targets};
 
+/// A run in the list of all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
     pub number: i64,
     pub label: Option<String>,
     pub started: String,
     pub status: String,
-    /// The directories or the device.
+    /// The directories or the device, separated by commas.
     pub target: String,
-    /// In order.
+    /// The suites in the order of their first cases, separated by spaces.
     pub suites: String,
-    /// Different ones.
+    /// The number of different cases.
     pub cases: i64,
+    /// The number of samples.
     pub samples: i64,
     pub is_search: bool,
 }
 
+/// The condition in SQL under which the run in a row of `runs` is a search.
 pub(crate) fn is_search() -> String {
     let suite = CaseOrigin::SEARCH;
     format!(
@@ -32,7 +37,7 @@ pub(crate) fn is_search() -> String {
 }
 
 impl Store {
-    /// The newest last.
+    /// All runs, the newest last.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
         let select = format!(
             "SELECT number, started, status,
@@ -69,7 +74,7 @@ impl Store {
         Ok(runs)
     }
 
-    /// By the id, which is unique across machines.
+    /// Whether there is a run with this id, which is unique across machines.
     pub fn has_run(&self, id: &str) -> Result<bool, StoreError> {
         self.value(
             "look for a run",
@@ -78,13 +83,14 @@ impl Store {
         )
     }
 
+    /// The number of the newest run.
     pub fn newest_run(&self) -> Result<Option<i64>, StoreError> {
         self.value("look for a run", "SELECT max(number) FROM runs", [])
     }
 
-    /// Incomplete runs, first those that can be resumed unless they are in progress, and of those the newest first.
-    /// Without searches, imported runs and runs whose filesystems are gone, which never can. A run without
-    /// cases ended before its first sample.
+    /// Incomplete runs. Those that can be resumed unless they are in progress come first, and of those the newest first.
+    /// Runs that never can be resumed are left out: searches, imported runs and runs whose filesystems are gone. A run
+    /// without cases ended before its first sample.
     pub fn unfinished_runs(&self) -> Result<Vec<i64>, StoreError> {
         let select = format!(
             "SELECT number FROM runs
@@ -101,12 +107,13 @@ impl Store {
         )
     }
 
-    /// The newest last.
+    /// The numbers of the runs with a label, the newest last.
     pub fn runs_labelled(&self, label: &str) -> Result<Vec<i64>, StoreError> {
         let select = "SELECT number FROM runs WHERE label = ?1 ORDER BY number";
         self.list("look for a label", select, [label], |row| row.get(0))
     }
 
+    /// A run with its targets, cases and samples.
     pub fn run(&self, number: i64) -> Result<RunRecord, StoreError> {
         let mut run = self
             .connection
@@ -136,11 +143,13 @@ impl Store {
 
     /// A database from elsewhere must not exhaust the memory.
     fn check_counts(&self, run: i64) -> Result<(), StoreError> {
-        let count = |select| self.value("count what the run has", select, [run]);
-        let targets = count("SELECT count(*) FROM targets WHERE run = ?1")?;
-        let checked =
-            TooMuch::check_counts(targets, count("SELECT count(*) FROM cases WHERE run = ?1")?);
-        checked.map_err(|too_much| self.content(format!("run {run}: {too_much}")))
+        const COUNTING: &str = "count what the run has";
+        let targets = "SELECT count(*) FROM targets WHERE run = ?1";
+        let cases = "SELECT count(*) FROM cases WHERE run = ?1";
+        let targets = self.value(COUNTING, targets, [run])?;
+        let cases = self.value(COUNTING, cases, [run])?;
+        TooMuch::check_counts(targets, cases)
+            .map_err(|too_much| self.content(format!("run {run}: {too_much}")))
     }
 
     fn read_cases(
@@ -153,12 +162,8 @@ impl Store {
             let mut record: CaseRecord = json::from_column(row, 0)?;
             record.case.resolve();
             let position: usize = row.get(1)?;
-            record.target.clone_from(
-                &targets
-                    .get(position)
-                    .ok_or_else(|| no_target(position))?
-                    .name,
-            );
+            let target = targets.get(position).ok_or_else(|| no_target(position))?;
+            record.target.clone_from(&target.name);
             Ok(record)
         })
     }
@@ -190,7 +195,8 @@ impl Store {
             .collect();
         let target_count = targets.len();
         while let Some(row) = rows.next()? {
-            let (target, sample) = (row.get(1)?, json::from_column(row, 2)?);
+            let target = row.get(1)?;
+            let sample = json::from_column(row, 2)?;
             if target >= target_count {
                 return Err(no_target(target));
             }

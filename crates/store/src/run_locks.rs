@@ -11,6 +11,7 @@ use nix::libc;
 
 use crate::ownership::{RUN_LOCKS, beside};
 
+/// Opens the file to lock runs, and makes it if necessary.
 pub(crate) fn open(database: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options
@@ -23,7 +24,7 @@ pub(crate) fn open(database: &Path) -> io::Result<File> {
     options.open(beside(database, RUN_LOCKS))
 }
 
-/// Lasts until the file is closed. False: another process has it.
+/// Locks a run until the file is closed. Returns false if another process has the lock.
 pub(crate) fn try_lock(file: &File, run: i64) -> io::Result<bool> {
     match fcntl(file, FcntlArg::F_OFD_SETLK(&lock_of(run))) {
         Ok(_) => Ok(true),
@@ -32,13 +33,11 @@ pub(crate) fn try_lock(file: &File, run: i64) -> io::Result<bool> {
     }
 }
 
-/// None if no run was ever in progress.
+/// Opens the file to test its locks. There is none if no run was ever in progress.
 pub(crate) fn open_to_test(database: &Path) -> io::Result<Option<File>> {
-    match OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(beside(database, RUN_LOCKS))
-    {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_NOFOLLOW);
+    match options.open(beside(database, RUN_LOCKS)) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

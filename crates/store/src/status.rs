@@ -1,3 +1,5 @@
+//! Whether a run is in progress, has ended or was interrupted.
+
 use std::io;
 
 use writebench_model::RunStatus;
@@ -5,20 +7,19 @@ use writebench_model::RunStatus;
 use crate::{Store, StoreError, run_locks};
 
 impl Store {
-    /// Claims a run until this store is closed. False: it is in progress elsewhere.
+    /// Claims a run until this store is closed. Returns false if the run is in progress elsewhere.
     pub fn hold_run(&self, run: i64) -> Result<bool, StoreError> {
-        let failed = self.lock_failed();
         let file = match self.locks.get() {
             Some(file) => file,
             None => {
-                let file = run_locks::open(&self.real).map_err(&failed)?;
+                let file = run_locks::open(&self.real).map_err(self.lock_failed())?;
                 self.locks.get_or_init(|| file)
             }
         };
-        run_locks::try_lock(file, run).map_err(failed)
+        run_locks::try_lock(file, run).map_err(self.lock_failed())
     }
 
-    /// In another process or store.
+    /// Whether a run is in progress in another process or store.
     pub fn is_under_way_elsewhere(&self, run: i64) -> Result<bool, StoreError> {
         match self.locks.get() {
             Some(file) => run_locks::is_locked(file, run).map_err(self.lock_failed()),
@@ -27,9 +28,10 @@ impl Store {
     }
 
     fn is_under_way(&self, run: i64) -> Result<bool, StoreError> {
-        let taken = run_locks::open_to_test(&self.real)
-            .and_then(|file| file.map_or(Ok(false), |file| run_locks::is_locked(&file, run)));
-        taken.map_err(self.lock_failed())
+        match run_locks::open_to_test(&self.real).map_err(self.lock_failed())? {
+            Some(file) => run_locks::is_locked(&file, run).map_err(self.lock_failed()),
+            None => Ok(false),
+        }
     }
 
     pub(crate) fn lock_failed(&self) -> impl Fn(io::Error) -> StoreError + '_ {
@@ -39,7 +41,7 @@ impl Store {
         }
     }
 
-    /// Information of an imported run about files and targets is not trusted.
+    /// Whether a run was imported. Its information about files and targets is not trusted.
     pub fn is_imported(&self, run: i64) -> Result<bool, StoreError> {
         self.value(
             "look at the run",
@@ -48,7 +50,7 @@ impl Store {
         )
     }
 
-    /// Without a lock and a recorded end, a run is interrupted.
+    /// The status of a run by its record and its lock. Without a lock and a recorded end, a run is interrupted.
     pub(crate) fn status_now(
         &self,
         run: i64,

@@ -1,8 +1,11 @@
+//! The targets of a run.
+
 use rusqlite::{Connection, params};
 use writebench_model::{MissingTarget, RunRecord, TargetRecord};
 
 use crate::json;
 
+/// Records the measured targets of a run, then the missing ones.
 pub(crate) fn insert(
     connection: &Connection,
     number: i64,
@@ -11,29 +14,34 @@ pub(crate) fn insert(
     let mut statement = connection.prepare(
         "INSERT INTO targets (run, position, name, target, missing) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
-    let measured = run
-        .targets
-        .iter()
-        .map(|target| (&target.name, Some(target), None));
-    let missing = run
-        .missing
-        .iter()
-        .map(|target| (&target.name, None, Some(&target.reason)));
-    for (position, (name, target, reason)) in measured.chain(missing).enumerate() {
-        let target = target.map(json::to_text).transpose()?;
-        statement.execute(params![number, position, name, target, reason])?;
+    for (position, target) in run.targets.iter().enumerate() {
+        let record = Some(json::to_text(target)?);
+        let reason: Option<&String> = None;
+        statement.execute(params![number, position, target.name, record, reason])?;
+    }
+    for (index, target) in run.missing.iter().enumerate() {
+        let position = run.targets.len() + index;
+        let record: Option<String> = None;
+        statement.execute(params![
+            number,
+            position,
+            target.name,
+            record,
+            target.reason
+        ])?;
     }
     Ok(())
 }
 
-/// The measured targets and the missing ones, in order.
+/// The measured targets and the missing ones, each in their order.
 pub(crate) fn read(
     connection: &Connection,
     run: i64,
 ) -> rusqlite::Result<(Vec<TargetRecord>, Vec<MissingTarget>)> {
     let mut statement = connection
         .prepare("SELECT name, missing, target FROM targets WHERE run = ?1 ORDER BY position")?;
-    let (mut targets, mut missing) = (Vec::new(), Vec::new());
+    let mut targets = Vec::new();
+    let mut missing = Vec::new();
     let mut rows = statement.query([run])?;
     while let Some(row) = rows.next()? {
         let name = row.get(0)?;

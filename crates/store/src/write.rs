@@ -1,3 +1,5 @@
+//! Recording runs, cases and samples.
+
 use rusqlite::{Connection, ToSql, params};
 use writebench_model::{CaseRecord, RunEvent, RunRecord, Sample, distinct_rows};
 
@@ -12,23 +14,26 @@ impl Store {
         let failed = self.failed("record the run");
         let transaction = self.connection.unchecked_transaction().map_err(&failed)?;
         let number = insert_run(&transaction, run, false).map_err(&failed)?;
-        // Without it, a reader could see a run as ended.
+        // The lock must come before the commit. Between them a reader would see a run without a lock as ended.
         self.hold_run(number)?;
         transaction.commit().map_err(&failed)?;
         self.check_in_place()?;
         Ok(number)
     }
 
+    /// Records an event of a run, which is committed at once.
     pub fn record(&self, run: i64, event: &RunEvent) -> Result<(), StoreError> {
         self.check_in_place()?;
         write(&self.connection, run, event).map_err(self.failed("record the run"))
     }
 
-    /// Imports whole runs with their samples: all or none. They are marked, because their information about
-    /// files and targets is not trusted.
+    /// Imports all of these runs with their samples, or none. Returns their numbers. The runs are marked, because their
+    /// information about files and targets is not trusted.
     pub fn import_runs(&mut self, runs: &[RunRecord]) -> Result<Vec<i64>, StoreError> {
-        let checked = runs.iter().try_for_each(RunRecord::check_size);
-        checked.map_err(|error| StoreError::TooLarge { error })?;
+        for run in runs {
+            run.check_size()
+                .map_err(|error| StoreError::TooLarge { error })?;
+        }
         import(&self.connection, runs).map_err(self.failed("import runs"))
     }
 }
@@ -54,7 +59,7 @@ fn import(connection: &Connection, runs: &[RunRecord]) -> rusqlite::Result<Vec<i
     Ok(numbers)
 }
 
-/// Without samples.
+/// Inserts a run with its targets and cases, but without samples.
 fn insert_run(connection: &Connection, run: &RunRecord, imported: bool) -> rusqlite::Result<i64> {
     let insert = "INSERT INTO runs (status, imported, run) VALUES (?1, ?2, ?3)";
     connection.execute(
@@ -63,15 +68,13 @@ fn insert_run(connection: &Connection, run: &RunRecord, imported: bool) -> rusql
     )?;
     let number = connection.last_insert_rowid();
     targets::insert(connection, number, run)?;
-    run.cases
-        .iter()
-        .try_for_each(|row| insert_row(connection, number, row))?;
+    for row in &run.cases {
+        insert_row(connection, number, row)?;
+    }
     Ok(number)
 }
 
 fn write(connection: &Connection, run: i64, event: &RunEvent) -> rusqlite::Result<()> {
-    let execute =
-        |update: &str, values: &[&dyn ToSql]| connection.execute(update, values).map(|_| ());
     match event {
         RunEvent::Started { .. } => Ok(()),
         RunEvent::Case(row) => insert_row(connection, run, row),
@@ -83,12 +86,16 @@ fn write(connection: &Connection, run: i64, event: &RunEvent) -> rusqlite::Resul
         RunEvent::Limits { target, limits } => {
             let update = "UPDATE targets SET target = json_set(target, '$.limits', json(?3))
                  WHERE run = ?1 AND position = ?2";
-            execute(update, params![run, target, json::to_text(limits)?])
+            execute(
+                connection,
+                update,
+                params![run, target, json::to_text(limits)?],
+            )
         }
         RunEvent::Cluster(cluster) => {
             let update =
                 "UPDATE runs SET run = json_set(run, '$.cluster', json(?2)) WHERE number = ?1";
-            execute(update, params![run, json::to_text(cluster)?])
+            execute(connection, update, params![run, json::to_text(cluster)?])
         }
         RunEvent::Decisions(decisions) => {
             let update =
@@ -103,15 +110,22 @@ fn write(connection: &Connection, run: i64, event: &RunEvent) -> rusqlite::Resul
                 "UPDATE runs SET run = json_set(run, '$.written_bytes', json(?2), '$.cpu_wait_ppm', ?3)
                  WHERE number = ?1";
             execute(
+                connection,
                 update,
                 params![run, written_bytes.to_string(), cpu_wait_ppm],
             )
         }
         RunEvent::Status(status) => execute(
+            connection,
             "UPDATE runs SET status = ?2 WHERE number = ?1",
             params![run, status.name()],
         ),
     }
+}
+
+fn execute(connection: &Connection, update: &str, values: &[&dyn ToSql]) -> rusqlite::Result<()> {
+    connection.execute(update, values)?;
+    Ok(())
 }
 
 fn insert_row(connection: &Connection, run: i64, row: &CaseRecord) -> rusqlite::Result<()> {
