@@ -1,9 +1,12 @@
 use std::env;
 
 fn main() {
-    let is = |key: &str, value: &str| env::var(key).is_ok_and(|found| found == value);
-    // With `dyn-symbols`, this target needs no libnode.dll, but napi-build requires one.
-    if !(is("CARGO_CFG_TARGET_OS", "windows") && is("CARGO_CFG_TARGET_ENV", "gnu")) {
+    // With `dyn-symbols`, Windows with GNU's tools needs no libnode.dll, but napi-build requires one.
+    if !(target_has("OS", "windows") && target_has("ENV", "gnu")) {
         napi_build::setup();
     }
+}
+
+fn target_has(fact: &str, value: &str) -> bool {
+    env::var(format!("CARGO_CFG_TARGET_{fact}")).is_ok_and(|found| found == value)
 }

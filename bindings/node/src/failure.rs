@@ -3,16 +3,16 @@ use napi_derive::napi;
 
 use crate::call::Call;
 
-/// A JavaScript `Error`.
+/// What JavaScript makes an `Error` of.
 #[napi(object)]
 pub struct Failure {
-    /// The same as in `@ronomon/direct-io`, because programs compare it.
+    /// The message is the same as in `@ronomon/direct-io`, because programs compare it.
     pub message: String,
-    /// One line with the call and the system's message.
+    /// The reason is one line with the call and the system's message.
     pub reason: String,
-    /// None on Windows.
+    /// The error number, which is missing on Windows.
     pub errno: Option<i32>,
-    /// A name without a number.
+    /// The name of an error that has no number.
     pub code: Option<String>,
     pub syscall: Option<String>,
 }
@@ -70,7 +70,7 @@ fn message(call: Call, error: &Error, errno: Option<i32>) -> String {
     message.to_owned()
 }
 
-/// `BLKSSZGET` for `ioctl(BLKSSZGET)`, `fstat` for `fstat`.
+/// The name in the old package's messages: `BLKSSZGET` for `ioctl(BLKSSZGET)`, `fstat` for `fstat`.
 fn code_of(call: &str) -> &str {
     let inner = call
         .split_once('(')

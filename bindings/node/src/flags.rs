@@ -28,18 +28,22 @@ mod values {
     pub(super) const O_EXLOCK: i32 = 0x1000_0000;
 }
 
+/// Reads and writes bypass the page cache.
 #[napi]
 pub const O_DIRECT: i32 = values::O_DIRECT;
 
+/// Each write returns when its data is durable.
 #[napi]
 pub const O_DSYNC: i32 = values::O_DSYNC;
 
-/// Without `O_CREAT`, Linux opens a block device exclusively.
+/// The file must be new. Without `O_CREAT`, Linux opens a block device exclusively.
 #[napi]
 pub const O_EXCL: i32 = values::O_EXCL;
 
+/// The file is opened with an exclusive lock.
 #[napi]
 pub const O_EXLOCK: i32 = values::O_EXLOCK;
 
+/// Each write returns when its data and all metadata are durable.
 #[napi]
 pub const O_SYNC: i32 = values::O_SYNC;

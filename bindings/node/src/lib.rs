@@ -18,7 +18,7 @@ use call::Call;
 use request::Request;
 use sys::external::{self, lend};
 
-/// Zero-filled. Node's garbage collector frees it.
+/// Makes a zero-filled buffer at an aligned address. Node's garbage collector frees it.
 #[napi]
 pub fn get_aligned_buffer(
     env: &Env,
@@ -35,7 +35,7 @@ pub fn get_aligned_buffer(
     lend(env, buffer)
 }
 
-/// Returns false, without an effect, if `is_held` is true or a request may use the buffer.
+/// Frees a buffer at once. Returns false, without an effect, if `is_held` is true or a request may use the buffer.
 #[napi]
 pub fn release(env: Env, memory: Unknown<'_>, is_held: bool) -> Result<bool, Error<&'static str>> {
     external::release(env, memory, is_held)

@@ -7,27 +7,26 @@ use crate::call::Call;
 use crate::failure::Failure;
 use crate::sys::descriptor::with_file;
 
+/// A call that waits for its turn in libuv's thread pool.
 #[derive(Debug)]
 pub struct Request {
     descriptor: i32,
     call: Call,
 }
 
+/// The end of a request, which has succeeded if there is no failure.
 #[napi(object)]
 pub struct Outcome {
-    /// Only for `getBlockDevice`.
+    /// The device of a successful `getBlockDevice`.
     pub device: Option<Device>,
     pub failure: Option<Failure>,
 }
 
-/// An unknown fact is 0 or empty.
+/// A block device. All sizes are in bytes, and an unknown fact is 0 or empty.
 #[napi(object)]
 pub struct Device {
-    /// In bytes.
     pub logical_sector_size: f64,
-    /// In bytes.
     pub physical_sector_size: f64,
-    /// In bytes.
     pub size: f64,
     pub serial_number: String,
 }
@@ -75,13 +74,16 @@ impl Task for Request {
 
 impl From<BlockDevice> for Device {
     fn from(device: BlockDevice) -> Self {
-        // Exact up to 8 PiB, like all JavaScript numbers.
-        let number = |bytes: Option<u64>| bytes.unwrap_or(0) as f64;
         Self {
-            logical_sector_size: number(device.logical_sector_bytes),
-            physical_sector_size: number(device.physical_sector_bytes),
-            size: number(device.capacity_bytes),
+            logical_sector_size: or_zero(device.logical_sector_bytes),
+            physical_sector_size: or_zero(device.physical_sector_bytes),
+            size: or_zero(device.capacity_bytes),
             serial_number: device.serial.unwrap_or_default(),
         }
     }
+}
+
+/// The number is exact up to 8 PiB, like all JavaScript numbers.
+fn or_zero(bytes: Option<u64>) -> f64 {
+    bytes.unwrap_or(0) as f64
 }

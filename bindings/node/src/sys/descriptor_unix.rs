@@ -1,6 +1,7 @@
 use std::os::fd::BorrowedFd;
 
-/// None for a negative number. The system itself reports any other bad number.
+/// Calls `then` with the file of a descriptor. A negative number has none. The system itself reports any other bad
+/// number.
 pub(crate) fn with_file<T>(descriptor: i32, then: impl FnOnce(BorrowedFd<'_>) -> T) -> Option<T> {
     if descriptor < 0 {
         return None;

@@ -9,7 +9,7 @@ const INVALID_HANDLE_VALUE: isize = -1;
 /// `_get_osfhandle` returns this for a missing standard stream without a console.
 const NO_STREAM: isize = -2;
 
-/// None without such an open file, or without libuv.
+/// Calls `then` with the file of a descriptor. There is none without such an open file, or without libuv.
 pub(crate) fn with_file<T>(
     descriptor: i32,
     then: impl FnOnce(BorrowedHandle<'_>) -> T,
@@ -17,8 +17,7 @@ pub(crate) fn with_file<T>(
     let program = Library::this().ok()?;
     // SAFETY: uv.h has `uv_os_fd_t uv_get_osfhandle(int fd)`.
     let handle_of =
-        unsafe { program.get::<unsafe extern "C" fn(i32) -> isize>(b"uv_get_osfhandle\0") };
-    let handle_of = handle_of.ok()?;
+        unsafe { program.get::<unsafe extern "C" fn(i32) -> isize>(b"uv_get_osfhandle\0") }.ok()?;
     // SAFETY: Any number is valid. Without an open file, the result is INVALID_HANDLE_VALUE.
     let handle = unsafe { handle_of(descriptor) };
     if handle == INVALID_HANDLE_VALUE || handle == NO_STREAM {

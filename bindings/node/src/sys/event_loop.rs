@@ -12,7 +12,7 @@ struct Loop {
     active_requests: c_uint,
 }
 
-/// Requests of `fs`, streams, `zlib`, `crypto` and addons.
+/// Whether requests of `fs`, streams, `zlib`, `crypto` or addons are in flight.
 pub(crate) fn has_requests(env: Env) -> napi::Result<bool> {
     let mut event_loop = ptr::null_mut();
     // SAFETY: `env` belongs to the current call.

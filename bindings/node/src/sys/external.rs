@@ -11,22 +11,29 @@ use napi::{Env, Error, JsValue, Unknown, sys};
 
 use super::event_loop;
 
-/// Buffers of all threads by address. Node may call `give_back` late: the number distinguishes buffers of the
-/// same address.
-static LENT: LazyLock<Mutex<HashMap<usize, (usize, AlignedBuffer)>>> =
-    LazyLock::new(Mutex::default);
+/// A buffer that JavaScript may use. Node may call `give_back` late, and then the number distinguishes the buffer from
+/// a later one at the same address.
+struct LentBuffer {
+    number: usize,
+    _memory: AlignedBuffer,
+}
+
+type ByAddress = HashMap<usize, LentBuffer>;
+
+/// The buffers of all threads.
+static LENT: LazyLock<Mutex<ByAddress>> = LazyLock::new(Mutex::default);
 
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
-fn lent() -> MutexGuard<'static, HashMap<usize, (usize, AlignedBuffer)>> {
+fn lent() -> MutexGuard<'static, ByAddress> {
     LENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Frees only the buffer with that number.
+/// Frees the buffer at an address, but only if it has that number.
 fn free(address: usize, number: usize) {
     let mut lent = lent();
     let freed = match lent.get(&address) {
-        Some(&(found, _)) if found == number => lent.remove(&address),
+        Some(buffer) if buffer.number == number => lent.remove(&address),
         _ => None,
     };
     // Unmapping takes time, and other threads need the lock.
@@ -34,14 +41,19 @@ fn free(address: usize, number: usize) {
     drop(freed);
 }
 
-/// JavaScript's last reference keeps the memory.
+/// Gives a buffer to JavaScript, whose last reference keeps the memory.
 pub(crate) fn lend(
     env: &Env,
     mut buffer: AlignedBuffer,
 ) -> Result<Unknown<'_>, Error<&'static str>> {
-    let (length, start) = (buffer.len(), buffer.as_mut_ptr());
+    let length = buffer.len();
+    let start = buffer.as_mut_ptr();
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    lent().insert(start.addr(), (number, buffer));
+    let lent_buffer = LentBuffer {
+        number,
+        _memory: buffer,
+    };
+    lent().insert(start.addr(), lent_buffer);
     let hint = ptr::without_provenance_mut(number);
     let mut value = ptr::null_mut();
     // SAFETY: `env` belongs to the current call. The memory is valid until `give_back` after JavaScript's last
@@ -75,14 +87,15 @@ pub(crate) fn lend(
 /// Frees the memory and detaches its `ArrayBuffer`. Returns false, without an effect, if `is_held` is true or
 /// this thread has requests in flight.
 pub(crate) fn release(env: Env, memory: Unknown<'_>, is_held: bool) -> Result<bool, String> {
-    let checked = |status| napi::check_status!(status).map_err(|error: Error| error.to_string());
     let mut start = ptr::null_mut();
     // SAFETY: `env` and the value belong to the current call. Node fails for anything but an `ArrayBuffer`.
     checked(unsafe {
         sys::napi_get_arraybuffer_info(env.raw(), memory.raw(), &raw mut start, ptr::null_mut())
     })?;
-    let number = lent().get(&start.addr()).map(|&(number, _)| number);
-    let number = number.ok_or("not a buffer of getAlignedBuffer, or released already")?;
+    let number = lent()
+        .get(&start.addr())
+        .map(|buffer| buffer.number)
+        .ok_or("not a buffer of getAlignedBuffer, or released already")?;
     if is_held || event_loop::has_requests(env).map_err(|error| error.to_string())? {
         return Ok(false);
     }
@@ -90,6 +103,10 @@ pub(crate) fn release(env: Env, memory: Unknown<'_>, is_held: bool) -> Result<bo
     checked(unsafe { sys::napi_detach_arraybuffer(env.raw(), memory.raw()) })?;
     free(start.addr(), number);
     Ok(true)
+}
+
+fn checked(status: sys::napi_status) -> Result<(), String> {
+    napi::check_status!(status).map_err(|error: Error| error.to_string())
 }
 
 /// Node calls this after garbage collection, or at the end of its thread.
