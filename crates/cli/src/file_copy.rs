@@ -135,10 +135,8 @@ impl FileCopy {
     pub(crate) fn redirected(limit: Option<Duration>) -> Result<Redirected> {
         let deadline = Deadline::without_stop(limit);
         // A descriptor may be closed.
-        let (stdin, stdout) = (
-            rustix::io::dup(io::stdin().as_fd()),
-            rustix::io::dup(io::stdout().as_fd()),
-        );
+        let stdin = rustix::io::dup(io::stdin().as_fd());
+        let stdout = rustix::io::dup(io::stdout().as_fd());
         let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else {
             return Ok(Redirected::Neither);
         };
@@ -265,7 +263,8 @@ impl FileCopy {
 
     /// Checks that the source has this size at least, or exactly for a final copy.
     pub(crate) fn check_size(&self, size: Bytes) -> Result<()> {
-        let (length, from) = (Bytes(self.source.size_bytes), self.source.path.display());
+        let length = Bytes(self.source.size_bytes);
+        let from = self.source.path.display();
         ensure!(
             size.0 <= length.0,
             usage!(
@@ -322,7 +321,8 @@ fn copy_destination(
     }
     let why = match &destination.existing {
         Existing::Link { to } => {
-            let (named, to) = (named.display(), to.display());
+            let named = named.display();
+            let to = to.display();
             return Err(refused!(
                 "--to {named} is a symbolic link to {to}, perhaps another user's. Name that file itself"
             ));

@@ -84,10 +84,8 @@ pub(crate) fn with_value(ours: &str, value: Option<&str>) -> Option<String> {
     let Some(value) = value.filter(|value| !value.is_empty()) else {
         return Some(ours.to_owned());
     };
-    let (is_yes, is_no) = (
-        ["1", "yes", "on", "true"].contains(&value),
-        ["0", "no", "off", "false", "none"].contains(&value),
-    );
+    let is_yes = ["1", "yes", "on", "true"].contains(&value);
+    let is_no = ["0", "no", "off", "false", "none"].contains(&value);
     match ours {
         "cache=direct" if is_no => Some("cache=buffered".to_owned()),
         // A number of writes.

@@ -117,7 +117,8 @@ impl Output {
 
     /// None if the results are not shown in a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
-        let (stdout, stderr) = (io::stdout(), io::stderr());
+        let stdout = io::stdout();
+        let stderr = io::stderr();
         let to = if self.results_on_stderr.get() {
             stderr.as_fd()
         } else {

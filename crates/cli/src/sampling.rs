@@ -69,7 +69,8 @@ fn make_room(
     if request.remove_first
         && let Err(errno) = writebench_runner::remove_samples(directory)
     {
-        let (call, errno) = ("unlink".to_owned(), errno.raw_os_error());
+        let call = "unlink".to_owned();
+        let errno = errno.raw_os_error();
         let message = Failure::errno_message(errno);
         let failure = Failure {
             phase: Phase::Settle,

@@ -296,7 +296,8 @@ fn goal_rows(
     } else {
         &selection.goals
     };
-    let (mut rows, mut notes) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
+    let mut notes = Vec::new();
     let is_scaled = goals
         .iter()
         .any(|&goal| usual_bytes(goal).is_ok_and(|bytes| bytes == USUAL_BYTES));
@@ -633,10 +634,8 @@ pub(crate) fn different_cases(records: &[CaseRecord], ranks: u32) -> Result<Vec<
     let Some(case) = cases.iter().find(|case| case.axes().ranks > ranks) else {
         return Ok(cases);
     };
-    let (wanted, are) = (
-        case.axes().ranks,
-        if ranks == 1 { "is one" } else { "are fewer" },
-    );
+    let wanted = case.axes().ranks;
+    let are = if ranks == 1 { "is one" } else { "are fewer" };
     Err(usage!(
         "{case} needs {wanted} ranks, and there {are}. Start writebench by mpirun -n {wanted}, or srun -n {wanted}"
     ))

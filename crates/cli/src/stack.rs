@@ -23,7 +23,8 @@ pub(crate) fn ensure_enough() -> Result<()> {
     let _ = setrlimit(Resource::Stack, limit);
     let bytes = getrlimit(Resource::Stack).current;
     if bytes.is_some_and(|bytes| bytes < LEAST_BYTES) {
-        let (least, most) = (LEAST_BYTES >> 10, bytes.unwrap_or(0) >> 10);
+        let least = LEAST_BYTES >> 10;
+        let most = bytes.unwrap_or(0) >> 10;
         return Err(usage!(
             "the stack is limited to {most} KiB, and {least} are needed. Raise the limit by `ulimit -s {least}`"
         ));

@@ -25,10 +25,8 @@ pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsStri
 /// The error, mostly in clap's own words.
 fn cause(error: &clap::Error) -> String {
     let context = |kind| error.get(kind).map(ToString::to_string).unwrap_or_default();
-    let (argument, prior) = (
-        context(ContextKind::InvalidArg),
-        context(ContextKind::PriorArg),
-    );
+    let argument = context(ContextKind::InvalidArg);
+    let prior = context(ContextKind::PriorArg);
     match error.kind() {
         ErrorKind::ArgumentConflict if prior != argument => {
             format!("the argument '{argument}' cannot be used with '{prior}'")
@@ -217,7 +215,8 @@ fn missing_argument(error: &clap::Error, command: &Command, words: &[OsString]) 
 
 /// `--for wal --for copy` for `--for wal,copy`.
 fn several(option: &clap::Arg, value: &str) -> Option<String> {
-    let (known, long) = (option.get_possible_values(), option.get_long()?);
+    let known = option.get_possible_values();
+    let long = option.get_long()?;
     let is_known = |part: &str| known.iter().any(|name| name.matches(part, false));
     let is_repeated = matches!(option.get_action(), clap::ArgAction::Append);
     (is_repeated && value.split(',').all(is_known)).then(|| {

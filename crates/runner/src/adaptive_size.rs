@@ -156,7 +156,8 @@ mod tests {
         let mut sizes: Vec<OfSize> = SIZES.into_iter().enumerate().map(of_size).collect();
         let pass = sizes.remove(0);
         let mut schedule = AdaptiveSize::new(pass, sizes, &settings(Duration::from_secs(45)));
-        let (mut taken, mut spent) = (vec![Vec::new(); SIZES.len() * CASES], Spent::default());
+        let mut taken = vec![Vec::new(); SIZES.len() * CASES];
+        let mut spent = Spent::default();
         // The worker starts before the first sample.
         spent.elapsed += Duration::from_secs(1);
         let mut extra_s = first_s;

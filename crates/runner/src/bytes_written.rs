@@ -156,10 +156,8 @@ mod tests {
     #[test]
     fn the_check_of_direct_io_counts_once_for_each_target_and_state() {
         let mut written = Written::default();
-        let (new, old) = (
-            case("write,size=4KiB,cache=direct"),
-            case("write,size=4KiB,cache=direct,prepare=overwrite"),
-        );
+        let new = case("write,size=4KiB,cache=direct");
+        let old = case("write,size=4KiB,cache=direct,prepare=overwrite");
         let check = direct_check_bytes(Prepare::Create);
         assert_eq!(written.needed_bytes(0, &new, true), 4096 + check);
         assert_eq!(

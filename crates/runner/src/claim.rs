@@ -119,7 +119,8 @@ fn check_use(
     uses: &DeviceUses,
     destroy_data: bool,
 ) -> Result<(), ClaimError> {
-    let (size_bytes, sector_bytes) = (facts.size_bytes, facts.logical_sector_bytes);
+    let size_bytes = facts.size_bytes;
+    let sector_bytes = facts.logical_sector_bytes;
     if let Some(first) = uses.uses.first() {
         Err(ClaimError::Used(first.clone()))
     } else if facts.read_only {

@@ -189,7 +189,8 @@ mod tests {
                 (100 << 20, given_back_bytes);
             sample
         };
-        let (short, long) = (100_000_000, 1_500_000_000);
+        let short = 100_000_000;
+        let long = 1_500_000_000;
         assert_eq!(rule.judge(&with(None, short), false), None, "not counted");
         assert_eq!(rule.judge(&with(Some(8 << 20), short), false), None, "8 %");
         assert_eq!(

@@ -148,7 +148,8 @@ impl GoalRounds {
             .iter()
             .map(|goal| (goal.samples_left(), goal.sample_s(), goal.sample_bytes()));
         let needed = left.chain([(next.samples_left(), sample_s, next.sample_bytes())]);
-        let (mut seconds, mut bytes) = (self.spent.elapsed.as_secs_f64(), as_f64(self.spent.bytes));
+        let mut seconds = self.spent.elapsed.as_secs_f64();
+        let mut bytes = as_f64(self.spent.bytes);
         for (samples, sample_s, sample_bytes) in needed {
             seconds += samples * sample_s;
             bytes += samples * sample_bytes;

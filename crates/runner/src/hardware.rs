@@ -142,7 +142,8 @@ impl Hardware {
             return;
         }
         self.device_bytes += most_bytes;
-        let (file_stem, data_seed) = ("limit".to_owned(), settings.seed);
+        let file_stem = "limit".to_owned();
+        let data_seed = settings.seed;
         let writes = DeviceWrites {
             file_stem,
             data_seed,
@@ -229,7 +230,8 @@ impl Hardware {
 
     /// Whether a sample was faster than the limiting copy of memory, whose measurement was then disturbed.
     pub fn is_exceeded_by(&self, case: &Case, sample: &Sample) -> bool {
-        let (contract, axes) = (case.contract(), case.axes());
+        let contract = case.contract();
+        let axes = case.axes();
         let is_limited = contract.durability == Durability::Cached
             && matches!(contract.source, DataSource::Memory | DataSource::WarmFile)
             && contract.content.has_own_bytes()

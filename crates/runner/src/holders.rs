@@ -122,10 +122,8 @@ mod tests {
         )
         .unwrap();
         let grandchild: u32 = said.trim().parse().unwrap();
-        let (is_child, holder) = (
-            children().contains(&grandchild),
-            lasting_holder(folder.path()),
-        );
+        let is_child = children().contains(&grandchild);
+        let holder = lasting_holder(folder.path());
         Command::new("kill").arg(said.trim()).status().unwrap();
         child.wait().unwrap();
         assert_eq!((is_child, holder), (false, Some(grandchild)));

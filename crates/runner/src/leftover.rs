@@ -243,7 +243,8 @@ mod tests {
 
     #[test]
     fn a_directory_that_became_a_link_is_not_followed() {
-        let (target, theirs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let target = tempfile::tempdir().unwrap();
+        let theirs = tempfile::tempdir().unwrap();
         leftover(theirs.path());
         let link = target.path().join("data");
         std::os::unix::fs::symlink(theirs.path(), &link).unwrap();

@@ -112,7 +112,8 @@ fn locked_memory_limit_bytes() -> u64 {
 }
 
 fn with_less_memory(case: &Case) -> &'static str {
-    let (method, axes) = (case.method(), case.axes());
+    let method = case.method();
+    let axes = case.axes();
     if case.source_bytes() == 0
         || (axes.source == Source::Chunk && axes.chunk_size_bytes <= 1 << 20)
     {

@@ -204,10 +204,8 @@ impl Race {
     }
 
     fn left(&self, level: usize, spent: Spent) -> usize {
-        let (own_bytes, smallest) = (
-            self.level_bytes(level).max(1),
-            self.limits.final_bytes.last(),
-        );
+        let own_bytes = self.level_bytes(level).max(1);
+        let smallest = self.limits.final_bytes.last();
         let rounds = as_f64(ROUNDS as u64 * (LEAST_FINALISTS as u64 + 1)) / TIME_RESERVE;
         let final_s = smallest.map_or(0.0, |&bytes| rounds * self.costs.sample_s(bytes));
         let budget_s = self.limits.budget.as_secs_f64();

@@ -263,7 +263,8 @@ fn spread(phase: Phase, reports: &[Report]) -> Option<Spread> {
         .filter_map(|report| Some((own(report)?, &report.rank)))
         .collect();
     times.sort();
-    let (first, last) = (times.first()?, times.last()?);
+    let first = times.first()?;
+    let last = times.last()?;
     Some(Spread {
         phase,
         min_ns: first.0,

@@ -162,7 +162,8 @@ mod tests {
 
     fn refusal(space: &Space, case: &str, beside_bytes: u64, reserve: &str) -> Option<String> {
         let cases = [Case::parse(case).unwrap()];
-        let (target, reserve) = (Path::new("/data"), reserve.parse().unwrap());
+        let target = Path::new("/data");
+        let reserve = reserve.parse().unwrap();
         check_space(target, space, &cases, beside_bytes, reserve)
             .err()
             .map(|error| error.to_string())

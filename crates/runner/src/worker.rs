@@ -136,15 +136,14 @@ impl Worker {
         let kept = fcntl_setfd(&progress, FdFlags::CLOEXEC);
         let mut child = spawned.map_err(failed("start"))?;
         drop(inherited);
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let stdout = child.stdout.take();
+        let stderr = child.stderr.take();
         let (sender, replies) = channel();
         let requests = child.stdin.take();
         let nonblocking = requests.as_ref().map_or(Ok(()), never_wait);
         // From here on, an early return kills the worker.
-        let (stalls, progress) = (
-            StallTracker::for_process(child.id()),
-            ProgressRecord(progress),
-        );
+        let stalls = StallTracker::for_process(child.id());
+        let progress = ProgressRecord(progress);
         let mut worker = Self {
             child,
             requests,
@@ -283,7 +282,8 @@ impl Worker {
             .map(|code| format!(" with exit code {code}"))
             .unwrap_or_default();
         let colon = if last_words.is_empty() { "" } else { ": " };
-        let (signal, detail) = (status.signal(), format!("{code}{colon}{last_words}"));
+        let signal = status.signal();
+        let detail = format!("{code}{colon}{last_words}");
         Ok(RequestOutcome::Lost(Outcome::WorkerDied {
             phase,
             signal,

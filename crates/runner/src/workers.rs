@@ -152,7 +152,8 @@ mod tests {
             target: 0,
             time_ns: 1,
         };
-        let (stop, mut lost_workers) = (AtomicBool::new(stop), LostWorkers::default());
+        let stop = AtomicBool::new(stop);
+        let mut lost_workers = LostWorkers::default();
         Workers::new(&command, &stop, &mut lost_workers).ask(
             0,
             &WorkerRequest::Limits(request),

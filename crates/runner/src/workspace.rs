@@ -287,10 +287,8 @@ mod tests {
 
     #[test]
     fn a_link_in_it_is_removed_without_its_target() {
-        let (target, theirs) = (
-            tempfile::tempdir().unwrap(),
-            tempfile::NamedTempFile::new().unwrap(),
-        );
+        let target = tempfile::tempdir().unwrap();
+        let theirs = tempfile::NamedTempFile::new().unwrap();
         let workspace = created(target.path());
         std::os::unix::fs::symlink(
             theirs.path(),

@@ -100,7 +100,7 @@ fn write(connection: &Connection, run: i64, event: &RunEvent) -> rusqlite::Resul
         RunEvent::Decisions(decisions) => {
             let update =
                 "UPDATE runs SET run = json_set(run, '$.decisions', json(?2)) WHERE number = ?1";
-            execute(update, params![run, json::to_text(decisions)?])
+            execute(connection, update, params![run, json::to_text(decisions)?])
         }
         RunEvent::Totals {
             written_bytes,

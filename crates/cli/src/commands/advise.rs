@@ -136,7 +136,8 @@ impl AdviseCommand {
         let first = goals.first().copied().unwrap_or(Goal::Stream);
         let sizes = self.sizes(first)?;
         for &goal in goals {
-            let (first, goal_name) = (first.name(), goal.name());
+            let first = first.name();
+            let goal_name = goal.name();
             ensure!(
                 self.sizes(goal)? == sizes,
                 usage!(
@@ -341,7 +342,8 @@ impl AdviseCommand {
         copied: Option<&FileCopy>,
         ranks: u32,
     ) -> Result<()> {
-        let (plain, objective) = (space.baseline.contract(), self.objective());
+        let plain = space.baseline.contract();
+        let objective = self.objective();
         ensure!(
             objective != Objective::P99
                 || plain.durable_every_bytes.is_some()
@@ -403,7 +405,8 @@ impl AdviseCommand {
             smaller.group(count)?;
         }
         let size = |space: &Space| Bytes(space.baseline.axes().size_bytes).approximate();
-        let (large, small) = (size(&space), size(&smaller));
+        let large = size(&space);
+        let small = size(&smaller);
         output.note(&format!(
             "Files of {large} do not fit here. The search is for {small}, or your --size."
         ));

@@ -62,7 +62,8 @@ impl CodeCommand {
             Some(meant) => usage!("'{name}' is not a case. Did you mean {meant}?"),
             None => error.into(),
         })?;
-        let (is_program, is_append) = (self.main, self.append);
+        let is_program = self.main;
+        let is_append = self.append;
         let frame = EmitOptions {
             is_program,
             is_append,
@@ -84,7 +85,8 @@ impl CodeCommand {
         let cost = cost(case, nearest, global).unwrap_or_else(|| {
             format!("for its cost: writebench run --case {case} --case {nearest}")
         });
-        let (title, options) = (self.language.title(), self.options());
+        let title = self.language.title();
+        let options = self.options();
         usage!("{refusal}. The nearest in {title}: writebench code {name} {options} ({cost})")
     }
 

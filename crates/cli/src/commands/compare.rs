@@ -52,7 +52,8 @@ Conditions drift between two single runs, so their comparison is always inconclu
 
 impl CompareCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        let (db, output) = (global.db.as_deref(), &global.output);
+        let db = global.db.as_deref();
+        let output = &global.output;
         let exports = self
             .exports
             .find(protected(self.a.iter().chain(&self.b), db))?;

@@ -28,7 +28,8 @@ impl ImportCommand {
             .collect::<Result<Vec<RunRecord>>>()?;
         let mut store = database::open(global.db.as_deref())?;
         for (index, (run, file)) in runs.iter().zip(&self.files).enumerate() {
-            let (file, id) = (file.display(), &run.id);
+            let file = file.display();
+            let id = &run.id;
             let is_new = runs[..index].iter().all(|other| other.id != *id) && !store.has_run(id)?;
             ensure!(
                 is_new,

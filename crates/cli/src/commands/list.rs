@@ -109,7 +109,9 @@ fn methods() -> String {
 fn axes() -> String {
     let defaults = Axes::defaults(Prepare::Create);
     let lines = |&axis: &Axis| {
-        let (summary, values, default) = (axis.summary(), axis.values(), defaults.get(axis));
+        let summary = axis.summary();
+        let values = axis.values();
+        let default = defaults.get(axis);
         format!("{axis:<12}{summary}\n            {values} (default {default})\n")
     };
     Axis::ALL.iter().map(lines).collect()

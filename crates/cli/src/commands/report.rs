@@ -33,7 +33,8 @@ const REPORT_EXAMPLES: &str = "Examples:
 
 impl ReportCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        let (db, output) = (global.db.as_deref(), &global.output);
+        let db = global.db.as_deref();
+        let output = &global.output;
         let names = match self.runs.as_slice() {
             [] => vec![database::newest(&database::open_existing(db)?)?],
             names => names.to_vec(),

@@ -251,7 +251,8 @@ impl RunCommand {
     }
 
     fn find_targets(&self, copied: Option<&FileCopy>) -> Result<Vec<Target>> {
-        let (destroy, measuring) = (self.device.destroy.as_deref(), &self.measuring);
+        let destroy = self.device.destroy.as_deref();
+        let measuring = &self.measuring;
         let one = match (
             copied.and_then(FileCopy::target),
             self.target.as_slice(),
@@ -328,7 +329,8 @@ impl RunCommand {
     /// # Errors
     /// New samples would not be comparable with those of the run.
     fn find_targets_again(&self, number: i64, run: &RunRecord) -> Result<Vec<Target>> {
-        let (destroy, measuring) = (self.device.destroy.as_deref(), &self.measuring);
+        let destroy = self.device.destroy.as_deref();
+        let measuring = &self.measuring;
         let find =
             |target: &TargetRecord| Target::find(&path_from_text(&target.path), destroy, measuring);
         let targets = run

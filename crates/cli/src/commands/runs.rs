@@ -75,11 +75,9 @@ fn list(runs: &[RunSummary]) -> String {
         } = run;
         let [started, status] = [(&run.started, 20), (&run.status, 11)]
             .map(|(text, width)| padded(&visible(text), width));
-        let (label, suites, target) = (
-            padded(&label(run), label_width),
-            visible(&run.suites),
-            visible(&run.target),
-        );
+        let label = padded(&label(run), label_width);
+        let suites = visible(&run.suites);
+        let target = visible(&run.target);
         format!(
             "{number:>4}  {started}  {status}  {cases:>5}  {samples:>7}  {label}  {suites} on {target}\n"
         )

@@ -34,7 +34,8 @@ pub(crate) struct ShowCommand {
 
 impl ShowCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        let (db, output) = (global.db.as_deref(), &global.output);
+        let db = global.db.as_deref();
+        let output = &global.output;
         let exports = self.exports.find(ProtectedPaths::database(db))?;
         let store = database::open_existing(db)?;
         let name = self

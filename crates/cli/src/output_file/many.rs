@@ -78,7 +78,8 @@ impl OutputDirectory {
         }
         directory.sweep(None);
         for (name, content) in files {
-            let (named, name) = (self.file(name), OsStr::new(name));
+            let named = self.file(name);
+            let name = OsStr::new(name);
             named.finish(directory, name, named.begin(directory, name, content)?)?;
         }
         Ok(())

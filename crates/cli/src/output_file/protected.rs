@@ -38,7 +38,8 @@ impl ProtectedPaths {
     pub(crate) fn and(mut self, role: &'static str, path: &Path) -> Self {
         let real = path.canonicalize().or_else(|_| std::path::absolute(path));
         let real = real.unwrap_or_else(|_| path.to_path_buf());
-        let (file, parent) = (identity_at(path), real.parent().and_then(identity_at));
+        let file = identity_at(path);
+        let parent = real.parent().and_then(identity_at);
         self.0.push(ProtectedFile {
             role,
             file,
@@ -78,7 +79,8 @@ impl ProtectedPaths {
 
     /// Makes no system call on the target, which may hang.
     pub(crate) fn check_copy(&self, destination: &CopyDestination) -> Result<()> {
-        let (path, parent) = (&destination.path, destination.directory.map(Into::into));
+        let path = &destination.path;
+        let parent = destination.directory.map(Into::into);
         let reason = self.reason(Some(path), parent, destination.identity().map(Into::into));
         reason.map_or(Ok(()), |why| {
             Err(refused!("--to {}: {why}", path.display()))

@@ -211,7 +211,8 @@ fn sizes(largest: u64) -> Vec<u64> {
 /// Scales all rows from `largest` to `size`. Goals lose the rows that are invalid then. None if another row is invalid.
 fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<SelectedCase>> {
     let sized = |row: &SelectedCase| {
-        let (axes, unit) = (row.case.axes(), row.case.unit_bytes());
+        let axes = row.case.axes();
+        let unit = row.case.unit_bytes();
         let own = selection::scaled(axes.size_bytes, size, largest);
         // Whole records and files remain.
         let unit = if axes.size_bytes < largest {

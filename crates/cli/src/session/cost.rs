@@ -127,7 +127,8 @@ impl Cost<'_> {
                 "{cases}{targets}, with files that fit into the limits{limits}."
             ));
         }
-        let (bytes, time) = (Bytes(self.bytes()?).approximate(), self.time());
+        let bytes = Bytes(self.bytes()?).approximate();
+        let time = self.time();
         let about = if self.settings.most_samples() > self.settings.samples {
             "up to"
         } else {
@@ -140,7 +141,8 @@ impl Cost<'_> {
 
     /// `8 cases`, `6 samples` or `6 to 120 samples`.
     fn counts(&self) -> [String; 2] {
-        let (least, most) = (self.settings.samples, self.settings.most_samples());
+        let least = self.settings.samples;
+        let most = self.settings.most_samples();
         let least = if least < most {
             format!("{least} to ")
         } else {

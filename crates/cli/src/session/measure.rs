@@ -66,7 +66,8 @@ impl<'s> Session<'s> {
             .map(CaseRecord::sample_bytes)
             .fold(0, u64::saturating_add);
         written.add(run.written_bytes.unwrap_or(0).saturating_sub(of_samples));
-        let (cpu_wait_ppm, lost_workers) = (None, LostWorkers::default());
+        let cpu_wait_ppm = None;
+        let lost_workers = LostWorkers::default();
         Self {
             workspaces,
             settings,
@@ -329,7 +330,9 @@ impl<'s> Session<'s> {
     /// Every case on every target, with its earlier samples. Moves the cases, of which there may be ten thousand.
     fn plan(&mut self, began: Instant, set_aside: Duration) -> SamplingPlan {
         let run = &self.recorder.run;
-        let (mut planned, mut taken, mut probes_ns) = (Vec::new(), Vec::new(), Vec::new());
+        let mut planned = Vec::new();
+        let mut taken = Vec::new();
+        let mut probes_ns = Vec::new();
         for case in std::mem::take(&mut self.schedule.cases) {
             let recorded = case.clone().into();
             for target in 0..run.so_far().targets.len() {

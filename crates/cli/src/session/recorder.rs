@@ -102,7 +102,8 @@ impl<'r> Recorder<'r> {
         [totals, RunEvent::Status(status)]
             .into_iter()
             .for_each(|event| self.keep(event));
-        let (start, was_stopped) = (Instant::now(), is_stopped());
+        let start = Instant::now();
+        let was_stopped = is_stopped();
         loop {
             if let Err(error) = self.write_waiting() {
                 // The status may still be writable.

@@ -211,7 +211,8 @@ impl Target {
         let sharing = all.iter().filter(shares).count().max(1) as u64;
         let beside_bytes =
             copy_bytes.unwrap_or_else(|| copied.max().unwrap_or(0).saturating_mul(sharing));
-        let (path, total_bytes) = (self.path(), self.environment.filesystem.total_bytes);
+        let path = self.path();
+        let total_bytes = self.environment.filesystem.total_bytes;
         match self.space() {
             Some(space) => {
                 writebench_runner::check_space(path, &space, cases, beside_bytes, self.reserve)?;
@@ -290,7 +291,8 @@ fn device_below(making: &FilesystemSpec) -> Option<String> {
 }
 
 fn check_destroy_option(target: &Path, path: &Path, destroy: Option<&Path>) -> Result<()> {
-    let (facts, target) = (writebench_probe::block_device(path)?, target.display());
+    let facts = writebench_probe::block_device(path)?;
+    let target = target.display();
     let Some(destroy) = destroy else {
         let device = writebench_runner::device_description(&facts);
         return Err(refused!(

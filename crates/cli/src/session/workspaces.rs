@@ -33,7 +33,9 @@ impl<'s> Workspaces<'s> {
     }
 
     pub(crate) fn make(&mut self, written: &mut Written) -> Result<()> {
-        let (store, run, deadline) = (self.store, self.run, self.deadline());
+        let store = self.store;
+        let run = self.run;
+        let deadline = self.deadline();
         for target in &mut self.targets {
             let id = uuid::Uuid::new_v4().simple().to_string();
             let path = workspace_path(target.path(), &id);
@@ -114,7 +116,8 @@ impl<'s> Workspaces<'s> {
         let mut stale = StaleWorkspaces::new(processes::target_helper()?);
         let output = &self.global.output;
         let recorded = self.store.workspaces()?;
-        let (mut paths, mut live) = (Vec::new(), Vec::new());
+        let mut paths = Vec::new();
+        let mut live = Vec::new();
         // Of other runs that measure now, in this database or another.
         let mut others = Vec::new();
         for left in &recorded {

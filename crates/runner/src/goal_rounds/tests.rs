@@ -198,7 +198,8 @@ fn an_answer_that_joins_late_is_compared_with_the_baseline() {
 
 #[test]
 fn a_case_returns_if_the_first_samples_of_the_leader_were_lucky() {
-    let (turn, samples) = (Cell::new(1), Cell::new(0));
+    let turn = Cell::new(1);
+    let samples = Cell::new(0);
     // As fast as plain write, except for its first three samples.
     let time = |case: &Case| {
         if has(case, "chunk=4MiB") {
@@ -268,7 +269,8 @@ fn the_last_goals_are_left_out_if_the_time_does_not_pay_for_all() {
 
 #[test]
 fn a_slow_first_sample_leaves_no_goal_out() {
-    let (turn, first) = (Cell::new(1), Cell::new(true));
+    let turn = Cell::new(1);
+    let first = Cell::new(true);
     let time = |_: &Case| {
         if first.replace(false) {
             8000

@@ -103,8 +103,10 @@ pub(super) fn source(named: &Path) -> Result<CopySource, RunnerError> {
     };
     // Opening a pipe would wait for its other end.
     let metadata = named.metadata().map_err(failed("stat", named))?;
-    let (is_regular, size_bytes) = (metadata.is_file(), metadata.len());
-    let (mut ends_at_size, mut data_bytes) = (true, size_bytes);
+    let is_regular = metadata.is_file();
+    let size_bytes = metadata.len();
+    let mut ends_at_size = true;
+    let mut data_bytes = size_bytes;
     if is_regular {
         let file = open(named).map_err(failed("open", named))?;
         ends_at_size = ends_at(&file, size_bytes).map_err(failed("read", named))?;
@@ -218,11 +220,9 @@ pub(super) fn copy(
     let from = open_source(&source.name, source.identity)?;
     let length = from.metadata().map_err(failed("stat", &source.path))?.len();
     if length != source.size_bytes {
-        let (path, before, now) = (
-            source.path.display(),
-            source.size_bytes,
-            counted(length, "byte"),
-        );
+        let path = source.path.display();
+        let before = source.size_bytes;
+        let now = counted(length, "byte");
         let why = format!("{path} has {now} now, and had {before} when it was measured");
         return Err(RunnerError::Told(why));
     }
@@ -292,7 +292,8 @@ fn fill(
     destination: &CopyDestination,
 ) -> Result<(), RunnerError> {
     let written = destination.failed("write");
-    let (mut block, mut copied) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
+    let mut block = vec![0; BLOCK_BYTES];
+    let mut copied = vec![0; BLOCK_BYTES];
     let blocks = (0..source.size_bytes).step_by(BLOCK_BYTES).map(|offset| {
         let left = usize::try_from(source.size_bytes - offset).unwrap_or(usize::MAX);
         (offset, left.min(BLOCK_BYTES))
@@ -315,7 +316,8 @@ fn fill(
         to.read_exact_at(&mut copied[..length], offset)
             .map_err(written)?;
         if block[..length] != copied[..length] {
-            let (copy, source) = (destination.path.display(), source.path.display());
+            let copy = destination.path.display();
+            let source = source.path.display();
             let why =
                 format!("{copy} differs from {source}: check for other writers of both files");
             return Err(RunnerError::Told(why));
@@ -329,7 +331,8 @@ fn not_read(source: &CopySource, error: io::Error) -> RunnerError {
     if error.kind() != ErrorKind::UnexpectedEof {
         return failed("read", &source.path)(error);
     }
-    let (path, length) = (source.path.display(), counted(source.size_bytes, "byte"));
+    let path = source.path.display();
+    let length = counted(source.size_bytes, "byte");
     RunnerError::Told(format!(
         "{path} ends before its length of {length}. Name a file that does not change, on a disk"
     ))

@@ -150,7 +150,8 @@ impl CandidateSet {
         let least = RaceLimits::least_bytes(smallest, self.limits.times_written)
             .saturating_add(direct_check_bytes);
         if self.limits.max_bytes < least {
-            let (least, size) = (Bytes(least), Bytes(smallest).approximate());
+            let least = Bytes(least);
+            let size = Bytes(smallest).approximate();
             return Err(usage!(
                 "--max-bytes must be at least {least}, for six rounds of three methods at {size}. Fewer rounds give no \
                  interval"
@@ -164,7 +165,8 @@ impl CandidateSet {
         /// Faster than any disk.
         const MOST_BYTES_PER_S: u64 = 10_000_000_000;
         const USUAL_BYTES_PER_S: u64 = 1_000_000_000;
-        let (budget, size) = (self.limits.budget, self.limits.final_bytes[0]);
+        let budget = self.limits.budget;
+        let size = self.limits.final_bytes[0];
         let least = RaceLimits::least_bytes(size, self.limits.times_written);
         if u128::from(least) * 1_000_000_000 > budget.as_nanos() * u128::from(MOST_BYTES_PER_S) {
             let minutes = least.div_ceil(USUAL_BYTES_PER_S).div_ceil(60);

@@ -85,7 +85,8 @@ impl<'c> Images<'c> {
         {
             0 => format!("{}, in memory\n", request.kind),
             bytes => {
-                let (size, below) = (Bytes(bytes).approximate(), self.below.to_string_lossy());
+                let size = Bytes(bytes).approximate();
+                let below = self.below.to_string_lossy();
                 format!("{}, in {size} of {}\n", request.kind, visible(&below))
             }
         };

@@ -57,7 +57,8 @@ impl Ranks {
         stop_on_signals()?;
         // Sleeps of microseconds last no longer.
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-        let (groups, nodes) = (HashMap::new(), Nodes::new(Vec::new()));
+        let groups = HashMap::new();
+        let nodes = Nodes::new(Vec::new());
         let mut ranks = Self {
             groups,
             group_size: launched.size,
@@ -125,7 +126,8 @@ impl Ranks {
         let Some(group) = self.group() else {
             return false;
         };
-        let (own, mut failed) = (u8::from(!has_succeeded), 0u8);
+        let own = u8::from(!has_succeeded);
+        let mut failed = 0u8;
         mpi::request::scope(|scope| {
             let request =
                 group.immediate_all_reduce_into(scope, &own, &mut failed, SystemOperation::max());

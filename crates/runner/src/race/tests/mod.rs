@@ -227,7 +227,8 @@ fn the_final_takes_useless_choices_from_the_winner() {
         ..World::new(Vec::new(), 0.0, 1).limits
     };
     let mut race = Race::new((0..3).map(candidate).collect(), 0, plan.clone(), limits);
-    let (mut taken, mut spent) = (vec![Vec::new(); 3], Spent::default());
+    let mut taken = vec![Vec::new(); 3];
+    let mut spent = Spent::default();
     for round in 0..100 {
         let wanted = race.wanted(&taken, spent).to_vec();
         plan.extend(race.added().into_iter().map(|planned| planned.case));

@@ -87,11 +87,10 @@ impl World {
         };
         // Different chunks do not make a case simpler.
         let case = |position: usize| {
-            let (level, index) = (position / self.count(), position % self.count());
-            let (size, chunk) = (
-                LEVEL_BYTES[level],
-                index + 1 + (self.efforts[index] << 20) as usize,
-            );
+            let level = position / self.count();
+            let index = position % self.count();
+            let size = LEVEL_BYTES[level];
+            let chunk = index + 1 + (self.efforts[index] << 20) as usize;
             let is_clone = self.clones.contains(&index);
             let name = if is_clone {
                 "ficlone".into()
@@ -175,7 +174,8 @@ impl World {
     }
 
     pub(super) fn sample(&mut self, case: usize, round: u32, drift: f64) {
-        let (level, candidate) = (case / self.count(), case % self.count());
+        let level = case / self.count();
+        let candidate = case % self.count();
         let is_unlucky = self.unlucky == Some(case) && self.taken[case].is_empty();
         let luck = if is_unlucky { 4.0 } else { 1.0 };
         let seconds = self.seconds(level, candidate) * drift * self.draw() * luck;
@@ -223,7 +223,9 @@ pub(super) fn six_hundred(noise: f64, seed: u8) -> World {
     let (common, mut values, mut logs, mut cliffs) =
         (effects(0.5), Vec::new(), Vec::new(), Vec::new());
     for method in 0..12 {
-        let (own, cliff, of_method) = (effects(0.25), effects(0.1), effects(0.8)[0][0]);
+        let own = effects(0.25);
+        let cliff = effects(0.1);
+        let of_method = effects(0.8)[0][0];
         let has = effects(1.0).map(|draws| draws[0] < 0.6);
         for _ in 0..50 {
             let draws = effects(1.0);
