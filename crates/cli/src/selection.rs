@@ -6,8 +6,8 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use writebench_model::{
     Assignment, Axes, Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Constraint, Data,
-    GOALS, Goal, Layout, Method, Origin, Overrides, SelectedCase, Space, Suite, TargetRecord,
-    combinations, counted, did_you_mean, suite_named,
+    GOALS, Goal, Layout, Method, Origin, Overrides, RunRecord, SelectedCase, Space, Suite,
+    TargetRecord, combinations, counted, did_you_mean, suite_named,
 };
 use writebench_stats::{distinct, grouped};
 
@@ -603,6 +603,25 @@ fn copies_only(suite: &Suite) -> bool {
 pub(crate) fn records(rows: &[SelectedCase], targets: &[TargetRecord]) -> Vec<CaseRecord> {
     let on_all = |row| targets.iter().map(move |target| record(row, &target.name));
     rows.iter().flat_map(on_all).collect()
+}
+
+/// The rows of a recorded run, whose cases are of this version. A row of several targets is one.
+pub(crate) fn rows_of_run(run: &RunRecord) -> Vec<SelectedCase> {
+    let mut rows = Vec::new();
+    for record in &run.cases {
+        let Some(case) = record.case.known() else {
+            continue;
+        };
+        let row = SelectedCase {
+            origin: record.origin.clone(),
+            label: record.label.clone(),
+            case: case.clone(),
+        };
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    rows
 }
 
 pub(crate) fn record(row: &SelectedCase, target: &str) -> CaseRecord {

@@ -4,7 +4,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
 use writebench_model::{
-    Bytes, Case, Environment, RunEvent, RunRecord, Settings, TargetRecord, path_from_text,
+    Bytes, Case, Environment, GOALS, RunEvent, RunRecord, Settings, TargetRecord, path_from_text,
 };
 use writebench_store::Store;
 
@@ -19,7 +19,7 @@ use crate::programs::ProgramArguments;
 use crate::selection::{self, Selection, SelectionArguments};
 use crate::session::{
     Cost, DestroyArguments, MeasuringArguments, Plan, Request, ScheduledCases, Target, VERSION,
-    check_and_claim, free_disk_bytes,
+    check_and_claim, count_goals, free_disk_bytes,
 };
 
 /// Measure methods of writing. Without a suite or case, find the fastest method for each goal in under a minute
@@ -292,7 +292,8 @@ impl RunCommand {
         let cases = selection::different_cases(&run.cases, global.ranks())?;
         check_source_again(copied.as_ref(), &cases)?;
 
-        let settings = self.settings_of_rest(&run);
+        let answers_goals = run.cases.iter().all(|row| row.origin.suite() == GOALS);
+        let settings = self.settings_of_rest(&run, answers_goals);
         let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
         let free = free_disk_bytes(&targets);
         let targets = check_and_claim(
@@ -303,7 +304,8 @@ impl RunCommand {
             output,
         )?;
         if let Some(rest) = settings_of_missing_samples(&settings, &run) {
-            let cost = cost_of_rest(&run, &cases, &rest, copy_bytes);
+            let goals = answers_goals.then(|| count_goals(&selection::rows_of_run(&run)));
+            let cost = cost_of_rest(&run, &cases, &rest, copy_bytes, goals);
             let limited = settings.max_bytes.and(run.written_bytes);
             cost.check_max_bytes(limited.unwrap_or(0))?;
             cost.ask(self.yes, free)?;
@@ -311,7 +313,12 @@ impl RunCommand {
         }
         continue_on_ranks(&store, number, &mut run, global)?;
         let plan = Plan {
-            schedule: ScheduledCases::in_rounds(cases, &run),
+            schedule: if answers_goals {
+                let rows = selection::rows_of_run(&run);
+                ScheduledCases::for_goals(&rows, &settings, &run.targets, &cases)
+            } else {
+                ScheduledCases::in_rounds(cases, &run)
+            },
             run,
             resumed: Some(number),
             settings,
@@ -353,9 +360,10 @@ impl RunCommand {
         Ok(targets)
     }
 
-    /// The run's settings, with the limits of this command.
-    fn settings_of_rest(&self, run: &RunRecord) -> Settings {
-        let given = self.measuring.settings(None, run.settings.samples);
+    /// The run's settings, with the limits of this command. Goals get the time that a new run of them would have.
+    fn settings_of_rest(&self, run: &RunRecord, answers_goals: bool) -> Settings {
+        let budget = answers_goals.then_some(GOALS_BUDGET);
+        let given = self.measuring.settings(budget, run.settings.samples);
         Settings {
             budget_ns: given.budget_ns,
             timeout_ns: given.timeout_ns.or(run.settings.timeout_ns),
@@ -381,6 +389,7 @@ fn cost_of_rest<'r>(
     cases: &'r [Case],
     settings: &'r Settings,
     copy_bytes: Option<u64>,
+    goals: Option<usize>,
 ) -> Cost<'r> {
     let spaces = run.targets.iter().map(|target| (target.name.clone(), None));
     Cost {
@@ -391,7 +400,7 @@ fn cost_of_rest<'r>(
         image_bytes: 0,
         is_sized: false,
         limits: false,
-        goals: None,
+        goals,
     }
 }
 

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use writebench_model::{Axis, Bytes, Case, GOALS, RunRecord, SelectedCase, Settings};
-use writebench_runner::{AdaptiveSize, Contest, GoalRounds, OfSize};
+use writebench_model::{Axis, Bytes, Case, GOALS, RunRecord, SelectedCase, Settings, TargetRecord};
+use writebench_runner::{AdaptiveSize, Contest, EachCase, GoalRounds, OfSize, Schedule};
 use writebench_stats::{distinct, grouped};
 
 use super::scheduled::ScheduledCases;
@@ -76,18 +76,25 @@ impl ScheduledCases {
     }
 
     /// A contest for each goal on each target, while there is time.
-    pub(crate) fn for_goals(rows: &[SelectedCase], run: &RunRecord, cases: &[Case]) -> Self {
+    pub(crate) fn for_goals(
+        rows: &[SelectedCase],
+        settings: &Settings,
+        targets: &[TargetRecord],
+        cases: &[Case],
+    ) -> Self {
         // Fewer samples cannot answer.
-        if run.settings.samples < selection::SAMPLES {
-            return Self::in_rounds(cases.to_vec(), run);
-        }
-        let goals = contests(rows, run, cases);
-        let schedule = Box::new(GoalRounds::new(goals, &run.settings));
+        let is_timed = settings.samples >= selection::SAMPLES;
+        let schedule: Box<dyn Schedule> = if is_timed {
+            let goals = contests(rows, settings, targets, cases);
+            Box::new(GoalRounds::new(goals, settings))
+        } else {
+            Box::new(EachCase::for_settings(settings))
+        };
         Self {
             cases: cases.to_vec(),
             deferred: Vec::new(),
             schedule,
-            is_timed: true,
+            is_timed,
         }
     }
 }
@@ -247,18 +254,36 @@ fn goals(rows: &[SelectedCase]) -> Vec<((String, writebench_model::Contract), Ve
 }
 
 /// A contest for each goal on each target, in the order of the rows. A case is in the plan once for each target.
-fn contests(rows: &[SelectedCase], run: &RunRecord, cases: &[Case]) -> Vec<Vec<Contest>> {
-    let targets = run.targets.len();
-    let place = |case: &Case| cases.iter().position(|other| other == case);
-    let on_target = |rows: &[&SelectedCase], target: usize| {
-        let position =
-            |row: &&SelectedCase| Some((place(&row.case)? * targets + target, row.case.clone()));
-        let rule = constraints::rule(&run.settings.constraints, &run.targets[target]);
-        Contest::new(target, rows.iter().filter_map(position).collect(), rule)
-    };
-    let on_all =
-        |rows: &[&SelectedCase]| (0..targets).map(|target| on_target(rows, target)).collect();
-    goals(rows).iter().map(|(_, rows)| on_all(rows)).collect()
+fn contests(
+    rows: &[SelectedCase],
+    settings: &Settings,
+    targets: &[TargetRecord],
+    cases: &[Case],
+) -> Vec<Vec<Contest>> {
+    goals(rows)
+        .iter()
+        .map(|(_, rows)| contests_of_goal(rows, settings, targets, cases))
+        .collect()
+}
+
+fn contests_of_goal(
+    rows: &[&SelectedCase],
+    settings: &Settings,
+    targets: &[TargetRecord],
+    cases: &[Case],
+) -> Vec<Contest> {
+    let mut contests = Vec::new();
+    for (number, target) in targets.iter().enumerate() {
+        let mut methods = Vec::new();
+        for row in rows {
+            if let Some(place) = cases.iter().position(|case| *case == row.case) {
+                methods.push((place * targets.len() + number, row.case.clone()));
+            }
+        }
+        let rule = constraints::rule(&settings.constraints, target);
+        contests.push(Contest::new(number, methods, rule));
+    }
+    contests
 }
 
 #[cfg(test)]

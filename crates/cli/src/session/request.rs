@@ -132,7 +132,12 @@ impl Request {
         free_disk: Option<u64>,
     ) -> Result<ScheduledCases> {
         if self.answers_goals {
-            return Ok(ScheduledCases::for_goals(&self.rows, run, cases));
+            return Ok(ScheduledCases::for_goals(
+                &self.rows,
+                &run.settings,
+                &run.targets,
+                cases,
+            ));
         }
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free_disk));

@@ -94,6 +94,11 @@ pub(crate) fn add(trials: &mut Trials) {
             Ok(())
         },
     );
+    trials.add(
+        "a resumed run of goals is decided by its contests",
+        &[Need::Filesystem(Kind::Tmpfs)],
+        resumed_goals,
+    );
     trials.add("a resumed run keeps its limits", &[], || {
         let (program, target) = (program()?, tempfile::tempdir()?);
         let arguments = [
@@ -118,6 +123,27 @@ pub(crate) fn add(trials: &mut Trials) {
         );
         Ok(())
     });
+}
+
+fn resumed_goals() -> Result<()> {
+    let program = program()?;
+    let target = directory_on(Kind::Tmpfs);
+    let limited = ["--size", "64KiB", "--max-bytes", "2MiB"];
+    let before = program.run(target.path(), &limited, 0)?;
+    ensure!(before["run"]["status"] == "limited", "{}", before["run"]);
+    let more = ["--max-bytes", "1GiB", "--budget", "20s", "--export=json=-"];
+    let ended = program.call(&[&["run", "--resume"][..], &more].concat())?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let after: Value = serde_json::from_str(&ended.stdout)?;
+    let decided = |document: &Value| document["run"]["decisions"].as_array().map_or(0, Vec::len);
+    ensure!(decided(&after) > decided(&before), "{before} {after}");
+    let samples = |document: &Value| -> usize {
+        let cases = document["cases"].as_array().map_or(&[][..], Vec::as_slice);
+        let of_case = |case: &Value| case["samples"].as_array().map_or(0, Vec::len);
+        cases.iter().map(of_case).sum()
+    };
+    ensure!(samples(&after) > samples(&before), "{before} {after}");
+    Ok(())
 }
 
 /// Direct writes to a throttled device, whose rate may change halfway. One of three steady samples must be steady,
