@@ -5,8 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-
-use crate::command::{output, root};
+use writebench_testkit::command::{output, root};
 
 const FILE: &str = "CONTRIBUTING.md";
 const BEGIN: &str = "```diff\n";

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-
-use crate::command::{announced, cargo, printed, root, target_directory};
+use writebench_testkit::command::{announced, cargo, printed, root, target_directory};
 
 pub(crate) fn run() -> Result<bool> {
     build(&target_directory()?.join("book")).map(|()| true)

@@ -1,4 +1,4 @@
-//! The project's own tools: `cargo xtask setup|test|tidy|docs|dist|parity|validate`.
+//! The project's own tools: `cargo xtask setup|test|tidy|docs|dist`.
 
 #![allow(
     clippy::print_stdout,
@@ -6,20 +6,14 @@
     reason = "these are tools of the command line"
 )]
 
-mod command;
 #[cfg(test)]
 mod contributing;
 mod dist;
 mod docs;
-mod export;
 mod need;
-mod parity;
-mod program;
 mod setup;
-mod target;
 mod test;
 mod tidy;
-mod validate;
 
 use std::process::ExitCode;
 
@@ -39,14 +33,6 @@ enum Task {
     Docs,
     /// Make the files of a release: static programs, packages for systems and registries, documentation, sums
     Dist(dist::Options),
-    /// Compare writebench with plain C programs of the same work, or with other tools
-    Parity(parity::Options),
-    /// Run a program that measures itself, for `parity`
-    #[command(hide = true)]
-    SelfTimed(parity::self_timed::Options),
-    /// Test the reliability of writebench's results
-    #[command(subcommand)]
-    Validate(validate::Question),
 }
 
 fn main() -> ExitCode {
@@ -56,9 +42,6 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Docs => docs::run(),
         Task::Dist(options) => dist::run(&options),
-        Task::Parity(options) => parity::run(&options),
-        Task::SelfTimed(options) => parity::self_timed::run(&options),
-        Task::Validate(question) => validate::run(&question),
     };
     let is_good = outcome.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");

@@ -3,9 +3,8 @@
 use std::fs;
 use std::process::Command;
 
+use writebench_testkit::command::{printed, root};
 use writebench_testkit::{has_program, python_with};
-
-use crate::command::{printed, root};
 
 /// A program, a path, `rust:TARGET` for a standard library, or `python:MODULE`.
 pub(crate) fn is_met(need: &str) -> bool {

@@ -1,12 +1,12 @@
 //! `cargo xtask setup` installs the tools of the tests. Without a tool, its tests are skipped.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
+use writebench_testkit::command::{output, shown, succeed, target_directory};
 use writebench_testkit::has_program;
 
-use crate::command::{attempt, output, shown, target_directory};
 use crate::need::is_met;
 
 /// The file explains the columns.
@@ -101,6 +101,20 @@ fn install(packages: Vec<&str>) {
     if !known.is_empty() {
         attempt(&mut install_command(&known), "these packages");
     }
+}
+
+/// A failure is printed, not returned.
+fn attempt(command: &mut Command, without: &str) -> bool {
+    println!("setup: {}", shown(command));
+    let outcome = succeed(
+        command
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdin(Stdio::null()),
+    );
+    if let Err(error) = &outcome {
+        println!("setup: {error:#}. Continuing without {without}");
+    }
+    outcome.is_ok()
 }
 
 pub(crate) fn missing(is_met: impl Fn(&str) -> bool) -> Result<Needs> {

@@ -12,8 +12,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
-
-use crate::command::{metadata, printed, root};
+use writebench_testkit::command::{metadata, printed, root};
 
 type Finding = String;
 

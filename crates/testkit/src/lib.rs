@@ -2,6 +2,8 @@
 
 mod bindfs;
 mod call;
+#[cfg(feature = "commands")]
+pub mod command;
 mod control_group;
 mod database_lock;
 mod default_signals;

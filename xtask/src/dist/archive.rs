@@ -3,9 +3,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use writebench_testkit::command::{announced, output, printed, root};
 
 use super::release::{Release, Target};
-use crate::command::{announced, output, printed, root};
 
 const TEXTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use writebench_testkit::command::{announced, printed, quoted, root, target_directory};
 
 use super::release::{Release, Target};
 use super::tools;
-use crate::command::{announced, printed, quoted, root, target_directory};
 
 pub(super) fn program(target: &Target, release: &Release) -> Result<PathBuf> {
     let folder = builds()?;

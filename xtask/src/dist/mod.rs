@@ -14,9 +14,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use writebench_testkit::command::folder_for;
 
 use self::release::{Release, TARGETS};
-use crate::command::folder_for;
 use crate::docs;
 
 #[derive(Args)]

@@ -3,11 +3,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use writebench_testkit::command::{announced, printed, root};
 
 use super::build::without_local_paths;
 use super::release::Release;
 use super::tools;
-use crate::command::{announced, printed, root};
 
 const PLATFORMS: &[&str] = &[
     "linux-x64-gnu",

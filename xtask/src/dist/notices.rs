@@ -2,10 +2,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use writebench_testkit::command::{metadata, output, root, shown};
 
 use super::release::{Release, TARGETS};
 use super::tools;
-use crate::command::{metadata, output, root, shown};
 
 const CLI: &str = "crates/cli/Cargo.toml";
 /// cargo-cyclonedx adds the extension.

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use writebench_testkit::command::announced;
 
 use super::release::{Release, Target};
 use super::tools;
-use crate::command::announced;
 
 pub(super) fn both(target: &Target, tree: &Path, release: &Release) -> Result<[PathBuf; 2]> {
     let folder = tree.parent().context("a folder above")?;

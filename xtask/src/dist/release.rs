@@ -2,8 +2,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
-
-use crate::command::{metadata, printed, root};
+use writebench_testkit::command::{metadata, printed, root};
 
 /// All programs are static.
 pub(super) struct Target {

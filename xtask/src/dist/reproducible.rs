@@ -3,9 +3,9 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use writebench_testkit::command::{announced, cargo, printed, root, succeed, target_directory};
 
 use super::release::Release;
-use crate::command::{announced, cargo, printed, root, succeed, target_directory};
 
 /// A clone has only committed files.
 pub(super) fn is_possible() -> Result<()> {

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use writebench_testkit::command::{announced, root};
 
 use super::archive::sums;
 use super::node::pack;
 use super::release::{Release, TARGETS, Target, Words};
 use super::tools;
-use crate::command::{announced, root};
 
 /// A file of `templates/` or of the tarball, and its place in the package.
 type Files<'f> = &'f [(&'f str, &'f str)];

@@ -1,9 +1,8 @@
 use std::process::Command;
 
 use anyhow::{Result, bail};
+use writebench_testkit::command;
 use writebench_testkit::has_program;
-
-use crate::command;
 
 pub(super) fn cargo(subcommand: &str) -> Result<Command> {
     installed(&format!("cargo-{subcommand}"))?;

@@ -6,10 +6,10 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use clap::Args;
+use writebench_testkit::command::target_directory;
 
 use self::counts::Counts;
 use self::step::{Ending, Record, Step, declared};
-use crate::command::target_directory;
 use crate::need::is_met;
 use crate::setup;
 
@@ -21,13 +21,24 @@ pub(crate) struct Options {
     /// List the steps with their commands
     #[arg(long)]
     list: bool,
+    /// Run the weekly steps instead: the soak, fuzz targets, Miri, and the measurements that judge answers
+    #[arg(long)]
+    long: bool,
+    /// Minutes of the soak. Each fuzz target runs for half of them
+    #[arg(long, default_value_t = 20, requires = "long")]
+    minutes: u32,
 }
 
 const REPEATED_LINES: usize = 60;
 
 /// The counts are the last line.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let steps = chosen(steps()?, &options.steps)?;
+    let steps = if options.long {
+        long_steps(options.minutes)?
+    } else {
+        steps()?
+    };
+    let steps = chosen(steps, &options.steps)?;
     if options.list {
         for step in &steps {
             println!("{:20} {}", step.name, step.run);
@@ -51,6 +62,16 @@ fn steps() -> Result<Vec<Step>> {
     declared(
         include_str!("steps.toml"),
         [("target", target_directory()?.display().to_string())],
+    )
+}
+
+fn long_steps(minutes: u32) -> Result<Vec<Step>> {
+    declared(
+        include_str!("long.toml"),
+        [
+            ("soak", minutes.to_string()),
+            ("fuzz", (minutes * 30).to_string()),
+        ],
     )
 }
 
@@ -168,7 +189,7 @@ impl Log {
 mod tests {
     use super::step::tests::step;
     use super::*;
-    use crate::command::output;
+    use writebench_testkit::command::{output, root};
 
     fn after(step: Step, names: &[&str]) -> Step {
         Step {
@@ -255,9 +276,7 @@ mod tests {
         ];
         let words = words.map(|name| (name, "x".to_owned()));
         let tries = declared(include_str!("../dist/tried.toml"), words).unwrap();
-        let words = ["soak", "fuzz"].map(|name| (name, "x".to_owned()));
-        let checks = declared(include_str!("../validate/all.toml"), words).unwrap();
-        for steps in [steps().unwrap(), tries, checks] {
+        for steps in [steps().unwrap(), tries, long_steps(2).unwrap()] {
             for (at, step) in steps.iter().enumerate() {
                 let Step {
                     name, run, after, ..
@@ -281,7 +300,7 @@ mod tests {
 
     #[test]
     fn every_fuzz_target_is_in_the_long_checks() {
-        for target in std::fs::read_dir(crate::command::root().join("fuzz/targets")).unwrap() {
+        for target in std::fs::read_dir(root().join("fuzz/targets")).unwrap() {
             let name = target
                 .unwrap()
                 .path()
@@ -290,7 +309,7 @@ mod tests {
                 .to_string_lossy()
                 .into_owned();
             assert!(
-                include_str!("../validate/all.toml").contains(&format!("fuzz run {name} ")),
+                include_str!("long.toml").contains(&format!("fuzz run {name} ")),
                 "{name}"
             );
         }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
+use writebench_testkit::command::root;
 
 use super::counts::{Counts, pass_on};
-use crate::command::root;
 use crate::need::is_met;
 
 /// `steps.toml` explains the fields.

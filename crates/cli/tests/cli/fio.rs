@@ -316,7 +316,7 @@ fn left_out() -> Result<()> {
     Ok(())
 }
 
-/// Finds gross differences only, because other tests run at the same time. `cargo xtask parity --fio` measures exactly.
+/// Finds gross differences only, because other tests run at the same time. `cargo studies parity --fio` measures exactly.
 #[expect(
     clippy::print_stdout,
     reason = "the ratio is what a reader of the test's output wants"

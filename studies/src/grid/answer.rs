@@ -18,8 +18,8 @@ use super::stages::{ranked, short_name};
 use super::{Grid, goal, read, write};
 use crate::export::{Clock, Measured, measured, result};
 use crate::program::{Bench, compared, exported, exported_from};
+use crate::promise;
 use crate::target::{Targets, described};
-use crate::validate::promise;
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -40,7 +40,7 @@ pub(crate) struct Options {
     /// Rounds of the comparison
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(6..))]
     rounds: u32,
-    /// Name of an environment in `xtask/grid/`, to compare with its best cases and to keep the answers
+    /// Name of an environment in `studies/grid/`, to compare with its best cases and to keep the answers
     #[arg(long)]
     name: Option<String>,
 }
@@ -76,7 +76,7 @@ impl Options {
         let grid = |name| {
             read()?
                 .remove(name)
-                .context("no such environment in xtask/grid/")
+                .context("no such environment in studies/grid/")
         };
         let mut grid = self.name.as_ref().map(grid).transpose()?;
         // Searches of a user know the earlier ones.

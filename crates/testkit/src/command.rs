@@ -2,33 +2,34 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) fn root() -> &'static Path {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().unwrap_or(xtask)
+#[must_use]
+pub fn root() -> &'static Path {
+    let testkit = Path::new(env!("CARGO_MANIFEST_DIR"));
+    testkit.ancestors().nth(2).unwrap_or(testkit)
 }
 
-pub(crate) fn metadata() -> Result<cargo_metadata::Metadata> {
+pub fn metadata() -> Result<cargo_metadata::Metadata> {
     let mut command = cargo_metadata::MetadataCommand::new();
     command.current_dir(root()).no_deps();
     command.exec().context("cargo metadata")
 }
 
-pub(crate) fn target_directory() -> Result<PathBuf> {
+pub fn target_directory() -> Result<PathBuf> {
     Ok(metadata()?.target_directory.into_std_path_buf())
 }
 
-pub(crate) fn folder_for(name: &str) -> Result<PathBuf> {
+pub fn folder_for(name: &str) -> Result<PathBuf> {
     let folder = target_directory()?.join(name);
     std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
     Ok(folder)
 }
 
 /// The command as a person would type it.
-pub(crate) fn shown(command: &Command) -> String {
+pub fn shown(command: &Command) -> String {
     let name = Path::new(command.get_program())
         .file_name()
         .unwrap_or_default();
@@ -39,7 +40,7 @@ pub(crate) fn shown(command: &Command) -> String {
     settings.chain(words).collect::<Vec<_>>().join(" ")
 }
 
-pub(crate) fn quoted(word: &OsStr) -> String {
+pub fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let plain = |c: char| c.is_alphanumeric() || "-_./=,:+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -49,22 +50,8 @@ pub(crate) fn quoted(word: &OsStr) -> String {
     }
 }
 
-pub(crate) fn mpirun(ranks: u32, program: &Path) -> Command {
-    let mut command = Command::new("mpirun");
-    command
-        .args([
-            "--allow-run-as-root",
-            "--oversubscribe",
-            "--quiet",
-            "-n",
-            &ranks.to_string(),
-        ])
-        .arg(program);
-    command
-}
-
-/// The command shares standard output and error with xtask.
-pub(crate) fn succeed(command: &mut Command) -> Result<()> {
+/// The command shares standard output and error with this process.
+pub fn succeed(command: &mut Command) -> Result<()> {
     let status = command
         .status()
         .with_context(|| format!("cannot start {}", shown(command)))?;
@@ -74,37 +61,25 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn announced(command: &mut Command) -> Result<()> {
+/// Prints the command before it runs.
+#[expect(clippy::print_stdout, reason = "a tool's long steps show what they do")]
+pub fn announced(command: &mut Command) -> Result<()> {
     println!("{}", shown(command));
     succeed(command)
 }
 
-/// Runs a command of the setup. A failure is printed, not returned.
-pub(crate) fn attempt(command: &mut Command, without: &str) -> bool {
-    println!("setup: {}", shown(command));
-    let outcome = succeed(
-        command
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdin(Stdio::null()),
-    );
-    if let Err(error) = &outcome {
-        println!("setup: {error:#}. Continuing without {without}");
-    }
-    outcome.is_ok()
-}
-
-pub(crate) fn printed(command: &mut Command) -> Result<String> {
+pub fn printed(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output(command)?.stdout)?)
 }
 
-pub(crate) fn cargo() -> Command {
+pub fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(root());
     cargo
 }
 
 /// The error has the last line of standard error.
-pub(crate) fn output(command: &mut Command) -> Result<Output> {
+pub fn output(command: &mut Command) -> Result<Output> {
     let output = command
         .output()
         .with_context(|| format!("cannot start {}", shown(command)))?;

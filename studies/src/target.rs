@@ -3,9 +3,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use writebench_model::Bytes;
+use writebench_testkit::command::{folder_for, printed};
 use writebench_testkit::{Image, Kind, LoopDevice};
 
-use crate::command::{folder_for, printed};
 use crate::program::{self, Bench};
 
 #[derive(clap::Args)]

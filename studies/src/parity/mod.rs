@@ -1,4 +1,4 @@
-//! `cargo xtask parity` compares writebench with programs that do the same work.
+//! `cargo studies parity` compares writebench with programs that do the same work.
 //!
 //! They are cases of the same run. So the code that users rely on measures them, in the same rounds and with
 //! verification.
@@ -117,7 +117,7 @@ impl Comparison<'_> {
             columns,
             ..
         } = &self.document;
-        println!("# {title}\n\nWritten by `cargo xtask parity{option}`.");
+        println!("# {title}\n\nWritten by `cargo studies parity{option}`.");
         let size = size.approximate();
         println!(
             "{rounds} rounds, files of {size} or the smaller size of a case, {}.\n",

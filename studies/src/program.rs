@@ -8,8 +8,8 @@ use serde_json::Value;
 use writebench_model::{Case, Durability, Start};
 use writebench_snippets::Language;
 use writebench_testkit::Purpose;
+use writebench_testkit::command::{cargo, folder_for, shown, succeed, target_directory};
 
-use crate::command::{cargo, folder_for, shown, succeed, target_directory};
 use crate::export::{Measured, measured};
 
 pub(crate) fn build() -> Result<PathBuf> {
@@ -38,6 +38,20 @@ fn build_with(arguments: &[&str]) -> Result<PathBuf> {
         program.display()
     );
     Ok(program)
+}
+
+pub(crate) fn mpirun(ranks: u32, program: &Path) -> Command {
+    let mut command = Command::new("mpirun");
+    command
+        .args([
+            "--allow-run-as-root",
+            "--oversubscribe",
+            "--quiet",
+            "-n",
+            &ranks.to_string(),
+        ])
+        .arg(program);
+    command
 }
 
 /// The release build and a directory for measurements.

@@ -9,10 +9,11 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use writebench_model::{Case, Collective, FileLayout, Files, Method, SyncCall};
 use writebench_stats::as_f64;
+use writebench_testkit::command::output;
 
 use super::self_timed_set::SetProgram;
 use super::times::{Times, rounded};
-use crate::command::{mpirun, output};
+use crate::program::mpirun;
 
 #[derive(clap::Args)]
 pub(crate) struct Options {

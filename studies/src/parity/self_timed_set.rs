@@ -10,10 +10,11 @@ use clap::ValueEnum;
 use serde::Deserialize;
 use writebench_model::{Case, Directory, FileSize, Method, Naming, Prepare, Source, SyncFiles};
 use writebench_stats::as_f64;
+use writebench_testkit::command::{output, shown};
 use writebench_testkit::entries;
 
 use super::times::{Times, rounded};
-use crate::command::{mpirun, output, shown};
+use crate::program::mpirun;
 
 #[derive(clap::Args)]
 pub(crate) struct SetProgram {

@@ -7,14 +7,14 @@ use anyhow::{Context, Result};
 use serde::Deserialize;
 use writebench_model::{Axis, Bytes, Case, FileSize, Method};
 use writebench_snippets::{EmitOptions, Language, code};
+use writebench_testkit::command::output;
 use writebench_testkit::entries;
 
 use super::free_producer::with_free_producer;
 use super::self_timed::{Ior, SelfTimed};
 use super::self_timed_set::{SetClock, SetProgram};
-use crate::command::{mpirun, output};
 use crate::export::Clock;
-use crate::program::{Bench, compiled};
+use crate::program::{Bench, compiled, mpirun};
 
 pub(super) enum Beside {
     /// Printed C, the loop of a good C programmer.

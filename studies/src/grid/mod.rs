@@ -12,10 +12,10 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use writebench_model::{Axis, Bytes, Durability, Environment, Goal, Space};
+use writebench_testkit::command::root;
 
 use self::choice::Gains;
 use self::stages::{Measurement, ranked};
-use crate::command::root;
 use crate::export::environment;
 use crate::program::Bench;
 use crate::target::{Targets, filesystem, is_memory};
@@ -36,7 +36,7 @@ pub(crate) struct Options {
     /// Name of the environment [default: the filesystem and the CPU]
     #[arg(long)]
     name: Option<String>,
-    /// Choose the portfolios from `xtask/grid/`, without a measurement
+    /// Choose the portfolios from `studies/grid/`, without a measurement
     #[arg(long, conflicts_with = "targets")]
     choose: bool,
 }
@@ -45,7 +45,7 @@ fn goal(name: &str) -> Result<Goal, &'static str> {
     Goal::from_name(name).ok_or("no such goal")
 }
 
-/// A file of `xtask/grid/`.
+/// A file of `studies/grid/`.
 #[derive(Serialize, Deserialize)]
 struct Grid<G> {
     environment: Provenance,
@@ -82,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 }
 
 fn folder() -> PathBuf {
-    root().join("xtask/grid")
+    root().join("studies/grid")
 }
 
 fn read() -> Result<Grids> {
@@ -239,6 +239,6 @@ mod tests {
     fn the_portfolio_and_its_document_follow_from_the_measurements() {
         let old = document::paths().map(|path| fs::read_to_string(path).unwrap());
         let new = document::texts(&read().unwrap(), &old[0]).unwrap();
-        assert!(old == new, "run `cargo xtask validate grid --choose`");
+        assert!(old == new, "run `cargo studies grid --choose`");
     }
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use writebench_model::{Case, Durability, DurableCall, Goal};
 use writebench_stats::median;
+use writebench_testkit::command::root;
 
 use super::choice::{Gains, TOLERANCE, choose, gain, left_out, regret};
 use super::{Grids, answer};
-use crate::command::root;
 
 const MOST_CASES: usize = 8;
 

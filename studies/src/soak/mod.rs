@@ -1,4 +1,4 @@
-//! `cargo xtask validate soak`: all commands with all kinds of faults, and a search for leftovers.
+//! `cargo studies soak`: all commands with all kinds of faults, and a search for leftovers.
 
 mod call;
 mod fault_injector;
