@@ -29,6 +29,9 @@ pub(crate) struct Options {
     /// Rounds of the comparison
     #[arg(long, default_value_t = 15)]
     rounds: u32,
+    /// Only the contracts with this text in their title
+    #[arg(long = "only", value_name = "TEXT")]
+    only: Vec<String>,
     /// Also write the tables to this file, which keeps those of other machines and filesystems
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -77,8 +80,10 @@ impl Contract {
         exported(ControlGroup::with_memory(memory_bytes)?.with(&command))
     }
 
-    fn is_durable(&self) -> bool {
-        self.programs.iter().all(|case| case.contains("sync="))
+    /// Memory is not durable, and holds no file larger than itself.
+    fn is_possible_in_memory(&self) -> bool {
+        let is_durable = self.programs.iter().all(|case| case.contains("sync="));
+        !is_durable && self.memory_bytes.is_none()
     }
 }
 
@@ -115,12 +120,15 @@ impl Options {
         )
     }
 
+    fn names(&self, contract: &Contract) -> bool {
+        self.only.is_empty() || self.only.iter().any(|text| contract.title.contains(text))
+    }
+
     fn compare(&self, bench: Bench<'_>, contracts: &[Contract]) -> Result<(String, bool)> {
         let kind = filesystem(bench.target);
         let in_memory = is_memory(bench.target)?;
-        // Memory is not durable, and holds no file larger than itself.
         let wanted = |contract: &&Contract| {
-            !in_memory || !contract.is_durable() && contract.memory_bytes.is_none()
+            self.names(contract) && (!in_memory || contract.is_possible_in_memory())
         };
         let (mut rows, mut facts, mut good) = (String::new(), None, true);
         for contract in contracts.iter().filter(wanted) {

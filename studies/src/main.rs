@@ -20,6 +20,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 /// The measurements behind the documents.
+///
+/// They measure the release build, or the program that the variable WRITEBENCH names.
 #[derive(Parser)]
 #[command(name = "cargo studies", bin_name = "cargo studies")]
 enum Study {

@@ -41,6 +41,8 @@ pub enum Need {
     Python(&'static str),
     /// On the path.
     Program(&'static str),
+    /// A variable of the environment, which a step of the complete check sets.
+    Variable(&'static str),
     /// `bindings/node`, built.
     NodePackage,
     /// qemu passes on `statx`'s flag, but not the values.
@@ -98,6 +100,10 @@ impl Need {
                 )
             }
             Self::Program(name) => program_missing(name),
+            Self::Variable(name) => unless(
+                std::env::var_os(name).is_some(),
+                &format!("the variable {name} is not set"),
+            ),
             Self::NodePackage => {
                 let is_built = node_package().join("direct-io.node").is_file();
                 unless(

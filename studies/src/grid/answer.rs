@@ -15,7 +15,7 @@ use writebench_stats::{Interval, Rounds};
 
 use super::choice::{Gains, TOLERANCE};
 use super::stages::{ranked, short_name};
-use super::{Grid, goal, read, write};
+use super::{Folder, Grid, goal};
 use crate::export::{Clock, Measured, measured, result};
 use crate::program::{Bench, compared, exported, exported_from};
 use crate::promise;
@@ -40,9 +40,11 @@ pub(crate) struct Options {
     /// Rounds of the comparison
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u32).range(6..))]
     rounds: u32,
-    /// Name of an environment in `studies/grid/`, to compare with its best cases and to keep the answers
+    /// Name of an environment in the folder, to compare with its best cases and to keep the answers
     #[arg(long)]
     name: Option<String>,
+    #[command(flatten)]
+    folder: Folder,
 }
 
 const BEST: usize = 3;
@@ -74,9 +76,10 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 impl Options {
     fn validate(&self, bench: Bench<'_>) -> Result<bool> {
         let grid = |name| {
-            read()?
+            self.folder
+                .read()?
                 .remove(name)
-                .context("no such environment in studies/grid/")
+                .with_context(|| format!("no such environment in {}", self.folder.path().display()))
         };
         let mut grid = self.name.as_ref().map(grid).transpose()?;
         // Searches of a user know the earlier ones.
@@ -107,7 +110,7 @@ impl Options {
                 .map(|grid| grid.answers.insert(goal.name().to_owned(), answer));
         }
         if let Some((name, grid)) = self.name.as_ref().zip(grid) {
-            write(name, grid)?;
+            self.folder.write(name, grid)?;
         }
         let is_rare = |searches: u32| searches <= self.searches / 10;
         Ok(self.goal.is_none() || is_rare(promise::broken(bench, &exports)?) && is_rare(most_far))

@@ -36,16 +36,26 @@ pub(crate) struct Options {
     /// Name of the environment [default: the filesystem and the CPU]
     #[arg(long)]
     name: Option<String>,
-    /// Choose the portfolios from `studies/grid/`, without a measurement
+    /// Choose the portfolios from the folder, without a measurement
     #[arg(long, conflicts_with = "targets")]
     choose: bool,
+    #[command(flatten)]
+    folder: Folder,
+}
+
+/// A file per environment, with the gains of each case.
+#[derive(clap::Args)]
+struct Folder {
+    /// Folder of the environments [default: studies/grid]
+    #[arg(long = "grids", value_name = "FOLDER")]
+    path: Option<PathBuf>,
 }
 
 fn goal(name: &str) -> Result<Goal, &'static str> {
     Goal::from_name(name).ok_or("no such goal")
 }
 
-/// A file of `studies/grid/`.
+/// The file of an environment.
 #[derive(Serialize, Deserialize)]
 struct Grid<G> {
     environment: Provenance,
@@ -64,7 +74,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     if options.choose {
         let paths = document::paths();
         let texts = document::texts(
-            &read()?,
+            &options.folder.read()?,
             &fs::read_to_string(&paths[0]).context("portfolio.toml")?,
         )?;
         for (path, text) in paths.iter().zip(texts) {
@@ -81,41 +91,45 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     )
 }
 
-fn folder() -> PathBuf {
-    root().join("studies/grid")
-}
-
-fn read() -> Result<Grids> {
-    let mut grids = Grids::new();
-    for entry in fs::read_dir(folder())? {
-        let path = entry?.path();
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let text = fs::read_to_string(&path)?;
-        grids.insert(
-            name,
-            toml::from_str(&text).with_context(|| path.display().to_string())?,
-        );
+impl Folder {
+    fn path(&self) -> PathBuf {
+        let usual = || root().join("studies/grid");
+        self.path.clone().unwrap_or_else(usual)
     }
-    Ok(grids)
-}
 
-fn write(name: &str, grid: Grid<Gains>) -> Result<()> {
-    let goals = grid
-        .goals
-        .into_iter()
-        .map(|(goal, gains)| (goal, best_first(&gains)))
-        .collect();
-    let grid = Grid {
-        environment: grid.environment,
-        goals,
-        answers: grid.answers,
-    };
-    let file = folder().join(format!("{name}.toml"));
-    fs::write(&file, toml::to_string(&grid)?).with_context(|| format!("writing {}", file.display()))
+    fn read(&self) -> Result<Grids> {
+        let mut grids = Grids::new();
+        for entry in fs::read_dir(self.path())? {
+            let path = entry?.path();
+            let name = path
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            let text = fs::read_to_string(&path)?;
+            grids.insert(
+                name,
+                toml::from_str(&text).with_context(|| path.display().to_string())?,
+            );
+        }
+        Ok(grids)
+    }
+
+    fn write(&self, name: &str, grid: Grid<Gains>) -> Result<()> {
+        let goals = grid
+            .goals
+            .into_iter()
+            .map(|(goal, gains)| (goal, best_first(&gains)))
+            .collect();
+        let grid = Grid {
+            environment: grid.environment,
+            goals,
+            answers: grid.answers,
+        };
+        let file = self.path().join(format!("{name}.toml"));
+        fs::write(&file, toml::to_string(&grid)?)
+            .with_context(|| format!("writing {}", file.display()))
+    }
 }
 
 impl Options {
@@ -163,12 +177,14 @@ impl Options {
         let name = words.collect::<Vec<_>>().join("-");
         let is_other =
             |fact: &(&String, &String)| fact.0 != "date" && environment.get(fact.0) != Some(fact.1);
-        let old = read()?
+        let old = self
+            .folder
+            .read()?
             .remove(&name)
             .filter(|old| !old.environment.iter().any(|fact| is_other(&fact)));
         let (mut goals, answers) = old.map(|old| (old.goals, old.answers)).unwrap_or_default();
         goals.insert(goal.name().to_owned(), gains.clone());
-        write(
+        self.folder.write(
             &name,
             Grid {
                 environment,
@@ -238,7 +254,7 @@ mod tests {
     #[test]
     fn the_portfolio_and_its_document_follow_from_the_measurements() {
         let old = document::paths().map(|path| fs::read_to_string(path).unwrap());
-        let new = document::texts(&read().unwrap(), &old[0]).unwrap();
+        let new = document::texts(&Folder { path: None }.read().unwrap(), &old[0]).unwrap();
         assert!(old == new, "run `cargo studies grid --choose`");
     }
 }

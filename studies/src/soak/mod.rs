@@ -27,6 +27,9 @@ pub(crate) struct Options {
     /// Duration in minutes
     #[arg(long, default_value_t = 20)]
     minutes: u64,
+    /// End after this many rounds, if the minutes are not over
+    #[arg(long)]
+    rounds: Option<usize>,
     /// Seed of all choices [default: a new one, which is printed]
     #[arg(long)]
     seed: Option<u64>,
@@ -55,7 +58,8 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     // Commands need runs to show.
     soak.plain_runs()?;
     let end = Instant::now() + Duration::from_secs(60 * options.minutes);
-    while Instant::now() < end {
+    let most_rounds = options.rounds.unwrap_or(usize::MAX);
+    while Instant::now() < end && soak.record.rounds < most_rounds {
         soak.round()?;
     }
     soak.plain_runs()?;
