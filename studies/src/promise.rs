@@ -2,16 +2,18 @@
 //! programs.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::Value;
 use writebench_model::Case;
-use writebench_snippets::{EmitOptions, Language, code};
+use writebench_snippets::{EmitOptions, Language, Unsupported, code};
 use writebench_stats::Interval;
 
-use crate::export::Clock;
+use crate::export::{Clock, Measured};
+use crate::parity::beside::{with_directory, writes_several};
 use crate::program::{Bench, compiled};
 
 const ROUNDS: u32 = 40;
@@ -56,6 +58,10 @@ pub(super) fn broken(bench: Bench<'_>, searches: &[Value]) -> Result<u32> {
     println!("gain of the recommended functions as programs over plain write, {ROUNDS} rounds:");
     let (mut count, mut all_broken) = (0, 0);
     for ((recommended, baseline), gains) in promises {
+        if let Err(why) = program_text(&Case::parse(&recommended)?) {
+            println!("  not measured, {why}: {recommended}");
+            continue;
+        }
         let measured = gain(bench, &recommended, &baseline).context(recommended.clone())?;
         let Interval {
             estimate,
@@ -82,18 +88,10 @@ pub(super) fn broken(bench: Bench<'_>, searches: &[Value]) -> Result<u32> {
 
 fn gain(bench: Bench<'_>, recommended: &str, baseline: &str) -> Result<Interval> {
     let scratch = tempfile::tempdir().context("a folder for the programs")?;
-    let program = |name: &str, folder| {
-        compiled(
-            &program_of(name)?,
-            Language::C,
-            &scratch.path().join(folder),
-        )
-    };
-    let (own, plain) = (
-        program(recommended, "recommended")?,
-        program(baseline, "baseline")?,
-    );
+    let recommended = Case::parse(recommended)?;
     let baseline = Case::parse(baseline)?;
+    let own = program(&recommended, &scratch.path().join("recommended"))?;
+    let plain = program(&baseline, &scratch.path().join("baseline"))?;
     let cases = bench.compare(
         Command::new(bench.program),
         &baseline,
@@ -101,23 +99,29 @@ fn gain(bench: Bench<'_>, recommended: &str, baseline: &str) -> Result<Interval>
         &[&own, &plain],
         "first",
     )?;
-    let program = |number| {
-        cases
-            .iter()
-            .find(|case| case.program() == Some(number))
-            .context("a program failed")
-    };
-    program(2)?.ratio(program(1)?, Clock::Total)
+    of_program(&cases, 2)?.ratio(of_program(&cases, 1)?, Clock::Total)
 }
 
-fn program_of(name: &str) -> Result<String> {
-    let case = Case::parse(name)?;
-    // A copy takes no data from its caller.
+fn of_program(cases: &[Measured], number: u32) -> Result<&Measured> {
+    cases
+        .iter()
+        .find(|case| case.program() == Some(number))
+        .context("a program failed")
+}
+
+/// A command line for `--command`.
+fn program(case: &Case, folder: &Path) -> Result<String> {
+    let line = compiled(&program_text(case)?, Language::C, folder)?;
+    with_directory(case, line)
+}
+
+fn program_text(case: &Case) -> Result<String, Unsupported> {
+    // A copy takes no data from its caller, and the function of a set takes it by file.
     let frame = EmitOptions {
-        is_program: case.method().copies(),
+        is_program: case.method().copies() || writes_several(case),
         ..EmitOptions::default()
     };
-    let text = code(&case, Language::C, frame)?;
+    let text = code(case, Language::C, frame)?;
     Ok(if frame.is_program { text } else { text + MAIN })
 }
 
@@ -128,6 +132,17 @@ const MAIN: &str = concat!("\n", include_str!("promise.c"));
 mod tests {
     use super::*;
     use serde_json::json;
+    use writebench_model::{Goal, Space};
+
+    #[test]
+    fn plain_write_of_every_goal_has_a_program() {
+        let scratch = tempfile::tempdir().unwrap();
+        for &goal in Goal::ALL {
+            let plain = Space::for_goal(goal, &[]).unwrap().baseline;
+            let line = program(&plain, &scratch.path().join(goal.name()));
+            assert!(line.is_ok(), "{goal}: {line:?}");
+        }
+    }
 
     #[test]
     fn plain_write_promises_nothing() {
@@ -162,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_program_has_its_data_from_malloc_and_a_copy_has_none() {
-        let text = program_of("pwrite,size=64MiB,cache=direct").unwrap();
+        let text = program_text(&Case::parse("pwrite,size=64MiB,cache=direct").unwrap()).unwrap();
         assert!(
             text.contains("malloc(size + 1)") && text.contains("int write_file("),
             "{text}"
@@ -172,10 +187,10 @@ mod tests {
             .into_iter()
             .enumerate()
         {
-            let text = program_of(name).unwrap();
+            let text = program_text(&Case::parse(name).unwrap()).unwrap();
             compiled(&text, Language::C, &folder.path().join(number.to_string())).unwrap();
         }
-        let copy = program_of("read-write,size=64MiB").unwrap();
+        let copy = program_text(&Case::parse("read-write,size=64MiB").unwrap()).unwrap();
         assert!(
             copy.contains("copy_file(argv[1], argv[2])") && !copy.contains("malloc(size + 1)"),
             "{copy}"

@@ -184,15 +184,21 @@ impl Beside {
                 compiled(&text, language, &folder)?
             }
         };
-        let writes_set = case.method().writes_set() && case.axes().file_size != FileSize::Whole;
-        if writes_set {
-            SelfTimed::Set(SetProgram::printed(&line))
-                .line(case)
-                .map(Some)
-        } else {
-            Ok(Some(line))
-        }
+        with_directory(case, line).map(Some)
     }
+}
+
+/// The command line of a printed program. One that writes a set of files gets a directory for them.
+pub(crate) fn with_directory(case: &Case, line: String) -> Result<String> {
+    if writes_several(case) {
+        SelfTimed::Set(SetProgram::printed(&line)).line(case)
+    } else {
+        Ok(line)
+    }
+}
+
+pub(crate) fn writes_several(case: &Case) -> bool {
+    case.method().writes_set() && case.axes().file_size != FileSize::Whole
 }
 
 /// A run of one sample exports the job.

@@ -3,7 +3,7 @@
 //! They are cases of the same run. So the code that users rely on measures them, in the same rounds and with
 //! verification.
 
-mod beside;
+pub(crate) mod beside;
 mod free_producer;
 pub(crate) mod self_timed;
 mod self_timed_set;
