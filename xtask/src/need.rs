@@ -1,19 +1,30 @@
 //! The requirements of tests and steps.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
-use writebench_testkit::command::{printed, root};
+use writebench_testkit::command::{printed, root, target_directory};
 use writebench_testkit::{has_program, python_with};
 
-/// A program, a path, `rust:TARGET` for a standard library, or `python:MODULE`.
+/// A program, a path, `rust:TARGET` for a standard library, `python:MODULE`, or `pip:PROGRAM`.
 pub(crate) fn is_met(need: &str) -> bool {
     match need.split_once(':') {
         Some(("rust", target)) => has_target(target),
         Some(("python", module)) => python_with(module).is_some(),
+        Some(("pip", program)) => python_program(program).is_some(),
         _ if need.contains('/') => root().join(need).exists(),
         _ => has_program(need),
     }
+}
+
+/// On the path, or installed by `cargo xtask setup` into cargo's target directory.
+pub(crate) fn python_program(name: &str) -> Option<PathBuf> {
+    if has_program(name) {
+        return Some(name.into());
+    }
+    let installed = target_directory().ok()?.join("python/bin").join(name);
+    installed.is_file().then_some(installed)
 }
 
 fn has_target(target: &str) -> bool {
@@ -37,6 +48,8 @@ mod tests {
             ("sh", true),
             ("/etc", true),
             ("no-such-program-here", false),
+            ("pip:sh", true),
+            ("pip:no-such-program-here", false),
             ("/no/such/file", false),
         ] {
             assert_eq!(is_met(need), wanted, "{need}");

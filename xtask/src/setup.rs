@@ -67,7 +67,10 @@ fn install_parts(parts: &[[String; 4]], has_python: bool) -> Result<()> {
             println!("setup: {name} needs python3, which is missing. Continuing without {name}");
         } else {
             attempt(
-                Command::new("sh").args(["-c", &run.replace("{pip}", &pip)]),
+                Command::new("sh").args([
+                    "-c",
+                    &run.replace("{pip}", &pip).replace("{python}", &python),
+                ]),
                 name,
             );
         }

@@ -1,7 +1,6 @@
 //! `cargo xtask tidy`: rules that neither the compiler, clippy nor cargo-deny check.
 
 mod files;
-mod links;
 mod manifests;
 mod modules;
 mod source;
@@ -38,7 +37,6 @@ fn findings() -> Result<Vec<Finding>> {
     let files = files_in(&root)?;
     for (path, text) in &files {
         findings.extend(files::findings(path, text));
-        findings.extend(links::broken(&root, path, text));
     }
     for package in metadata()?.workspace_packages() {
         let manifest = package.manifest_path.strip_prefix(&root)?.as_str();
