@@ -66,14 +66,16 @@ impl Measured {
 
     /// The usable samples.
     pub(crate) fn times(&self, clock: Clock) -> Vec<(u32, f64)> {
-        let time = |sample: &Sample| match clock {
-            Clock::Total => sample.phases_ns.total(),
-            Clock::Calls => sample.phases_ns.write + sample.phases_ns.sync,
-        };
-        let usable = Sample::usable(&self.samples).into_iter();
-        usable
-            .map(|sample| (sample.round, as_f64(time(sample))))
-            .collect()
+        let mut times = Vec::new();
+        for sample in Sample::usable(&self.samples) {
+            let phases_ns = &sample.phases_ns;
+            let time_ns = match clock {
+                Clock::Total => phases_ns.total(),
+                Clock::Calls => phases_ns.write + phases_ns.sync,
+            };
+            times.push((sample.round, as_f64(time_ns)));
+        }
+        times
     }
 
     /// The ratio of the times, by the model that writebench uses.

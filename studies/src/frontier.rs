@@ -62,14 +62,16 @@ struct Contract {
 }
 
 impl Contract {
-    fn cases(&self, size: Bytes) -> Result<[Vec<Case>; 3], CaseError> {
-        let size = self
-            .memory_bytes
-            .map_or(size, |memory| Bytes(memory * 4))
-            .to_string();
-        let sized = |name: &String| Case::parse(name)?.with(Axis::Size, &size);
-        let sized = |names: &[String]| names.iter().map(sized).collect::<Result<Vec<_>, _>>();
-        Ok([sized(&self.programs)?, sized(&self.cp)?, sized(&self.ours)?])
+    fn cases(&self, size: Bytes) -> Result<Candidates, CaseError> {
+        let size = match self.memory_bytes {
+            Some(memory) => Bytes(memory * 4),
+            None => size,
+        };
+        Ok(Candidates {
+            programs: sized(&self.programs, size)?,
+            cp: sized(&self.cp, size)?,
+            ours: sized(&self.ours, size)?,
+        })
     }
 
     fn measure(&self, bench: Bench<'_>, cases: &[Case], samples: u32) -> Result<Value> {
@@ -84,6 +86,36 @@ impl Contract {
     fn is_possible_in_memory(&self) -> bool {
         let is_durable = self.programs.iter().all(|case| case.contains("sync="));
         !is_durable && self.memory_bytes.is_none()
+    }
+}
+
+struct Candidates {
+    programs: Vec<Case>,
+    cp: Vec<Case>,
+    /// Those that only writebench has.
+    ours: Vec<Case>,
+}
+
+fn sized(names: &[String], size: Bytes) -> Result<Vec<Case>, CaseError> {
+    let size = size.to_string();
+    names
+        .iter()
+        .map(|name| Case::parse(name)?.with(Axis::Size, &size))
+        .collect()
+}
+
+/// The fastest case of each side.
+struct Finalists {
+    theirs: Case,
+    cp: Option<Case>,
+    ours: Case,
+}
+
+impl Finalists {
+    fn cases(&self) -> Vec<Case> {
+        let all = [&self.theirs, &self.ours].into_iter().chain(&self.cp);
+        let different: HashSet<&Case> = all.collect();
+        different.into_iter().cloned().collect()
     }
 }
 
@@ -125,66 +157,117 @@ impl Options {
     }
 
     fn compare(&self, bench: Bench<'_>, contracts: &[Contract]) -> Result<(String, bool)> {
-        let kind = filesystem(bench.target);
         let in_memory = is_memory(bench.target)?;
-        let wanted = |contract: &&Contract| {
+        let wanted = contracts.iter().filter(|contract| {
             self.names(contract) && (!in_memory || contract.is_possible_in_memory())
-        };
-        let (mut rows, mut facts, mut good) = (String::new(), None, true);
-        for contract in contracts.iter().filter(wanted) {
-            let [programs, cp, ours] = contract.cases(self.size)?;
-            let all = [&programs[..], &cp, &ours].concat();
-            let chosen = measured(&contract.measure(bench, &all, self.samples)?)?;
-            // Sharing blocks is another contract than copying bytes.
-            let shares = |case: &Measured| {
-                case.samples
-                    .iter()
-                    .any(|sample| sample.shares_blocks == Some(true))
-            };
-            let is_kept = |case: &&Measured| contract.may_share_blocks || !shares(case);
-            let best = |group: &[Case]| {
-                let group = chosen
-                    .iter()
-                    .filter(is_kept)
-                    .filter(|case| group.contains(&case.case));
-                group
-                    .min_by(|a, b| a.value_ns.total_cmp(&b.value_ns))
-                    .map(|best| best.case.clone())
-            };
-            // The programs' methods are also writebench's.
-            let either = best(&ours).and_then(|_| best(&[&programs[..], &ours].concat()));
-            let (Some(theirs), Some(ours)) = (best(&programs), either) else {
+        });
+        let mut section = Section::new(filesystem(bench.target));
+        for contract in wanted {
+            let Some(finalists) = self.finalists(bench, contract)? else {
                 continue;
             };
-            let cp = best(&cp);
-            let finals: HashSet<&Case> = [&theirs, &ours].into_iter().chain(&cp).collect();
-            let finals: Vec<Case> = finals.into_iter().cloned().collect();
-            let export = contract.measure(bench, &finals, self.rounds)?;
-            if facts.is_none() {
-                facts = Some(facts_of(&export)?);
-            }
-            let cases = measured(&export)?;
-            let ours = result(&cases, &ours)?;
-            let beside_cp = format!("{}, vs. cp", contract.title);
-            for (what, other, wanted) in [
-                (&contract.title, Some(&theirs), contract.wanted.get(&kind)),
-                (&beside_cp, cp.as_ref(), contract.wanted_of_cp.get(&kind)),
-            ] {
-                let Some(other) = other else { continue };
-                let other = result(&cases, other)?;
-                let ratio = other.ratio(ours, Clock::Total)?;
-                // Disks differ, so a lower ratio than wanted is only printed.
-                good &= ratio.high >= 1.0;
-                let row = row(what, other, ours, &ratio, wanted);
-                print!("{kind}: {row}");
-                rows += &row;
-            }
+            let export = contract.measure(bench, &finalists.cases(), self.rounds)?;
+            section.add(contract, &finalists, &export)?;
         }
-        let facts = facts.unwrap_or_default();
-        let head = format!(
-            "\n### {kind}, {facts}\n\n| contract | the programs' best | GB/s | the best here | GB/s | times as fast | of limit | wanted |\n|---|---|---|---|---|---|---|---|\n"
-        );
-        Ok((head + &rows, good))
+        Ok((section.text(), section.is_reached))
+    }
+
+    /// None if no case of one side could be measured.
+    fn finalists(&self, bench: Bench<'_>, contract: &Contract) -> Result<Option<Finalists>> {
+        let Candidates { programs, cp, ours } = contract.cases(self.size)?;
+        let all = [&programs[..], &cp, &ours].concat();
+        let mut measured = measured(&contract.measure(bench, &all, self.samples)?)?;
+        // Sharing blocks is another contract than copying bytes.
+        measured.retain(|case| contract.may_share_blocks || !shares_blocks(case));
+        let Some(theirs) = fastest(&measured, &programs) else {
+            return Ok(None);
+        };
+        if fastest(&measured, &ours).is_none() {
+            return Ok(None);
+        }
+        // The programs' methods are also writebench's.
+        let either = fastest(&measured, &[programs, ours].concat());
+        Ok(either.map(|ours| Finalists {
+            theirs,
+            cp: fastest(&measured, &cp),
+            ours,
+        }))
+    }
+}
+
+fn shares_blocks(case: &Measured) -> bool {
+    let mut samples = case.samples.iter();
+    samples.any(|sample| sample.shares_blocks == Some(true))
+}
+
+fn fastest(measured: &[Measured], group: &[Case]) -> Option<Case> {
+    let of_group = measured.iter().filter(|case| group.contains(&case.case));
+    let fastest = of_group.min_by(|a, b| a.value_ns.total_cmp(&b.value_ns))?;
+    Some(fastest.case.clone())
+}
+
+/// The part of the document about one filesystem.
+struct Section {
+    kind: String,
+    /// None before the first comparison.
+    facts: Option<String>,
+    rows: String,
+    is_reached: bool,
+}
+
+impl Section {
+    fn new(kind: String) -> Self {
+        Self {
+            kind,
+            facts: None,
+            rows: String::new(),
+            is_reached: true,
+        }
+    }
+
+    fn add(&mut self, contract: &Contract, finalists: &Finalists, export: &Value) -> Result<()> {
+        if self.facts.is_none() {
+            self.facts = Some(facts_of(export)?);
+        }
+        let cases = measured(export)?;
+        let ours = result(&cases, &finalists.ours)?;
+        let theirs = result(&cases, &finalists.theirs)?;
+        let wanted = contract.wanted.get(&self.kind);
+        self.add_row(&contract.title, theirs, ours, wanted)?;
+        if let Some(cp) = &finalists.cp {
+            let title = format!("{}, vs. cp", contract.title);
+            let wanted = contract.wanted_of_cp.get(&self.kind);
+            self.add_row(&title, result(&cases, cp)?, ours, wanted)?;
+        }
+        Ok(())
+    }
+
+    fn add_row(
+        &mut self,
+        title: &str,
+        other: &Measured,
+        ours: &Measured,
+        wanted: Option<&f64>,
+    ) -> Result<()> {
+        let ratio = other.ratio(ours, Clock::Total)?;
+        // Disks differ, so a lower ratio than wanted is only printed.
+        self.is_reached &= ratio.high >= 1.0;
+        let row = row(title, other, ours, &ratio, wanted);
+        print!("{}: {row}", self.kind);
+        self.rows += &row;
+        Ok(())
+    }
+
+    fn text(&self) -> String {
+        let Self {
+            kind, facts, rows, ..
+        } = self;
+        let facts = facts.as_deref().unwrap_or_default();
+        format!(
+            "\n### {kind}, {facts}\n\n\
+             | contract | the programs' best | GB/s | the best here | GB/s | times as fast | of limit | wanted |\n\
+             |---|---|---|---|---|---|---|---|\n{rows}"
+        )
     }
 }
 
@@ -201,38 +284,31 @@ fn row(
         high,
         ..
     } = ratio;
-    let side = |Measured { case, value_ns, .. }: &Measured| {
-        format!(
-            "`{}` | {:.2}",
-            without_size(case),
-            as_f64(case.axes().size_bytes) / value_ns
-        )
-    };
     let times = format!("{estimate:.2} [{low:.2}, {high:.2}]");
-    let of_limit = ours
-        .limit_share
-        .map_or("–".to_owned(), |share| format!("{:.0} %", share * 100.0));
-    let wanted = wanted.map_or("–".to_owned(), |wanted| {
-        format!(
-            "{wanted}{}",
-            if estimate >= wanted {
-                ""
-            } else {
-                " (not reached)"
-            }
-        )
-    });
+    let of_limit = match ours.limit_share {
+        Some(share) => format!("{:.0} %", share * 100.0),
+        None => "–".to_owned(),
+    };
+    let wanted = match wanted {
+        Some(wanted) if estimate < wanted => format!("{wanted} (not reached)"),
+        Some(wanted) => wanted.to_string(),
+        None => "–".to_owned(),
+    };
     format!(
         "| {what} | {} | {} | {times} | {of_limit} | {wanted} |\n",
-        side(other),
-        side(ours)
+        name_and_speed(other),
+        name_and_speed(ours)
     )
+}
+
+fn name_and_speed(Measured { case, value_ns, .. }: &Measured) -> String {
+    let gb_per_s = as_f64(case.axes().size_bytes) / value_ns;
+    format!("`{}` | {gb_per_s:.2}", without_size(case))
 }
 
 /// Replaces the section of the same title. Another head means other settings, so it removes all sections.
 fn with_section(head: &str, document: &str, section: &str) -> String {
     const MARK: &str = "\n### ";
-    let title = |section: &str| section.trim_start().lines().next().map(str::to_owned);
     let kept = document.strip_prefix(head).unwrap_or_default();
     let mut sections: Vec<String> = kept
         .split(MARK)
@@ -244,6 +320,10 @@ fn with_section(head: &str, document: &str, section: &str) -> String {
         None => sections.push(section.to_owned()),
     }
     head.to_owned() + &sections.concat()
+}
+
+fn title(section: &str) -> Option<&str> {
+    section.trim_start().lines().next()
 }
 
 fn facts_of(export: &Value) -> Result<String> {
@@ -274,7 +354,7 @@ mod tests {
     fn every_contract_has_cases_on_both_sides_and_none_twice() {
         let contracts: Contracts = toml::from_str(include_str!("frontier.toml")).unwrap();
         for contract in &contracts.contract {
-            let [programs, cp, ours] = contract.cases(Bytes(1 << 30)).unwrap();
+            let Candidates { programs, cp, ours } = contract.cases(Bytes(1 << 30)).unwrap();
             assert!(
                 !programs.is_empty() && !ours.is_empty(),
                 "{}",

@@ -56,7 +56,8 @@ pub(super) fn broken(bench: Bench<'_>, searches: &[Value]) -> Result<u32> {
         }
     }
     println!("gain of the recommended functions as programs over plain write, {ROUNDS} rounds:");
-    let (mut count, mut all_broken) = (0, 0);
+    let mut count = 0;
+    let mut all_broken = 0;
     for ((recommended, baseline), gains) in promises {
         if let Err(why) = program_text(&Case::parse(&recommended)?) {
             println!("  not measured, {why}: {recommended}");

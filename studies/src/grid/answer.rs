@@ -75,45 +75,50 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 
 impl Options {
     fn validate(&self, bench: Bench<'_>) -> Result<bool> {
-        let grid = |name| {
-            self.folder
-                .read()?
-                .remove(name)
-                .with_context(|| format!("no such environment in {}", self.folder.path().display()))
+        let mut grid = match &self.name {
+            Some(name) => Some(self.folder.environment(name)?),
+            None => None,
         };
-        let mut grid = self.name.as_ref().map(grid).transpose()?;
-        // Searches of a user know the earlier ones.
-        let scratch = tempfile::tempdir().context("a folder for the databases")?;
-        let database = |number: u32| if self.goal.is_some() { 1 } else { number }.to_string();
-        let searches = 1..=self.searches;
-        let exports =
-            searches.map(|number| self.search(bench, &scratch.path().join(database(number))));
-        let exports: Vec<Value> = exports.collect::<Result<_>>()?;
+        let exports = self.searches(bench)?;
         let mut most_far = 0;
         for &goal in self.goal.as_ref().map_or(Goal::USUAL, slice::from_ref) {
-            let cases = exports
-                .iter()
-                .filter_map(|export| recommended(export, goal).transpose());
-            let cases: Vec<Case> = cases.collect::<Result<_>>()?;
-            ensure!(
-                self.goal.is_none() || cases.len() == exports.len(),
-                "a search ended without advice"
-            );
-            if cases.is_empty() {
+            let answers = self.answers(&exports, goal)?;
+            if answers.is_empty() {
                 continue;
             }
             println!("{goal}: time / time of the fastest, {} rounds", self.rounds);
-            let (answer, far) = self.check(bench, goal, &cases, grid.as_ref())?;
+            let comparison = self.compare(bench, goal, &answers, grid.as_ref())?;
+            most_far = most_far.max(comparison.print_far()?);
+            let answer = comparison.answer()?;
             println!("{goal}: {answer:?}");
-            most_far = most_far.max(far);
-            grid.as_mut()
-                .map(|grid| grid.answers.insert(goal.name().to_owned(), answer));
+            if let Some(grid) = &mut grid {
+                grid.answers.insert(goal.name().to_owned(), answer);
+            }
         }
-        if let Some((name, grid)) = self.name.as_ref().zip(grid) {
+        if let (Some(name), Some(grid)) = (&self.name, grid) {
             self.folder.write(name, grid)?;
         }
-        let is_rare = |searches: u32| searches <= self.searches / 10;
-        Ok(self.goal.is_none() || is_rare(promise::broken(bench, &exports)?) && is_rare(most_far))
+        // The first answer promises nothing.
+        if self.goal.is_none() {
+            return Ok(true);
+        }
+        let broken = promise::broken(bench, &exports)?;
+        Ok(self.is_rare(broken) && self.is_rare(most_far))
+    }
+
+    fn is_rare(&self, searches: u32) -> bool {
+        searches <= self.searches / 10
+    }
+
+    /// A user's searches know the earlier ones, and a first answer knows none.
+    fn searches(&self, bench: Bench<'_>) -> Result<Vec<Value>> {
+        let scratch = tempfile::tempdir().context("a folder for the databases")?;
+        let mut exports = Vec::new();
+        for number in 1..=self.searches {
+            let database = if self.goal.is_some() { 1 } else { number };
+            exports.push(self.search(bench, &scratch.path().join(database.to_string()))?);
+        }
+        Ok(exports)
     }
 
     fn search(&self, bench: Bench<'_>, database: &Path) -> Result<Value> {
@@ -125,12 +130,9 @@ impl Options {
             ("--budget", self.budget.clone()),
         ];
         for (name, value) in options {
-            command.args(
-                value
-                    .map(|value| [name.to_owned(), value])
-                    .into_iter()
-                    .flatten(),
-            );
+            if let Some(value) = value {
+                command.args([name, &value]);
+            }
         }
         let start = Instant::now();
         let export = exported_from(command, database)?;
@@ -142,226 +144,277 @@ impl Options {
         Ok(export)
     }
 
-    /// Measures the answers, plain write, the best of the grid, and all cases with one choice less. Also returns
-    /// the number of answers proven to be outside the tolerance.
-    fn check(
+    fn answers(&self, exports: &[Value], goal: Goal) -> Result<Vec<Case>> {
+        let mut answers = Vec::new();
+        for export in exports {
+            answers.extend(recommended(export, goal)?);
+        }
+        ensure!(
+            self.goal.is_none() || answers.len() == exports.len(),
+            "a search ended without advice"
+        );
+        Ok(answers)
+    }
+
+    fn compare(
         &self,
         bench: Bench<'_>,
         goal: Goal,
         answers: &[Case],
         grid: Option<&Grid<Gains>>,
-    ) -> Result<(Answer, u32)> {
+    ) -> Result<Comparison> {
         // A small budget may have allowed only smaller files in the final.
-        let size = self.size.map_or_else(
-            || answers[0].axes().get(Axis::Size),
-            |size| size.to_string(),
-        );
-        let space = Space::for_goal(goal, &[(Axis::Size, vec![size.clone()])])?;
-        let sized: Vec<Case> = answers
-            .iter()
-            .map(|case| case.with(Axis::Size, &size))
-            .collect::<Result<_, _>>()?;
-        let simpler = sized[0].simplifications(&space.baseline);
-        let best = grid
-            .and_then(|grid| grid.goals.get(goal.name()))
-            .map(ranked)
-            .unwrap_or_default();
-        let contract = space.baseline.contract();
-        let of_grid = |name: &String| {
-            let is_same =
-                |case: &&Case| short_name(goal, case) == *name && case.contract() == contract;
-            space.others.iter().find(is_same).cloned()
+        let size = match self.size {
+            Some(size) => size.to_string(),
+            None => answers[0].axes().get(Axis::Size),
         };
+        let space = Space::for_goal(goal, &[(Axis::Size, vec![size.clone()])])?;
+        let mut sized = Vec::new();
+        for case in answers {
+            sized.push(case.with(Axis::Size, &size)?);
+        }
+        let simpler = sized[0].simplifications(&space.baseline);
+        let best = grid.map(|grid| best_of(grid, goal, &space));
         let mut cases = vec![space.baseline.clone()];
-        for case in sized
-            .iter()
-            .chain(&simpler)
-            .cloned()
-            .chain(best.iter().filter_map(of_grid).take(BEST))
-        {
-            if !cases.contains(&case) {
-                cases.push(case);
+        for case in sized.iter().chain(&simpler).chain(best.iter().flatten()) {
+            if !cases.contains(case) {
+                cases.push(case.clone());
             }
         }
-        let measured = measured(&exported(compared(bench.run(&cases, self.rounds)))?)?;
-        let found = |wanted: &Case| result(&measured, wanted);
-        let plain_ns = found(&space.baseline)?.value_ns;
-        let answers: Vec<&Measured> = sized.iter().map(found).collect::<Result<_>>()?;
-        let fastest = measured
+        let run = compared(bench.run(&cases, self.rounds));
+        Ok(Comparison {
+            goal,
+            size,
+            plain: space.baseline,
+            answers: sized,
+            simpler,
+            measured: measured(&exported(run)?)?,
+        })
+    }
+}
+
+/// The grid's best cases of the goal, as the space has them.
+fn best_of(grid: &Grid<Gains>, goal: Goal, space: &Space) -> Vec<Case> {
+    let Some(gains) = grid.goals.get(goal.name()) else {
+        return Vec::new();
+    };
+    let contract = space.baseline.contract();
+    let of_contract = |case: &&Case| case.contract() == contract;
+    let mut best = Vec::new();
+    for name in ranked(gains) {
+        let mut cases = space.others.iter().filter(of_contract);
+        best.extend(cases.find(|case| short_name(goal, case) == name).cloned());
+    }
+    best.truncate(BEST);
+    best
+}
+
+/// The answers of one goal in the same rounds as plain write, the best of the grid, and the first answer with one choice
+/// less.
+struct Comparison {
+    goal: Goal,
+    size: String,
+    plain: Case,
+    answers: Vec<Case>,
+    simpler: Vec<Case>,
+    measured: Vec<Measured>,
+}
+
+impl Comparison {
+    /// The number of answers proven to be outside the tolerance.
+    fn print_far(&self) -> Result<u32> {
+        let fastest = self
+            .measured
             .iter()
             .min_by(|a, b| a.value_ns.total_cmp(&b.value_ns))
             .context("no results")?;
         let mut far = 0;
-        for answer in &answers {
+        for case in &self.answers {
             let Interval {
                 estimate,
                 low,
                 high,
                 ..
-            } = answer.ratio(fastest, Clock::Total)?;
-            let [is_far, may_be_far] = [low, estimate].map(|ratio| ratio > 1.0 + TOLERANCE);
-            let verdict = match (is_far, may_be_far) {
-                (true, _) => "slower by more than 3 %",
-                (_, true) => "not distinguishable from 3 %",
-                _ => "within 3 %",
+            } = result(&self.measured, case)?.ratio(fastest, Clock::Total)?;
+            let verdict = if low > 1.0 + TOLERANCE {
+                far += 1;
+                "slower by more than 3 %"
+            } else if estimate > 1.0 + TOLERANCE {
+                "not distinguishable from 3 %"
+            } else {
+                "within 3 %"
             };
-            far += u32::from(is_far);
-            println!(
-                "  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {}",
-                answer.case
-            );
+            println!("  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {case}");
         }
-        let steps = simpler
-            .iter()
-            .filter(|case| **case != space.baseline)
-            .filter_map(|case| {
-                Some((
-                    short_name(goal, case),
-                    rounded(found(case).ok()?.value_ns / answers[0].value_ns),
-                ))
-            });
-        let answer = Answer {
-            size,
-            cases: sized.iter().map(|case| short_name(goal, case)).collect(),
-            gains: answers
-                .iter()
-                .map(|answer| rounded(plain_ns / answer.value_ns))
-                .collect(),
-            regrets: regrets(&measured, &sized)?,
-            steps: steps.collect(),
-        };
-        Ok((answer, far))
+        Ok(far)
+    }
+
+    fn answer(&self) -> Result<Answer> {
+        let plain_ns = result(&self.measured, &self.plain)?.value_ns;
+        let mut gains = Vec::new();
+        for case in &self.answers {
+            gains.push(rounded(plain_ns / result(&self.measured, case)?.value_ns));
+        }
+        Ok(Answer {
+            size: self.size.clone(),
+            cases: self.answers.iter().map(|case| self.name(case)).collect(),
+            gains,
+            regrets: regrets(&self.measured, &self.answers)?,
+            steps: self.steps()?,
+        })
+    }
+
+    fn name(&self, case: &Case) -> String {
+        short_name(self.goal, case)
+    }
+
+    fn steps(&self) -> Result<BTreeMap<String, f64>> {
+        let first_ns = result(&self.measured, &self.answers[0])?.value_ns;
+        let mut steps = BTreeMap::new();
+        for case in self.simpler.iter().filter(|case| **case != self.plain) {
+            // A simpler case may have failed.
+            if let Ok(simpler) = result(&self.measured, case) {
+                steps.insert(self.name(case), rounded(simpler.value_ns / first_ns));
+            }
+        }
+        Ok(steps)
     }
 }
 
 /// Of a search, or of the first answer.
 fn recommended(export: &Value, goal: Goal) -> Result<Option<Case>> {
+    let of_search = export["advice"]["recommended"].as_str();
+    let name = match of_search {
+        Some(name) => Some(name),
+        None => first_answer(export, goal)?,
+    };
+    Ok(name.map(Case::parse).transpose()?)
+}
+
+fn first_answer(export: &Value, goal: Goal) -> Result<Option<&str>> {
     let title = Space::for_goal(goal, &[])?.title;
     let cases = export["cases"]
         .as_array()
         .context("an export without cases")?;
-    let is_of_goal = |name: &Value| {
-        cases
-            .iter()
-            .any(|case| case["name"] == *name && case["section"] == *title)
-    };
     let findings = export["findings"]
         .as_array()
         .context("an export without findings")?;
+    let of_goal = cases.iter().filter(|case| case["section"] == *title);
     let finding = findings
         .iter()
         .map(|finding| &finding["case"])
-        .find(|name| is_of_goal(name));
-    let name = export["advice"]["recommended"]
-        .as_str()
-        .or_else(|| finding?.as_str());
-    Ok(name.map(Case::parse).transpose()?)
+        .find(|name| of_goal.clone().any(|case| case["name"] == **name));
+    Ok(finding.and_then(Value::as_str))
 }
 
 /// The mean over both halves of the rounds.
 fn regrets(measured: &[Measured], answers: &[Case]) -> Result<Vec<f64>> {
-    let half = |remainder: u32| {
-        let in_half = |case: &Measured| {
-            let mut times = case.times(Clock::Total);
-            times.retain(|(round, _)| round % 2 == remainder);
-            times
-        };
-        let rounds = Rounds::fit(&measured.iter().map(in_half).collect::<Vec<_>>());
-        (0..measured.len())
-            .map(|case| rounds.value(case).map(f64::ln))
-            .collect::<Option<Vec<f64>>>()
-    };
-    let halves = [
-        half(0).context("too few rounds")?,
-        half(1).context("too few rounds")?,
-    ];
-    let fastest = |half: &Vec<f64>| {
-        (0..half.len())
-            .min_by(|&a, &b| half[a].total_cmp(&half[b]))
-            .unwrap_or(0)
-    };
-    let [first, second] = [fastest(&halves[1]), fastest(&halves[0])];
-    let regret = |answer: &Case| {
+    let even = logarithms(measured, 0).context("too few rounds")?;
+    let odd = logarithms(measured, 1).context("too few rounds")?;
+    // The one half chooses the fastest case, and the other measures it.
+    let fastest_of_odd = fastest(&odd);
+    let fastest_of_even = fastest(&even);
+    let mut regrets = Vec::new();
+    for answer in answers {
         let index = measured
             .iter()
             .position(|case| case.case == *answer)
             .context("an answer has no result")?;
-        let difference = halves[0][index] - halves[0][first] + halves[1][index] - halves[1][second];
-        Ok(rounded((difference / 2.0).exp() - 1.0))
-    };
-    answers.iter().map(regret).collect()
+        let in_even = even[index] - even[fastest_of_odd];
+        let in_odd = odd[index] - odd[fastest_of_even];
+        regrets.push(rounded(((in_even + in_odd) / 2.0).exp() - 1.0));
+    }
+    Ok(regrets)
+}
+
+/// Of the times in every second round.
+fn logarithms(measured: &[Measured], remainder: u32) -> Option<Vec<f64>> {
+    let mut times = Vec::new();
+    for case in measured {
+        let mut in_half = case.times(Clock::Total);
+        in_half.retain(|(round, _)| round % 2 == remainder);
+        times.push(in_half);
+    }
+    let rounds = Rounds::fit(&times);
+    (0..measured.len())
+        .map(|case| rounds.value(case).map(f64::ln))
+        .collect()
+}
+
+fn fastest(times: &[f64]) -> usize {
+    (0..times.len())
+        .min_by(|&a, &b| times[a].total_cmp(&times[b]))
+        .unwrap_or(0)
 }
 
 pub(super) fn rounded(ratio: f64) -> f64 {
     (ratio * 1000.0).round() / 1000.0
 }
 
-pub(super) fn summary<'a>(
-    answers: impl Iterator<Item = (&'a str, &'a str, &'a Answer)> + Clone,
-) -> String {
-    const NEAR: f64 = 0.05;
-    /// The least gain by a choice, and the largest difference between equal answers.
-    const SAME: f64 = 0.03;
-    if answers.clone().next().is_none() {
+/// A regret up to this counts as near.
+const NEAR: f64 = 0.05;
+
+/// The least gain by a choice, and the largest difference between equal answers.
+const SAME: f64 = 0.03;
+
+/// The environment, the goal and the answer of each row.
+pub(super) fn summary(answers: &[(&str, &str, &Answer)]) -> String {
+    if answers.is_empty() {
         return String::new();
     }
-    let share = |kept: &dyn Fn(&Answer) -> Vec<bool>| {
-        let all: Vec<bool> = answers
-            .clone()
-            .flat_map(|(.., answer)| kept(answer))
-            .collect();
-        format!(
-            "{} of {}",
-            all.iter().filter(|is_kept| **is_kept).count(),
-            all.len()
-        )
-    };
-    let near = share(&|answer| {
-        answer
-            .regrets
-            .iter()
-            .map(|regret| *regret <= NEAR)
-            .collect()
-    });
-    let alike = share(&|answer| {
-        let least = answer.regrets.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = answer.regrets.iter().copied().fold(0.0, f64::max);
-        let is_same = answer.cases.iter().all(|case| *case == answer.cases[0]);
-        vec![is_same || (1.0 + most) / (1.0 + least) <= 1.0 + SAME]
-    });
-    let minimal = share(&|answer| {
-        answer
-            .steps
-            .values()
-            .map(|step| *step >= 1.0 + SAME)
-            .collect()
-    });
     let mut text = format!(
         include_str!("answers.md"),
         near_limit = NEAR * 100.0,
         same_limit = SAME * 100.0,
-        near = near,
-        alike = alike,
-        minimal = minimal,
+        near = share(answers, Answer::are_near),
+        alike = share(answers, |answer| vec![answer.is_the_same_each_time()]),
+        minimal = share(answers, Answer::are_choices_worth_it),
     );
     for (environment, goal, answer) in answers {
-        let gains: Vec<_> = answer
-            .gains
-            .iter()
-            .map(|gain| format!("{gain:.2}"))
-            .collect();
-        let regrets: Vec<_> = answer
-            .regrets
-            .iter()
-            .map(|regret| format!("{:.0} %", regret * 100.0))
-            .collect();
-        let (gains, regrets, case) = (gains.join(", "), regrets.join(", "), &answer.cases[0]);
-        text += &format!(
-            "| {environment} | {goal} | {} | {gains} | {regrets} | `{case}` |\n",
-            answer.size
-        );
+        text += &answer.row(environment, goal);
     }
     text
+}
+
+/// How many of all claims hold, such as `2 of 3`.
+fn share(answers: &[(&str, &str, &Answer)], claims: impl Fn(&Answer) -> Vec<bool>) -> String {
+    let all: Vec<bool> = answers
+        .iter()
+        .flat_map(|(.., answer)| claims(answer))
+        .collect();
+    let held = all.iter().filter(|holds| **holds).count();
+    format!("{held} of {}", all.len())
+}
+
+impl Answer {
+    fn are_near(&self) -> Vec<bool> {
+        self.regrets.iter().map(|regret| *regret <= NEAR).collect()
+    }
+
+    fn is_the_same_each_time(&self) -> bool {
+        let least = self.regrets.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = self.regrets.iter().copied().fold(0.0, f64::max);
+        let is_same = self.cases.iter().all(|case| *case == self.cases[0]);
+        is_same || (1.0 + most) / (1.0 + least) <= 1.0 + SAME
+    }
+
+    fn are_choices_worth_it(&self) -> Vec<bool> {
+        let steps = self.steps.values();
+        steps.map(|step| *step >= 1.0 + SAME).collect()
+    }
+
+    fn row(&self, environment: &str, goal: &str) -> String {
+        let gains: Vec<_> = self.gains.iter().map(|gain| format!("{gain:.2}")).collect();
+        let percent = |regret: &f64| format!("{:.0} %", regret * 100.0);
+        let regrets: Vec<_> = self.regrets.iter().map(percent).collect();
+        format!(
+            "| {environment} | {goal} | {} | {} | {} | `{}` |\n",
+            self.size,
+            gains.join(", "),
+            regrets.join(", "),
+            self.cases[0]
+        )
+    }
 }
 
 #[cfg(test)]
@@ -378,7 +431,7 @@ mod tests {
             regrets: vec![0.0, 0.06, 0.0],
             steps: BTreeMap::from([("a-".to_owned(), 1.5), ("a--".to_owned(), 1.01)]),
         };
-        let text = summary([("ext4", "stream", &answer)].into_iter());
+        let text = summary(&[("ext4", "stream", &answer)]);
         for line in [
             "- within 5 % of the fastest: 2 of 3\n",
             "- the same each time, or within 3 %: 0 of 1\n",
@@ -387,7 +440,7 @@ mod tests {
         ] {
             assert!(text.contains(line), "{text}");
         }
-        assert_eq!(summary(std::iter::empty()), "");
+        assert_eq!(summary(&[]), "");
     }
 
     #[test]

@@ -38,37 +38,10 @@ pub(super) fn choose(
 ) -> Vec<String> {
     let mut chosen: Vec<String> = Vec::new();
     while chosen.len() < most {
-        let now = excess(environments, &chosen);
-        let with = |name: &String| {
-            excess(
-                environments,
-                &[&chosen[..], std::slice::from_ref(name)].concat(),
-            )
-        };
-        let rows: Vec<_> = efforts
-            .iter()
-            .map(|(name, effort)| (name, *effort, with(name)))
-            .collect();
-        let least = rows
-            .iter()
-            .map(|(.., excess)| *excess)
-            .fold(f64::INFINITY, f64::min);
-        if now - least < LEAST_USE {
+        let Some(next) = next(environments, efforts, &chosen) else {
             break;
-        }
-        let alike = rows
-            .iter()
-            .filter(|(.., excess)| *excess <= least + f64::ln_1p(ALIKE));
-        let logs = |name: &str| {
-            environments
-                .iter()
-                .map(|gains| gain(gains, name).ln())
-                .sum::<f64>()
         };
-        let simplest = alike.min_by(|(a, effort, _), (b, other, _)| {
-            effort.cmp(other).then_with(|| logs(b).total_cmp(&logs(a)))
-        });
-        chosen.extend(simplest.map(|(name, ..)| (*name).clone()));
+        chosen.push(next);
     }
     // A later case may replace an earlier one.
     for index in (0..chosen.len()).rev() {
@@ -81,10 +54,46 @@ pub(super) fn choose(
     chosen
 }
 
+/// The simplest of the cases that lower the regret most. None if that is too little.
+fn next(
+    environments: &[&Gains],
+    efforts: &BTreeMap<String, u32>,
+    chosen: &[String],
+) -> Option<String> {
+    let mut candidates = Vec::new();
+    for (name, effort) in efforts {
+        let more = [chosen, std::slice::from_ref(name)].concat();
+        candidates.push((name, *effort, excess(environments, &more)));
+    }
+    let least = candidates
+        .iter()
+        .map(|(.., excess)| *excess)
+        .fold(f64::INFINITY, f64::min);
+    if excess(environments, chosen) - least < LEAST_USE {
+        return None;
+    }
+    candidates.retain(|(.., excess)| *excess <= least + f64::ln_1p(ALIKE));
+    let simplest = candidates
+        .into_iter()
+        .min_by(|(a, effort, _), (b, other, _)| {
+            let by_gain = sum_of_logs(environments, b).total_cmp(&sum_of_logs(environments, a));
+            effort.cmp(other).then(by_gain)
+        });
+    simplest.map(|(name, ..)| name.clone())
+}
+
+/// Of the gains. A higher sum is a higher geometric mean.
+fn sum_of_logs(environments: &[&Gains], name: &str) -> f64 {
+    let logs = environments.iter().map(|gains| gain(gains, name).ln());
+    logs.sum()
+}
+
 /// The sum of logarithms of regrets beyond the tolerance.
 fn excess(environments: &[&Gains], portfolio: &[String]) -> f64 {
-    let excess = |gains: &&Gains| (regret(gains, portfolio).ln_1p() - TOLERANCE.ln_1p()).max(0.0);
-    environments.iter().map(excess).sum()
+    let regrets = environments.iter().map(|gains| regret(gains, portfolio));
+    regrets
+        .map(|regret| (regret.ln_1p() - TOLERANCE.ln_1p()).max(0.0))
+        .sum()
 }
 
 /// The regret in each environment of a portfolio chosen without it.
@@ -93,9 +102,12 @@ pub(super) fn left_out(
     efforts: &BTreeMap<String, u32>,
     most: usize,
 ) -> Vec<f64> {
-    let without = |index| [&environments[..index], &environments[index + 1..]].concat();
-    let regret_of = |index| regret(environments[index], &choose(&without(index), efforts, most));
-    (0..environments.len()).map(regret_of).collect()
+    let mut regrets = Vec::new();
+    for (index, environment) in environments.iter().enumerate() {
+        let others = [&environments[..index], &environments[index + 1..]].concat();
+        regrets.push(regret(environment, &choose(&others, efforts, most)));
+    }
+    regrets
 }
 
 #[cfg(test)]

@@ -28,7 +28,8 @@ pub(super) fn texts(grids: &Grids, old: &str) -> Result<[String; 2]> {
     let head = old
         .split_inclusive('\n')
         .take_while(|line| line.starts_with('#'));
-    let (mut portfolio, mut document) = (head.collect::<String>(), head_of(grids));
+    let mut portfolio: String = head.collect();
+    let mut document = head_of(grids);
     for &goal in Goal::ALL {
         let column = Column::new(grids, goal);
         let chosen = match column.gains.is_empty() {
@@ -47,13 +48,18 @@ pub(super) fn texts(grids: &Grids, old: &str) -> Result<[String; 2]> {
         portfolio += &format!("\n{goal} = [{lines}]\n");
         document += &column.section(goal, &chosen);
     }
-    let answers = grids.iter().flat_map(|(name, grid)| {
-        grid.answers
-            .iter()
-            .map(|(goal, answer)| (name.as_str(), goal.as_str(), answer))
-    });
-    document += &answer::summary(answers);
+    document += &answer::summary(&answers(grids));
     Ok([portfolio, document])
+}
+
+fn answers(grids: &Grids) -> Vec<(&str, &str, &answer::Answer)> {
+    let mut answers = Vec::new();
+    for (name, grid) in grids {
+        for (goal, answer) in &grid.answers {
+            answers.push((name.as_str(), goal.as_str(), answer));
+        }
+    }
+    answers
 }
 
 struct Column<'g> {
@@ -86,7 +92,9 @@ fn is_trusted_on(kind: &str, name: &str) -> bool {
 
 impl<'g> Column<'g> {
     fn new(grids: &'g Grids, goal: Goal) -> Self {
-        let (mut names, mut gains, mut efforts) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let mut names = Vec::new();
+        let mut gains = Vec::new();
+        let mut efforts = BTreeMap::new();
         for (name, grid) in grids {
             let Some(all) = grid.goals.get(goal.name()) else {
                 continue;
@@ -137,7 +145,6 @@ impl<'g> Column<'g> {
             TOLERANCE * 100.0
         );
         let mut text = format!("\n## {goal}\n\n| case | effort | {near} |\n|---|---|---|\n");
-        let is_near = |gains: &Gains, cases: &[&str]| regret(gains, cases) <= TOLERANCE;
         let base = self.places(|gains| is_near(gains, &[]).then(|| "1.00".to_owned()));
         text += &format!("| plain write | 0 | {base} |\n");
         for name in chosen {
@@ -152,11 +159,9 @@ impl<'g> Column<'g> {
             return text
                 + "\nNo environment has measured this goal yet. These cases were chosen by hand.\n";
         }
-        let slower = |regret: f64| format!("({:.1} % slower)", regret * 100.0);
         let far = self.places(|gains| {
-            Some(regret(gains, chosen))
-                .filter(|regret| *regret > TOLERANCE)
-                .map(slower)
+            let percent = regret(gains, chosen) * 100.0;
+            (percent > TOLERANCE * 100.0).then(|| format!("({percent:.1} % slower)"))
         });
         if far != "–" {
             text += &format!("\nThey leave a regret in {far}.\n");
@@ -179,6 +184,10 @@ impl<'g> Column<'g> {
     }
 }
 
+fn is_near(gains: &Gains, cases: &[&str]) -> bool {
+    regret(gains, cases) <= TOLERANCE
+}
+
 fn head_of(grids: &Grids) -> String {
     let tolerance = TOLERANCE * 100.0;
     let mut text = format!(
@@ -191,7 +200,7 @@ fn head_of(grids: &Grids) -> String {
     }
     text += "| name | machine | filesystem | device | files | version, date |\n|---|---|---|---|---|---|\n";
     for (name, grid) in grids {
-        let fact = |name: &str| grid.environment.get(name).map_or("", String::as_str);
+        let fact = |name| grid.environment.get(name).map_or("", String::as_str);
         let [cpu, cpus, memory, kernel] = ["cpu", "cpus", "memory", "kernel"].map(fact);
         let [filesystem, options, device] = ["filesystem", "mount-options", "device"].map(fact);
         let [size, small, version, date] = ["size", "small", "version", "date"].map(fact);

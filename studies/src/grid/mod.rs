@@ -93,8 +93,10 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 
 impl Folder {
     fn path(&self) -> PathBuf {
-        let usual = || root().join("studies/grid");
-        self.path.clone().unwrap_or_else(usual)
+        match &self.path {
+            Some(path) => path.clone(),
+            None => root().join("studies/grid"),
+        }
     }
 
     fn read(&self) -> Result<Grids> {
@@ -113,6 +115,12 @@ impl Folder {
             );
         }
         Ok(grids)
+    }
+
+    fn environment(&self, name: &str) -> Result<Grid<Gains>> {
+        self.read()?
+            .remove(name)
+            .with_context(|| format!("no such environment in {}", self.path().display()))
     }
 
     fn write(&self, name: &str, grid: Grid<Gains>) -> Result<()> {
@@ -134,64 +142,67 @@ impl Folder {
 
 impl Options {
     fn measure(&self, bench: Bench<'_>) -> Result<bool> {
-        let goals = Goal::ALL
-            .iter()
-            .filter(|goal| self.goals.is_empty() || self.goals.contains(goal));
-        for &goal in goals.filter(|goal| **goal != Goal::LargerThanMemory) {
-            let space = |size: Bytes| {
-                let usual = Space::for_goal(goal, &[])?;
-                // Records, and sets of files.
-                let is_small = usual.baseline.axes().size_bytes <= self.size.0;
-                if is_small {
-                    Ok(usual)
-                } else {
-                    Space::for_goal(goal, &[(Axis::Size, vec![size.to_string()])])
-                }
-            };
-            let (small, full) = (space(self.small)?, space(self.size)?);
+        let is_all = self.goals.is_empty();
+        for &goal in Goal::ALL {
+            let is_chosen = is_all || self.goals.contains(&goal);
+            if goal == Goal::LargerThanMemory || !is_chosen {
+                continue;
+            }
+            let full = self.space(goal, self.size)?;
             // Memory is not durable.
             if full.baseline.contract().durability == Durability::Durable
                 && is_memory(bench.target)?
             {
                 continue;
             }
+            let small = self.space(goal, self.small)?;
             let start = Instant::now();
             let (gains, export) = Measurement { bench, goal }.gains(&small, &full)?;
             let name = self.keep(bench.target, goal, &gains, &export)?;
-            let (count, seconds) = (full.others.len(), start.elapsed().as_secs());
             let best = ranked(&gains).into_iter().next().unwrap_or_default();
-            let gain = choice::gain(&gains, &best);
-            println!("{name}: {goal}, {count} cases in {seconds} s, {gain:.3}: {best}");
+            println!(
+                "{name}: {goal}, {} cases in {} s, {:.3}: {best}",
+                full.others.len(),
+                start.elapsed().as_secs(),
+                choice::gain(&gains, &best)
+            );
         }
         Ok(true)
+    }
+
+    fn space(&self, goal: Goal, size: Bytes) -> Result<Space> {
+        let usual = Space::for_goal(goal, &[])?;
+        // Records and sets of files are small already.
+        if usual.baseline.axes().size_bytes <= self.size.0 {
+            return Ok(usual);
+        }
+        Ok(Space::for_goal(
+            goal,
+            &[(Axis::Size, vec![size.to_string()])],
+        )?)
     }
 
     /// A file of other settings is replaced. Returns its name.
     fn keep(&self, target: &Path, goal: Goal, gains: &Gains, export: &Value) -> Result<String> {
         let environment = self.provenance(export)?;
-        let own_name = || format!("{} {}", filesystem(target), environment["cpu"]);
-        let words = self.name.clone().unwrap_or_else(own_name).to_lowercase();
-        let words = words
-            .split(|c: char| !c.is_ascii_alphanumeric())
-            .filter(|word| !word.is_empty());
-        let name = words.collect::<Vec<_>>().join("-");
-        let is_other =
-            |fact: &(&String, &String)| fact.0 != "date" && environment.get(fact.0) != Some(fact.1);
-        let old = self
-            .folder
-            .read()?
-            .remove(&name)
-            .filter(|old| !old.environment.iter().any(|fact| is_other(&fact)));
-        let (mut goals, answers) = old.map(|old| (old.goals, old.answers)).unwrap_or_default();
-        goals.insert(goal.name().to_owned(), gains.clone());
-        self.folder.write(
-            &name,
-            Grid {
-                environment,
-                goals,
-                answers,
-            },
-        )?;
+        let name = match &self.name {
+            Some(name) => name.clone(),
+            None => format!("{} {}", filesystem(target), environment["cpu"]),
+        };
+        let name = file_name(&name);
+        let mut grid = Grid {
+            environment,
+            goals: BTreeMap::new(),
+            answers: BTreeMap::new(),
+        };
+        if let Some(old) = self.folder.read()?.remove(&name)
+            && has_same_settings(&old.environment, &grid.environment)
+        {
+            grid.goals = old.goals;
+            grid.answers = old.answers;
+        }
+        grid.goals.insert(goal.name().to_owned(), gains.clone());
+        self.folder.write(&name, grid)?;
         Ok(name)
     }
 
@@ -204,7 +215,10 @@ impl Options {
             device,
             ..
         } = environment(export)?;
-        let fact = |name: &str| export["run"][name].as_str().unwrap_or_default().to_owned();
+        let run = &export["run"];
+        let version = run["version"].as_str().unwrap_or_default();
+        let started = run["started"].as_str().unwrap_or_default();
+        let date = started.split('T').next().unwrap_or_default();
         let device = device.and_then(|device| device.model).unwrap_or_default();
         let facts = [
             ("cpu", cpu.model.unwrap_or_else(|| "unknown".to_owned())),
@@ -217,11 +231,8 @@ impl Options {
                 "device",
                 format!("{} {device}", filesystem.source).trim().to_owned(),
             ),
-            ("version", fact("version")),
-            (
-                "date",
-                fact("started").chars().take("2026-01-01".len()).collect(),
-            ),
+            ("version", version.to_owned()),
+            ("date", date.to_owned()),
             ("size", self.size.to_string()),
             ("small", self.small.to_string()),
         ];
@@ -229,13 +240,27 @@ impl Options {
     }
 }
 
+/// Lower-case words with hyphens.
+fn file_name(title: &str) -> String {
+    let title = title.to_lowercase();
+    let words = title.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join("-")
+}
+
+fn has_same_settings(old: &Provenance, new: &Provenance) -> bool {
+    let mut facts = old.iter().filter(|(name, _)| *name != "date");
+    facts.all(|(name, fact)| new.get(name) == Some(fact))
+}
+
 /// Gains with three decimals.
 fn best_first(gains: &Gains) -> toml::Table {
-    let rounded = |name: &String| toml::Value::Float(answer::rounded(choice::gain(gains, name)));
-    ranked(gains)
-        .into_iter()
-        .map(|name| (name.clone(), rounded(&name)))
-        .collect()
+    let mut table = toml::Table::new();
+    for name in ranked(gains) {
+        let gain = answer::rounded(choice::gain(gains, &name));
+        table.insert(name, toml::Value::Float(gain));
+    }
+    table
 }
 
 #[cfg(test)]

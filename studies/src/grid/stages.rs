@@ -21,11 +21,11 @@ pub(super) struct Measurement<'m> {
 /// A search sets the size and the record.
 pub(super) fn short_name(goal: Goal, case: &Case) -> String {
     let name = without_size(case);
-    let is_kept = |part: &&str| goal != Goal::Records || !part.starts_with("chunk=");
-    name.split(',')
-        .filter(is_kept)
-        .collect::<Vec<_>>()
-        .join(",")
+    let mut parts: Vec<&str> = name.split(',').collect();
+    if goal == Goal::Records {
+        parts.retain(|part| !part.starts_with("chunk="));
+    }
+    parts.join(",")
 }
 
 impl Measurement<'_> {

@@ -81,9 +81,10 @@ impl Beside {
         } in groups
         {
             let size = Bytes(usual.0.min(at_most_bytes.unwrap_or(u64::MAX)));
-            let is_wanted =
-                |name: &String| only.is_empty() || only.iter().any(|text| name.contains(text));
-            for name in names.into_iter().filter(is_wanted) {
+            for name in names {
+                if !only.is_empty() && !only.iter().any(|text| name.contains(text)) {
+                    continue;
+                }
                 let case = Case::parse(&name)?.with(Axis::Size, &size.to_string())?;
                 // Printed programs have page-aligned data.
                 let is_aligned = columns[0].language.is_some()
@@ -114,21 +115,22 @@ impl Beside {
             Self::Ior(ior) => Some(SelfTimed::Ior(Ior::for_case(ior, case))),
             Self::C | Self::Languages | Self::Streams | Self::Tools | Self::Sets(_) => None,
         };
-        let program = |Column {
-                           language,
-                           line,
-                           set,
-                           ..
-                       }: &Column| match (language, line, &self_timed) {
-            (Some(language), ..) => self.printed(case, language, directory),
-            _ if let (Some(clock), Self::Sets(mdtest)) = (set, self) => {
-                let set = SetProgram::for_case(*clock, mdtest, case);
-                set.map(|set| SelfTimed::Set(set).line(case)).transpose()
-            }
-            (_, line, None) => Ok(line.clone()),
-            (.., Some(program)) => program.line(case).map(Some),
-        };
-        columns.iter().map(program).collect()
+        let mut lines = Vec::new();
+        for column in columns {
+            lines.push(if let Some(language) = &column.language {
+                self.printed(case, language, directory)?
+            } else if let (Some(clock), Self::Sets(mdtest)) = (column.set, self) {
+                match SetProgram::for_case(clock, mdtest, case) {
+                    Some(set) => Some(SelfTimed::Set(set).line(case)?),
+                    None => None,
+                }
+            } else if let Some(program) = &self_timed {
+                Some(program.line(case)?)
+            } else {
+                column.line.clone()
+            });
+        }
+        Ok(lines)
     }
 
     pub(super) fn start(&self, writebench: &Path, case: &Case) -> Command {
@@ -163,10 +165,9 @@ impl Beside {
     }
 
     fn printed(&self, case: &Case, language: &str, directory: &Path) -> Result<Option<String>> {
-        let named = |known: &&Language| known.name() == language;
         let language = *Language::ALL
             .iter()
-            .find(named)
+            .find(|known| known.name() == language)
             .with_context(|| language.to_owned())?;
         let folder = directory.join(language.name());
         let line = match (case.method(), case.axes().file_size) {

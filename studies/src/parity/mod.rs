@@ -16,7 +16,7 @@ use anyhow::{Context, Result};
 use writebench_model::{Bytes, Cache, Case};
 use writebench_stats::{Interval, as_f64};
 
-use crate::export::{result, without_size};
+use crate::export::{Measured, result, without_size};
 use crate::program::{self, Bench};
 use crate::target::{described, is_memory, memory_and_disk};
 use beside::{Beside, Column, Document};
@@ -108,13 +108,29 @@ struct Comparison<'o> {
 
 impl Comparison<'_> {
     fn run(&self, targets: &[PathBuf]) -> Result<bool> {
-        let (mut has_results, mut is_good) = (false, true);
+        self.print_head();
+        let mut has_results = false;
+        let mut is_good = true;
+        for target in targets {
+            self.print_heading(target);
+            for case in self.cases(target)? {
+                let row = self.row(target, &case);
+                self.print(&case, &row);
+                if let Ok(Row { ratios, .. }) = row {
+                    has_results = true;
+                    is_good &= !self.is_judged_too_slow(&ratios);
+                }
+            }
+        }
+        Ok(has_results && is_good)
+    }
+
+    fn print_head(&self) {
         let Options { rounds, size, .. } = self.options;
         let Document {
             title,
             option,
             explanation,
-            columns,
             ..
         } = &self.document;
         println!("# {title}\n\nWritten by `cargo studies parity{option}`.");
@@ -124,46 +140,35 @@ impl Comparison<'_> {
             cpu()
         );
         print!("{explanation}");
-        for target in targets {
-            let titles: Vec<_> = columns.iter().map(|column| column.title.as_str()).collect();
-            println!(
-                "\n## {}\n\n| case | GB/s | {} |",
-                described(target),
-                titles.join(" | ")
-            );
-            println!("|---|--:|{}", "--:|".repeat(columns.len()));
-            for case in self.cases(target)? {
-                let name = without_size(&case);
-                match self.row(target, &case) {
-                    Ok((bytes_per_s, row)) => {
-                        has_results = true;
-                        let cells = row
-                            .iter()
-                            .map(|ratio| cell(ratio.as_ref(), columns.len() < 3));
-                        let value = match case.contract().files {
-                            1 => format!("{:.3}", bytes_per_s / 1e9),
-                            files => format!(
-                                "{:.0} files/s",
-                                bytes_per_s * as_f64(files.into()) / as_f64(case.axes().size_bytes)
-                            ),
-                        };
-                        println!("| `{name}` | {value} |{}", cells.collect::<String>());
-                        let mut judged = columns
-                            .iter()
-                            .zip(&row)
-                            .filter(|(column, _)| column.is_judged);
-                        is_good &=
-                            !judged.any(|(_, ratio)| ratio.as_ref().is_some_and(is_too_slow));
-                    }
-                    // Not every filesystem shares blocks or drops pages.
-                    Err(why) => println!(
-                        "| `{name}` | – |{} {why:#} |",
-                        " – |".repeat(columns.len() - 1)
-                    ),
-                }
+    }
+
+    fn print_heading(&self, target: &Path) {
+        let columns = &self.document.columns;
+        let titles: Vec<_> = columns.iter().map(|column| column.title.as_str()).collect();
+        println!("\n## {}\n", described(target));
+        println!("| case | GB/s | {} |", titles.join(" | "));
+        println!("|---|--:|{}", "--:|".repeat(columns.len()));
+    }
+
+    fn print(&self, case: &Case, row: &Result<Row>) {
+        let name = without_size(case);
+        let columns = self.document.columns.len();
+        match row {
+            Ok(row) => {
+                let ratios = row.ratios.iter();
+                let cells: String = ratios
+                    .map(|ratio| cell(ratio.as_ref(), columns < 3))
+                    .collect();
+                println!("| `{name}` | {} |{cells}", row.speed(case));
             }
+            // Not every filesystem shares blocks or drops pages.
+            Err(why) => println!("| `{name}` | – |{} {why:#} |", " – |".repeat(columns - 1)),
         }
-        Ok(has_results && is_good)
+    }
+
+    fn is_judged_too_slow(&self, ratios: &[Option<Interval>]) -> bool {
+        let mut columns = self.document.columns.iter().zip(ratios);
+        columns.any(|(column, ratio)| column.is_judged && ratio.as_ref().is_some_and(is_too_slow))
     }
 
     fn cases(&self, target: &Path) -> Result<Vec<Case>> {
@@ -173,19 +178,13 @@ impl Comparison<'_> {
         Ok(cases)
     }
 
-    /// The case's bytes per second, and its ratios. A ratio is none where the language does not support the
-    /// case.
-    fn row(&self, target: &Path, case: &Case) -> Result<(f64, Vec<Option<Interval>>)> {
+    fn row(&self, target: &Path, case: &Case) -> Result<Row> {
         let scratch = tempfile::tempdir().context("a folder for the programs")?;
         let bench = Bench {
             program: &self.writebench,
             target,
         };
-        let Document {
-            columns,
-            judges_cases,
-            ..
-        } = &self.document;
+        let columns = &self.document.columns;
         let programs = self.beside.programs(columns, bench, case, scratch.path())?;
         let mut lines: Vec<&String> = programs.iter().flatten().collect();
         // Two columns may judge the same program by different clocks.
@@ -199,26 +198,56 @@ impl Comparison<'_> {
         };
         let cases = bench.compare(command, case, self.options.rounds, &lines, verify)?;
         let own = result(&cases, case)?;
-        let ratio = |(column, line): (&Column, &Option<String>)| {
-            let Some(line) = line else { return Ok(None) };
-            let number = (1..)
-                .zip(&lines)
-                .find_map(|(number, other)| (*other == line).then_some(number));
-            let other = cases.iter().find(|other| other.program() == number);
-            let other = other.with_context(|| format!("{line} failed"))?;
-            let (time, faster) = if *judges_cases {
-                (other, own)
-            } else {
-                (own, other)
-            };
-            Ok(time.ratio(faster, column.clock).ok())
+        let mut ratios = Vec::new();
+        for (column, line) in columns.iter().zip(&programs) {
+            ratios.push(match line {
+                Some(line) => self.ratio(column, own, of_line(&cases, &lines, line)?),
+                None => None,
+            });
+        }
+        Ok(Row {
+            bytes_per_s: as_f64(case.axes().size_bytes) * 1e9 / own.value_ns,
+            ratios,
+        })
+    }
+
+    /// None without common rounds.
+    fn ratio(&self, column: &Column, own: &Measured, other: &Measured) -> Option<Interval> {
+        let ratio = if self.document.judges_cases {
+            other.ratio(own, column.clock)
+        } else {
+            own.ratio(other, column.clock)
         };
-        let ratios = columns
-            .iter()
-            .zip(&programs)
-            .map(ratio)
-            .collect::<Result<_>>()?;
-        Ok((as_f64(case.axes().size_bytes) * 1e9 / own.value_ns, ratios))
+        ratio.ok()
+    }
+}
+
+/// Programs are numbered from 1.
+fn of_line<'m>(cases: &'m [Measured], lines: &[&String], line: &String) -> Result<&'m Measured> {
+    let number = (1..)
+        .zip(lines)
+        .find_map(|(number, other)| (*other == line).then_some(number));
+    cases
+        .iter()
+        .find(|case| case.program() == number)
+        .with_context(|| format!("{line} failed"))
+}
+
+struct Row {
+    bytes_per_s: f64,
+    /// A ratio is none where the language does not support the case.
+    ratios: Vec<Option<Interval>>,
+}
+
+impl Row {
+    fn speed(&self, case: &Case) -> String {
+        match case.contract().files {
+            1 => format!("{:.3}", self.bytes_per_s / 1e9),
+            files => {
+                let files_per_byte = as_f64(files.into()) / as_f64(case.axes().size_bytes);
+                format!("{:.0} files/s", self.bytes_per_s * files_per_byte)
+            }
+        }
     }
 }
 

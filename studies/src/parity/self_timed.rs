@@ -134,11 +134,6 @@ fn fio(job: &Path, file: &Path) -> Result<Times> {
 
 /// The sum of latencies is a time if calls do not overlap and fio times the syncs.
 fn is_in_turn(job: &str) -> bool {
-    let count = |beginning: &str| {
-        job.lines()
-            .filter(|line| line.starts_with(beginning))
-            .count()
-    };
     let work = job
         .split_once("\n[writes-0]\n")
         .map_or("", |(_, work)| work);
@@ -146,7 +141,9 @@ fn is_in_turn(job: &str) -> bool {
         .lines()
         .any(|line| line.starts_with("fsync=") || line.starts_with("fdatasync="));
     let syncs_at_end = work.lines().any(|line| line == "end_fsync=1");
-    count("[writes-") == 1 && count("iodepth=") == 0 && (syncs || !syncs_at_end)
+    let is_one_thread = job.matches("\n[writes-").count() == 1;
+    let is_one_call = !job.contains("\niodepth=");
+    is_one_thread && is_one_call && (syncs || !syncs_at_end)
 }
 
 /// The time inside the calls if these do not overlap, else the longest runtime.
@@ -159,43 +156,44 @@ fn times_of_fio(json: &Value, is_in_turn: bool) -> Result<Times> {
             failed["error"]
         );
     }
-    let does_work = |job: &&Value| {
-        job["jobname"]
-            .as_str()
-            .is_some_and(|name| name.starts_with("writes-"))
-    };
-    let jobs: Vec<&Value> = jobs.iter().filter(does_work).collect();
-    let numbers = |name: &str| {
-        let number = |job: &&Value| {
-            job["write"][name]
-                .as_u64()
-                .with_context(|| format!("no write.{name}"))
-        };
-        jobs.iter().map(number).collect::<Result<Vec<_>>>()
-    };
-    let bytes = numbers("io_bytes")?.iter().sum();
-    let runtime_ms = numbers("runtime")?
-        .into_iter()
-        .max()
-        .context("fio has done no work")?;
-    let (write_ns, sync_ns) = if is_in_turn {
-        (
-            inside(&jobs[0]["write"]["lat_ns"])?,
-            inside(&jobs[0]["sync"]["lat_ns"])?,
-        )
-    } else {
-        ensure!(
-            runtime_ms > 0,
-            "fio's clock of milliseconds is too coarse for so short a job"
-        );
-        (runtime_ms * 1_000_000, 0)
-    };
+    let jobs: Vec<&Value> = jobs.iter().filter(|job| does_work(job)).collect();
+    let bytes = numbers(&jobs, "io_bytes")?.iter().sum();
+    let runtimes_ms = numbers(&jobs, "runtime")?;
+    let runtime_ms = runtimes_ms.into_iter().max();
+    let runtime_ms = runtime_ms.context("fio has done no work")?;
+    if is_in_turn {
+        return Ok(Times {
+            write_ns: inside(&jobs[0]["write"]["lat_ns"])?,
+            sync_ns: inside(&jobs[0]["sync"]["lat_ns"])?,
+            close_ns: 0,
+            bytes,
+        });
+    }
+    ensure!(
+        runtime_ms > 0,
+        "fio's clock of milliseconds is too coarse for so short a job"
+    );
     Ok(Times {
-        write_ns,
-        sync_ns,
+        write_ns: runtime_ms * 1_000_000,
+        sync_ns: 0,
         close_ns: 0,
         bytes,
     })
+}
+
+/// Other jobs prepare the file.
+fn does_work(job: &Value) -> bool {
+    let name = job["jobname"].as_str();
+    name.is_some_and(|name| name.starts_with("writes-"))
+}
+
+fn numbers(jobs: &[&Value], name: &str) -> Result<Vec<u64>> {
+    let mut numbers = Vec::new();
+    for job in jobs {
+        let number = job["write"][name].as_u64();
+        numbers.push(number.with_context(|| format!("no write.{name}"))?);
+    }
+    Ok(numbers)
 }
 
 fn inside(latencies: &Value) -> Result<u64> {
@@ -208,38 +206,32 @@ fn inside(latencies: &Value) -> Result<u64> {
 impl Ior {
     pub(super) fn for_case(program: &Path, case: &Case) -> Self {
         let axes = case.axes();
-        let (ranks, chunk) = (axes.ranks, axes.chunk_size_bytes);
-        let share = axes.size_bytes / u64::from(ranks);
-        let mut words = vec![
-            program.display().to_string(),
-            "-t".to_owned(),
-            chunk.to_string(),
-        ];
-        let mut add = |more: &[&str]| words.extend(more.iter().map(|&word| word.to_owned()));
-        add(&[
-            "-a",
-            if case.method() == Method::Mpiio {
-                "MPIIO"
-            } else {
-                "POSIX"
-            },
-        ]);
-        match axes.layout {
-            FileLayout::Segmented => add(&["-b", &share.to_string()]),
-            FileLayout::Strided => {
-                add(&["-b", &chunk.to_string(), "-s", &(share / chunk).to_string()]);
-            }
-        }
+        let chunk = axes.chunk_size_bytes;
+        let share = axes.size_bytes / u64::from(axes.ranks);
+        let api = match case.method() {
+            Method::Mpiio => "MPIIO",
+            _ => "POSIX",
+        };
+        let mut options = format!("-t {chunk} -a {api}");
+        options += &match axes.layout {
+            FileLayout::Segmented => format!(" -b {share}"),
+            FileLayout::Strided => format!(" -b {chunk} -s {}", share / chunk),
+        };
         if axes.files == Files::PerRank {
-            add(&["-F"]);
+            options += " -F";
         }
         if axes.collective == Collective::Yes {
-            add(&["-c"]);
+            options += " -c";
         }
         if axes.sync.call == SyncCall::Fsync {
-            add(&["-e"]);
+            options += " -e";
         }
-        Self { ranks, words }
+        let mut words = vec![program.display().to_string()];
+        words.extend(options.split(' ').map(str::to_owned));
+        Self {
+            ranks: axes.ranks,
+            words,
+        }
     }
 
     fn measure(&self, file: &Path) -> Result<Times> {
@@ -267,26 +259,28 @@ fn times_of_ior(json: &Value) -> Result<Times> {
     const MIB: f64 = 1_048_576.0;
     let test = &json["tests"][0];
     let result = &test["Results"][0];
-    let number = |name: &str| {
-        result[name]
-            .as_f64()
-            .with_context(|| format!("no {name} in {test}"))
+    let parameters = &test["Parameters"];
+    let blocks = parameters["segmentCount"].as_u64();
+    let size = parameters["blockSize"].as_u64();
+    let tasks = test["Options"]["tasks"].as_u64();
+    let (Some(blocks), Some(size), Some(tasks)) = (blocks, size, tasks) else {
+        bail!("no size in {test}");
     };
-    let parameter = |name: &str| test["Parameters"][name].as_u64();
-    let bytes = parameter("blockSize")
-        .zip(parameter("segmentCount"))
-        .zip(test["Options"]["tasks"].as_u64());
-    let bytes = bytes.map(|((block, segments), tasks)| block * segments * tasks);
-    let bytes = bytes.with_context(|| format!("no size in {test}"))?;
+    let bytes = blocks * size * tasks;
     // The time itself has only four decimals.
-    let total_ns = rounded(as_f64(bytes) / MIB / number("bwMiB")? * 1e9);
-    let write_ns = rounded(number("wrRdTime")? * 1e9);
+    let total_ns = rounded(as_f64(bytes) / MIB / number(result, "bwMiB")? * 1e9);
+    let write_ns = rounded(number(result, "wrRdTime")? * 1e9);
     Ok(Times {
         write_ns,
         sync_ns: 0,
         close_ns: total_ns.saturating_sub(write_ns),
         bytes,
     })
+}
+
+fn number(result: &Value, name: &str) -> Result<f64> {
+    let number = result[name].as_f64();
+    number.with_context(|| format!("no {name} in {result}"))
 }
 
 #[cfg(test)]

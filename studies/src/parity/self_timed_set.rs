@@ -173,14 +173,15 @@ fn rate(text: &str, clock: SetClock) -> Option<f64> {
 fn files_in(directory: &Path) -> Vec<PathBuf> {
     let mut paths = entries(directory);
     paths.sort();
-    let inside = |path: PathBuf| {
+    let mut files = Vec::new();
+    for path in paths {
         if path.is_dir() {
-            files_in(&path)
+            files.extend(files_in(&path));
         } else {
-            vec![path]
+            files.push(path);
         }
-    };
-    paths.into_iter().flat_map(inside).collect()
+    }
+    files
 }
 
 #[cfg(test)]

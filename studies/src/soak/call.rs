@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
-use writebench_testkit::{Bindfs, DatabaseLock, Program, entries, most_memory_bytes};
+use writebench_testkit::{Bindfs, DatabaseLock, Program, entries, most_memory_bytes, worker};
 
 use super::fault_injector::{FaultInjector, Injection};
 use super::work::Work;
@@ -98,11 +98,10 @@ impl Call<'_> {
 
     /// The time until the next injection.
     fn strike(&self, child: &Child) -> Result<Option<Duration>> {
-        let worker = || writebench_testkit::worker(child.id());
         match self.injector.kind {
             Injection::Signal(signal) => send(Some(child.id()), signal)?,
             Injection::Workers(signal) => {
-                send(worker(), signal)?;
+                send(worker(child.id()), signal)?;
                 return Ok(self
                     .injector
                     .after
@@ -134,7 +133,7 @@ impl Call<'_> {
             Injection::PausedProgram | Injection::PausedWorker => {
                 let is_worker = matches!(self.injector.kind, Injection::PausedWorker);
                 let paused = if is_worker {
-                    worker()
+                    worker(child.id())
                 } else {
                     Some(child.id())
                 };

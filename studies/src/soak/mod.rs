@@ -10,7 +10,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use writebench_testkit::{Bindfs, Faulty, Mounted, Program, TestRng};
 
 use self::call::{Call, Ended, Usage};
@@ -106,13 +106,13 @@ struct Record {
 
 impl Soak {
     fn new(program: Program, parents: &[PathBuf], rng: TestRng) -> Result<Self> {
-        let make = |parent: &PathBuf| {
+        let mut folders = Vec::new();
+        for parent in parents {
             let made = tempfile::Builder::new()
                 .prefix("writebench-soak-")
                 .tempdir_in(parent);
-            made.with_context(|| format!("a folder in {}", parent.display()))
-        };
-        let folders = parents.iter().map(make).collect::<Result<Vec<_>>>()?;
+            folders.push(made.with_context(|| format!("a folder in {}", parent.display()))?);
+        }
         let small = Mounted::tmpfs(SMALL_BYTES)?;
         std::fs::write(program.home().join(work::COPIED), vec![7; 1 << 20])
             .context("a file to copy")?;
@@ -149,72 +149,16 @@ impl Soak {
             rng.below(places.len())
         };
         let other = (index + 1 + rng.below(small)) % places.len();
-        let removed = tempfile::Builder::new()
-            .prefix("removed-")
-            .tempdir_in(&places[index])?;
-        let (faulty, bindfs) = match &injector.kind {
-            Injection::Faults(caching, script) | Injection::Hang(caching, script) => {
-                let mounted = Faulty::mount("sample", *caching)?;
-                mounted.follow(script);
-                (Some(mounted), None)
-            }
-            Injection::Silence | Injection::KeptFiles => (None, Some(Bindfs::mount()?)),
-            _ => (None, None),
-        };
-        let target = match (&faulty, &bindfs, &injector.kind) {
-            (Some(faulty), ..) => faulty.path(),
-            (_, Some(bindfs), _) => bindfs.path(),
-            (.., Injection::Removal) => removed.path(),
-            _ => &places[index],
-        };
-        let hangs = matches!(injector.kind, Injection::Hang(..) | Injection::Silence);
-        let programs = if rng.below(4) == 0 && !hangs { 2 } else { 1 };
-        let call = |_| {
-            // Only `run` has `--timeout`.
-            let work = if hangs { Work::Run } else { Work::choose(rng) };
-            let mut arguments = work.arguments(rng, target, &places[other], program.home());
-            if hangs {
-                arguments.extend(["--timeout", "2s"].map(str::to_owned));
-            }
-            Call {
-                program,
-                work,
-                arguments,
-                injector: &injector,
-                target,
-                server: bindfs.as_ref(),
-            }
-        };
-        let calls: Vec<Call<'_>> = (0..programs).map(call).collect();
-        let ended: Vec<Result<Ended>> = std::thread::scope(|scope| {
-            let started: Vec<_> = calls
-                .iter()
-                .map(|call| scope.spawn(|| call.perform()))
-                .collect();
-            started
-                .into_iter()
-                .map(|thread| {
-                    thread
-                        .join()
-                        .unwrap_or_else(|_| Err(anyhow::anyhow!("a panic")))
-                })
-                .collect()
-        });
-        for (call, ended) in calls.iter().zip(ended) {
+        let stage = Stage::new(&injector.kind, &places[index])?;
+        let calls = calls(rng, program, &injector, &stage, &places[other]);
+        let is_small = [index, other].contains(&small);
+        for (call, ended) in calls.iter().zip(at_once(&calls)) {
             match ended {
-                Ok(ended) => record.judge(call, ended, [index, other].contains(&small)),
+                Ok(ended) => record.judge(call, ended, is_small),
                 Err(error) => record.complain(format!("{call}: {error:#}")),
             }
         }
-        // Otherwise this process would also wait.
-        bindfs.as_ref().map_or(Ok(()), Bindfs::go_on)?;
-        // A resumed run may have made one in an earlier target.
-        for folder in places.iter().map(PathBuf::as_path).chain([target]) {
-            work::remove_copies(folder);
-        }
-        if let Injection::Fill = injector.kind {
-            let _ = std::fs::remove_file(target.join(call::OTHERS));
-        }
+        stage.clear(&injector.kind, places)?;
         let listed = program.call(&["runs"])?;
         if listed.code != Some(0) {
             record.complain(format!("{}: runs: {listed:?}", calls[0]));
@@ -226,15 +170,8 @@ impl Soak {
     fn plain_runs(&self) -> Result<()> {
         for place in &self.places {
             let target = place.to_str().context("a path in UTF-8")?;
-            let words = [
-                "run",
-                target,
-                "--case",
-                "write,size=64KiB",
-                "--samples",
-                "1",
-                "--no-limits",
-            ];
+            let rest = "--case write,size=64KiB --samples 1 --no-limits";
+            let words: Vec<&str> = ["run", target].into_iter().chain(rest.split(' ')).collect();
             let ended = self.program.call(&words)?;
             ensure!(ended.code == Some(0), "{words:?}: {ended:?}");
         }
@@ -250,6 +187,103 @@ impl Soak {
             .map(|path| format!("files: {}", path.display()))
             .collect()
     }
+}
+
+/// The target of a round, with what its fault needs.
+struct Stage {
+    target: PathBuf,
+    bindfs: Option<Bindfs>,
+    // Unmounted and removed after all programs have ended.
+    _faulty: Option<Faulty>,
+    _removed: tempfile::TempDir,
+}
+
+impl Stage {
+    fn new(injection: &Injection, place: &Path) -> Result<Self> {
+        let removed = tempfile::Builder::new()
+            .prefix("removed-")
+            .tempdir_in(place)?;
+        let mut stage = Self {
+            target: place.to_owned(),
+            bindfs: None,
+            _faulty: None,
+            _removed: removed,
+        };
+        match injection {
+            Injection::Faults(caching, script) | Injection::Hang(caching, script) => {
+                let faulty = Faulty::mount("sample", *caching)?;
+                faulty.follow(script);
+                faulty.path().clone_into(&mut stage.target);
+                stage._faulty = Some(faulty);
+            }
+            Injection::Silence | Injection::KeptFiles => {
+                let bindfs = Bindfs::mount()?;
+                bindfs.path().clone_into(&mut stage.target);
+                stage.bindfs = Some(bindfs);
+            }
+            Injection::Removal => stage._removed.path().clone_into(&mut stage.target),
+            _ => {}
+        }
+        Ok(stage)
+    }
+
+    /// Removes what programs leave on purpose.
+    fn clear(&self, injection: &Injection, places: &[PathBuf]) -> Result<()> {
+        // A stopped server would make this process wait, too.
+        if let Some(bindfs) = &self.bindfs {
+            bindfs.go_on()?;
+        }
+        // A resumed run may have made a copy in an earlier target.
+        for folder in places.iter().chain([&self.target]) {
+            work::remove_copies(folder);
+        }
+        if let Injection::Fill = injection {
+            let _ = std::fs::remove_file(self.target.join(call::OTHERS));
+        }
+        Ok(())
+    }
+}
+
+fn calls<'c>(
+    rng: &mut TestRng,
+    program: &'c Program,
+    injector: &'c FaultInjector,
+    stage: &'c Stage,
+    other: &Path,
+) -> Vec<Call<'c>> {
+    let hangs = matches!(injector.kind, Injection::Hang(..) | Injection::Silence);
+    let programs = if rng.below(4) == 0 && !hangs { 2 } else { 1 };
+    let mut calls = Vec::new();
+    for _ in 0..programs {
+        // Only `run` has `--timeout`.
+        let work = if hangs { Work::Run } else { Work::choose(rng) };
+        let mut arguments = work.arguments(rng, &stage.target, other, program.home());
+        if hangs {
+            arguments.extend(["--timeout", "2s"].map(str::to_owned));
+        }
+        calls.push(Call {
+            program,
+            work,
+            arguments,
+            injector,
+            target: &stage.target,
+            server: stage.bindfs.as_ref(),
+        });
+    }
+    calls
+}
+
+fn at_once(calls: &[Call<'_>]) -> Vec<Result<Ended>> {
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for call in calls {
+            threads.push(scope.spawn(|| call.perform()));
+        }
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| bail!("a panic")))
+            .collect()
+    })
 }
 
 impl Record {

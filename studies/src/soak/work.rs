@@ -1,4 +1,4 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use writebench_model::{Goal, Verify};
 use writebench_testkit::TestRng;
@@ -64,16 +64,8 @@ impl Work {
                 )
             }
             Self::Advise => {
-                // One goal refuses the size below, and memory is not durable.
-                let in_memory = is_memory(target).unwrap_or(false);
-                let fits = |goal: &Goal| {
-                    *goal != Goal::LargerThanMemory && !(in_memory && goal.is_durable())
-                };
-                let goals: Vec<Goal> = Goal::ALL.iter().copied().filter(fits).collect();
-                format!(
-                    "advise --for {} --size 2MiB --budget 4s TARGET",
-                    rng.pick(&goals)
-                )
+                let goal = rng.pick(&goals_on(target));
+                format!("advise --for {goal} --size 2MiB --budget 4s TARGET")
             }
             Self::Copy => {
                 let number = rng.below(1 << 30);
@@ -124,16 +116,22 @@ impl Work {
     }
 }
 
+/// Memory is not durable, and one goal refuses small sizes.
+fn goals_on(target: &Path) -> Vec<Goal> {
+    let mut goals = Goal::ALL.to_vec();
+    goals.retain(|goal| *goal != Goal::LargerThanMemory);
+    if is_memory(target).unwrap_or(false) {
+        goals.retain(|goal| !goal.is_durable());
+    }
+    goals
+}
+
 pub(super) fn remove_copies(folder: &Path) {
-    let is_copy = |path: &PathBuf| {
-        path.file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with(COPY))
-    };
-    for copy in writebench_testkit::entries(folder)
-        .iter()
-        .filter(|path| is_copy(path))
-    {
-        let _ = std::fs::remove_file(copy);
+    for path in writebench_testkit::entries(folder) {
+        let name = path.file_name().unwrap_or_default();
+        if name.to_string_lossy().starts_with(COPY) {
+            let _ = std::fs::remove_file(&path);
+        }
     }
 }
 
