@@ -72,10 +72,13 @@ fn refreshed(diff: &str) -> Result<String> {
         "no difference: {}",
         String::from_utf8_lossy(&compared.stderr)
     );
-    let kept = lines.lines().filter(|line| !line.starts_with("index "));
-    // A new file is in the second folder only.
-    let renamed = |line: &str| format!("{}\n", line.replacen("diff --git b/", "diff --git a/", 1));
-    Ok(kept.map(renamed).collect())
+    let mut diff = String::new();
+    for line in lines.lines().filter(|line| !line.starts_with("index ")) {
+        // A new file is in the second folder only.
+        diff += &line.replacen("diff --git b/", "diff --git a/", 1);
+        diff.push('\n');
+    }
+    Ok(diff)
 }
 
 fn copy(file: &str, tree: &Path) -> Result<()> {

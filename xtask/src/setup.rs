@@ -93,8 +93,9 @@ fn install(packages: Vec<&str>) {
         "newer lists of packages",
     );
     // apt-get installs nothing if one of the packages is unknown.
-    let is_known = |package: &&str| output(install_command(&[package]).arg("--simulate")).is_ok();
-    let (known, unknown): (Vec<_>, Vec<_>) = packages.into_iter().partition(is_known);
+    let (known, unknown): (Vec<_>, Vec<_>) = packages
+        .into_iter()
+        .partition(|package| is_known_to_apt(package));
     if !unknown.is_empty() {
         println!(
             "setup: apt-get does not have {}, continuing without",
@@ -125,6 +126,10 @@ pub(crate) fn missing(is_met: impl Fn(&str) -> bool) -> Result<Needs> {
     needs.packages.retain(|[_, proof, _]| !is_met(proof));
     needs.parts.retain(|[.., proof, _]| !is_met(proof));
     Ok(needs)
+}
+
+fn is_known_to_apt(package: &str) -> bool {
+    output(install_command(&[package]).arg("--simulate")).is_ok()
 }
 
 fn install_command(packages: &[&str]) -> Command {

@@ -59,9 +59,14 @@ fn files_in(root: &Path) -> Result<Vec<(String, String)>> {
         "--others",
         "--exclude-standard",
     ]);
-    let paths = printed(&mut git)?;
-    let text = |path: &str| Some((path.to_owned(), fs::read_to_string(root.join(path)).ok()?));
-    Ok(paths.split_terminator('\0').filter_map(text).collect())
+    let mut files = Vec::new();
+    for path in printed(&mut git)?.split_terminator('\0') {
+        // A removed file is still in the index, and a picture has no text.
+        if let Ok(text) = fs::read_to_string(root.join(path)) {
+            files.push((path.to_owned(), text));
+        }
+    }
+    Ok(files)
 }
 
 #[cfg(test)]

@@ -32,22 +32,27 @@ pub(super) fn tree(
         fs::copy(root().join(text), tree.join(text)).with_context(|| (*text).to_owned())?;
     }
     fs::copy(notices, tree.join("THIRD-PARTY.md"))?;
-    let shown =
-        |words: &[&str]| Ok(output(target.command(program).args(words))?.stdout) as Result<Vec<u8>>;
-    fs::write(tree.join("man/writebench.1"), shown(&["man"])?)?;
-    for name in commands(&shown(&["--help"])?) {
-        fs::write(
-            tree.join(format!("man/writebench-{name}.1")),
-            shown(&["man", &name])?,
-        )?;
+    write_texts_of(target, program, &tree)?;
+    Ok(tree)
+}
+
+/// The program itself prints its manual and its completions.
+fn write_texts_of(target: &Target, program: &Path, tree: &Path) -> Result<()> {
+    let manual = printed_by(target, program, &["man"])?;
+    fs::write(tree.join("man/writebench.1"), manual)?;
+    for name in commands(&printed_by(target, program, &["--help"])?) {
+        let manual = printed_by(target, program, &["man", &name])?;
+        fs::write(tree.join(format!("man/writebench-{name}.1")), manual)?;
     }
     for (shell, file) in COMPLETIONS {
-        fs::write(
-            tree.join("completions").join(file),
-            shown(&["completions", shell])?,
-        )?;
+        let completions = printed_by(target, program, &["completions", shell])?;
+        fs::write(tree.join("completions").join(file), completions)?;
     }
-    Ok(tree)
+    Ok(())
+}
+
+fn printed_by(target: &Target, program: &Path, words: &[&str]) -> Result<Vec<u8>> {
+    Ok(output(target.command(program).args(words))?.stdout)
 }
 
 /// Commands are indented by two spaces, below their heading.

@@ -36,17 +36,16 @@ pub(super) fn program(target: &Target, release: &Release) -> Result<PathBuf> {
 pub(super) fn without_local_paths(build: &mut Command) -> Result<&mut Command> {
     let folder = builds()?;
     let maps = prefix_maps(&folder)?;
-    let flags = |flag: &str| {
-        maps.iter()
-            .map(|(from, to)| format!("{flag}={from}={to}"))
-            .collect::<Vec<_>>()
-    };
-    // `CARGO_ENCODED_RUSTFLAGS` permits spaces in paths.
-    let of_rust = flags("--remap-path-prefix").join("\x1f");
-    let of_c: Vec<_> = flags("-ffile-prefix-map")
-        .iter()
-        .map(|flag| quoted(OsStr::new(flag)))
-        .collect();
+    let mut of_rust = Vec::new();
+    let mut of_c = Vec::new();
+    for (from, to) in maps {
+        of_rust.push(format!("--remap-path-prefix={from}={to}"));
+        of_c.push(quoted(OsStr::new(&format!(
+            "-ffile-prefix-map={from}={to}"
+        ))));
+    }
+    // Unlike `RUSTFLAGS`, this permits spaces in paths.
+    let of_rust = of_rust.join("\x1f");
     build.env("CARGO_TARGET_DIR", &folder);
     build
         .env("CARGO_ENCODED_RUSTFLAGS", of_rust)
@@ -65,12 +64,11 @@ fn prefix_maps(folder: &Path) -> Result<Vec<(String, &'static str)>> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let home = home.context("neither CARGO_HOME nor HOME is set")?;
-    let shown = |path: &Path| path.display().to_string();
     // The last match counts: the tree may be in the home, and the folder in the tree.
     Ok(vec![
-        (shown(&home), "/cargo"),
+        (home.display().to_string(), "/cargo"),
         (sysroot.trim().to_owned(), "/rust"),
-        (shown(root()), "/writebench"),
-        (shown(folder), "/target"),
+        (root().display().to_string(), "/writebench"),
+        (folder.display().to_string(), "/target"),
     ])
 }

@@ -27,10 +27,8 @@ pub(super) fn check(release: &Release) -> Result<()> {
         .prefix("another-place-")
         .tempdir()
         .context("a folder to build in")?;
-    let (clone, target) = (
-        elsewhere.path().join("clone"),
-        elsewhere.path().join("built"),
-    );
+    let clone = elsewhere.path().join("clone");
+    let target = elsewhere.path().join("built");
     succeed(
         Command::new("git")
             .args(["clone", "--quiet"])
@@ -38,17 +36,18 @@ pub(super) fn check(release: &Release) -> Result<()> {
             .arg(&clone),
     )?;
     fs::create_dir(&target)?;
-    // mdBook need not be compiled again.
-    symlink(target_directory()?.join("tools"), target.join("tools"))?;
+    // mdBook and lychee need not be installed again.
+    for tools in ["tools", "python"] {
+        symlink(target_directory()?.join(tools), target.join(tools))?;
+    }
     announced(
         cargo()
             .current_dir(&clone)
             .args(["xtask", "dist"])
             .env("CARGO_TARGET_DIR", &target),
     )?;
-    let [first, second] = [&release.folder, &target.join("dist")]
-        .map(|folder| fs::read_to_string(folder.join("SHA256SUMS")));
-    let (first, second) = (first?, second?);
+    let first = fs::read_to_string(release.folder.join("SHA256SUMS"))?;
+    let second = fs::read_to_string(target.join("dist/SHA256SUMS"))?;
     let differing: Vec<_> = first
         .lines()
         .filter(|line| !second.lines().any(|other| other == *line))

@@ -15,7 +15,6 @@ pub(super) fn all(release: &Release) -> Result<bool> {
         .first()
         .zip(other.first())
         .context("no target of this machine")?;
-    let shown = |path: &Path| path.display().to_string();
     let words = [
         ("folder", shown(&release.folder)),
         ("version", release.version.clone()),
@@ -28,4 +27,8 @@ pub(super) fn all(release: &Release) -> Result<bool> {
         ("foreign", other.processor.to_owned()),
     ];
     run_declared(include_str!("tried.toml"), words)
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
 }

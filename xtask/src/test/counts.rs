@@ -36,7 +36,8 @@ pub(super) fn pass_on(
     counts: &mut Counts,
 ) -> Result<String> {
     // Rust lists failures between `failures:` and the result, Node at the end.
-    let (mut failures, mut in_failures) = (String::new(), false);
+    let mut failures = String::new();
+    let mut in_failures = false;
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line)? > 0 {
         to.write_all(&line)?;

@@ -111,55 +111,52 @@ struct Log {
     changed: Condvar,
 }
 
-/// Steps with `beside` run in two more lanes. The records are in the order of the ends. Failures are printed again at
-/// the end, because a log may keep only its end.
+/// Steps with `beside` run in two more lanes. The records are in the order of the ends.
 fn run_all(steps: &[Step]) -> Vec<Record> {
     let log = Log::default();
     let (first, rest) = steps.split_at(steps.len().min(1));
     first.iter().for_each(|step| log.run(step, steps));
     let beside = Mutex::new(rest.iter().filter(|step| step.beside));
-    let next = || beside.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let run_beside = || std::iter::from_fn(next).for_each(|step| log.run(step, steps));
     std::thread::scope(|scope| {
         // While one waits for a disk or for cargo's lock, the other uses the processor.
-        (0..2).for_each(|_| drop(scope.spawn(run_beside)));
-        rest.iter()
-            .filter(|step| !step.beside)
-            .for_each(|step| log.run(step, steps));
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(step) = next(&beside) {
+                    log.run(step, steps);
+                }
+            });
+        }
+        for step in rest.iter().filter(|step| !step.beside) {
+            log.run(step, steps);
+        }
     });
-    let records = log
-        .ended
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
+    let ended = log.ended.into_inner();
+    let records = ended.unwrap_or_else(PoisonError::into_inner);
+    print_all(&records);
+    records
+}
+
+/// The lock is released before the step runs.
+fn next<'s>(steps: &Mutex<impl Iterator<Item = &'s Step>>) -> Option<&'s Step> {
+    steps.lock().unwrap_or_else(PoisonError::into_inner).next()
+}
+
+/// Failures are printed a second time, because a log may keep only its end.
+fn print_all(records: &[Record]) {
     println!();
-    for record in &records {
+    for record in records {
         println!("== {record}");
     }
-    for Record { step, ending, .. } in &records {
+    for Record { step, ending, .. } in records {
         if let Ending::Failed(why) = ending {
             println!("\n== {step} FAILED: {}", end_of(why, REPEATED_LINES));
         }
     }
-    records
 }
 
 impl Log {
-    /// Waits for the steps in `after`, if they are part of this run.
     fn run(&self, step: &Step, all: &[Step]) {
-        let has_ended = |ended: &[Record], name: &String| {
-            ended.iter().any(|record| record.step == *name)
-                || all.iter().all(|other| other.name != *name)
-        };
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_early =
-            |ended: &mut Vec<Record>| !step.after.iter().all(|name| has_ended(ended, name));
-        let ended = self
-            .changed
-            .wait_while(ended, is_early)
-            .unwrap_or_else(PoisonError::into_inner);
-        let failed = |record: &&Record| step.after.contains(&record.step) && record.has_failed();
-        let failed = ended.iter().find(failed).map(|record| record.step.clone());
-        drop(ended);
+        let failed = self.wait_for_earlier(step, all);
         let title = format!("\n== {}: {}", step.name, step.run);
         let mut stdout = std::io::stdout();
         let record = if step.beside {
@@ -183,6 +180,26 @@ impl Log {
             .push(record);
         self.changed.notify_all();
     }
+
+    /// Waits for the steps in `after`, if they are part of this run. Returns the name of a failed one.
+    fn wait_for_earlier(&self, step: &Step, all: &[Step]) -> Option<String> {
+        let mut earlier = step.after.clone();
+        earlier.retain(|name| all.iter().any(|other| other.name == *name));
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = self
+            .changed
+            .wait_while(ended, |ended| !have_all_ended(&earlier, ended))
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut failed = ended.iter().filter(|record| record.has_failed());
+        let failed = failed.find(|record| earlier.contains(&record.step));
+        failed.map(|record| record.step.clone())
+    }
+}
+
+fn have_all_ended(names: &[String], ended: &[Record]) -> bool {
+    names
+        .iter()
+        .all(|name| ended.iter().any(|record| record.step == *name))
 }
 
 #[cfg(test)]

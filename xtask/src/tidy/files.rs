@@ -28,42 +28,57 @@ const UNSAFE_HOMES: &[&str] = &[
 const CODE_EXTENSIONS: &[&str] = &["rs", "c", "h", "toml", "sql", "sh", "js", "mjs", "ts"];
 
 pub(super) fn findings(path: &str, text: &str) -> Vec<Finding> {
-    let extension = path.rsplit('.').next().unwrap_or_default();
-    let is_rust = extension == "rs";
-    let is_home = UNSAFE_HOMES.iter().any(|home| path.starts_with(home));
     let mut found = Vec::new();
-    let mut add = |line, what: &str| found.push(finding(path, line, what));
-    let is_empty = |name: &&str| is_rust && EMPTY_NAMES.contains(name);
-    let described = |name: &str| format!("'{name}' does not describe the content");
-    for name in path.trim_end_matches(".rs").split('/').filter(is_empty) {
-        add(1, &described(name));
+    if let Some(module) = path.strip_suffix(".rs") {
+        for name in module.split('/').filter(|name| EMPTY_NAMES.contains(name)) {
+            found.push(finding(path, 1, without_meaning(name)));
+        }
     }
     for (line, number) in text.lines().zip(1..) {
-        let mark = UNFINISHED
-            .iter()
-            .find(|mark| words(line).any(|word| word == **mark));
-        if let Some(mark) = mark.filter(|_| CODE_EXTENSIONS.contains(&extension)) {
-            add(number, &format!("{mark}: finish it or drop it"));
-        }
-        if is_rust && line.trim_start().starts_with(IGNORED_TEST) {
-            add(number, "an ignored test never runs");
-        }
-        if is_rust && !is_home && line.contains(PERMISSION) {
-            add(
-                number,
-                &format!("unsafe outside {}", UNSAFE_HOMES.join(", ")),
-            );
-        }
-        let code = line.split("//").next().unwrap_or_default();
-        if let Some(name) = words(code)
-            .skip_while(|word| *word != "mod")
-            .nth(1)
-            .filter(is_empty)
-        {
-            add(number, &described(name));
+        let complaints = [
+            unfinished(path, line),
+            ignored_test(path, line),
+            unsafe_elsewhere(path, line),
+            empty_module_name(path, line),
+        ];
+        for complaint in complaints.into_iter().flatten() {
+            found.push(finding(path, number, complaint));
         }
     }
     found
+}
+
+fn without_meaning(name: &str) -> String {
+    format!("'{name}' does not describe the content")
+}
+
+fn unfinished(path: &str, line: &str) -> Option<String> {
+    let extension = path.rsplit('.').next().unwrap_or_default();
+    if !CODE_EXTENSIONS.contains(&extension) {
+        return None;
+    }
+    let mark = words(line).find(|word| UNFINISHED.contains(word))?;
+    Some(format!("{mark}: finish it or drop it"))
+}
+
+fn ignored_test(path: &str, line: &str) -> Option<String> {
+    let is_ignored = path.ends_with(".rs") && line.trim_start().starts_with(IGNORED_TEST);
+    is_ignored.then(|| "an ignored test never runs".to_owned())
+}
+
+fn unsafe_elsewhere(path: &str, line: &str) -> Option<String> {
+    let is_home = UNSAFE_HOMES.iter().any(|home| path.starts_with(home));
+    let is_elsewhere = path.ends_with(".rs") && !is_home && line.contains(PERMISSION);
+    is_elsewhere.then(|| format!("unsafe outside {}", UNSAFE_HOMES.join(", ")))
+}
+
+fn empty_module_name(path: &str, line: &str) -> Option<String> {
+    if !path.ends_with(".rs") {
+        return None;
+    }
+    let code = line.split("//").next().unwrap_or_default();
+    let name = words(code).skip_while(|word| *word != "mod").nth(1)?;
+    EMPTY_NAMES.contains(&name).then(|| without_meaning(name))
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {

@@ -40,7 +40,8 @@ pub(super) fn tangled(folder: &str, files: &[(String, String)]) -> Result<Vec<Fi
 
 impl Crate {
     fn read(folder: &str, files: &[(String, String)]) -> Result<Self> {
-        let (mut modules, mut tests) = (BTreeMap::new(), Vec::<Vec<String>>::new());
+        let mut modules = BTreeMap::new();
+        let mut tests = Vec::<Vec<String>>::new();
         for (path, text) in files {
             let Some(inside) = path
                 .strip_prefix(folder)
@@ -89,22 +90,10 @@ impl Crate {
             .keys()
             .filter_map(|(from, to)| neighbours(from, to))
             .collect();
-        let needs = |module, goal| {
-            let mut open = vec![module];
-            let mut found = BTreeSet::new();
-            while let Some(module) = open.pop() {
-                let next = edges
-                    .iter()
-                    .filter(|(from, _)| *from == module)
-                    .map(|(_, to)| *to);
-                open.extend(next.filter(|to| found.insert(*to)));
-            }
-            found.contains(goal)
-        };
         let mut found = Vec::new();
         for ((from, to), line) in uses {
-            if let Some((this, other)) =
-                neighbours(from, to).filter(|(this, other)| needs(*other, *this))
+            if let Some((this, other)) = neighbours(from, to)
+                && needs(&edges, other, this)
             {
                 let what = format!(
                     "uses {}, but {} needs {}",
@@ -124,17 +113,10 @@ impl Crate {
 
     /// Uses of an upper layer, and renamed layers, which would not be checked.
     fn misplaced(&self, (folder, layers): &Layers, uses: &Uses<'_>) -> Vec<Finding> {
-        let height = |module: &ModulePath| {
-            let top = module.first()?;
-            layers
-                .iter()
-                .position(|layer| layer.contains(&top.as_str()))
-        };
         let mut found = Vec::new();
         for (&(from, to), line) in uses {
-            if height(from)
-                .zip(height(to))
-                .is_some_and(|(from, to)| from < to)
+            if let (Some(lower), Some(upper)) = (height(layers, from), height(layers, to))
+                && lower < upper
             {
                 let what = format!("uses {}, of an upper layer", self.path(to));
                 found.push(finding(self.path(from), *line, what));
@@ -195,6 +177,32 @@ impl Crate {
             _ => Some((name, module)),
         }
     }
+}
+
+/// Whether a module uses the goal, directly or through others.
+fn needs(
+    edges: &BTreeSet<(&ModulePath, &ModulePath)>,
+    module: &ModulePath,
+    goal: &ModulePath,
+) -> bool {
+    let mut open = vec![module];
+    let mut found = BTreeSet::new();
+    while let Some(module) = open.pop() {
+        for (_, to) in edges.iter().filter(|(from, _)| *from == module) {
+            if found.insert(*to) {
+                open.push(to);
+            }
+        }
+    }
+    found.contains(goal)
+}
+
+/// None for a module of no layer.
+fn height(layers: &[&[&str]], module: &ModulePath) -> Option<usize> {
+    let top = module.first()?;
+    layers
+        .iter()
+        .position(|layer| layer.contains(&top.as_str()))
 }
 
 /// The children of the innermost common module on the paths to both. None if one is that module.

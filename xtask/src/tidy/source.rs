@@ -83,20 +83,21 @@ impl Source {
     }
 
     fn bind(&mut self, tree: &[TokenTree], before: &[String]) {
-        let below = |word: &dyn ToString| [before, &[word.to_string()]].concat();
         match tree {
             [TokenTree::Group(branches)] => {
                 let tokens: Vec<TokenTree> = branches.stream().into_iter().collect();
-                tokens
-                    .split(|token| is_mark(token, ','))
-                    .for_each(|branch| self.bind(branch, before));
+                for branch in tokens.split(|token| is_mark(token, ',')) {
+                    self.bind(branch, before);
+                }
             }
-            [word, colon, _, rest @ ..] if is_mark(colon, ':') => self.bind(rest, &below(word)),
+            [word, colon, _, rest @ ..] if is_mark(colon, ':') => {
+                self.bind(rest, &below(before, word));
+            }
             [first, .., last] | [first @ last] => {
                 let words = if first.to_string() == "self" {
                     before.to_vec()
                 } else {
-                    below(first)
+                    below(before, first)
                 };
                 let is_renamed = first.to_string() != last.to_string();
                 let name = words
@@ -117,13 +118,9 @@ impl Source {
 
     /// The item may have more attributes.
     fn skip_item<'t>(&mut self, tokens: &'t [TokenTree]) -> &'t [TokenTree] {
-        let is_end = |token: &TokenTree| {
-            is_mark(token, ';')
-                || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
-        };
         let end = tokens
             .iter()
-            .position(is_end)
+            .position(ends_item)
             .map_or(tokens.len(), |end| end + 1);
         let (item, rest) = tokens.split_at(end);
         if let [.., TokenTree::Ident(word), TokenTree::Ident(name), _] = item
@@ -142,6 +139,15 @@ fn is_for_tests(attribute: &[TokenTree]) -> bool {
         .unwrap_or_default()
         .replace(' ', "");
     text == "[cfg(test)]" || text.starts_with("[cfg(all(test")
+}
+
+fn below(path: &[String], word: &TokenTree) -> Vec<String> {
+    [path, &[word.to_string()]].concat()
+}
+
+fn ends_item(token: &TokenTree) -> bool {
+    is_mark(token, ';')
+        || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
 }
 
 fn is_mark(token: &TokenTree, mark: char) -> bool {
