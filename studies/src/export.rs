@@ -8,7 +8,7 @@ use writebench_stats::{Interval, Rounds, as_f64};
 pub(crate) struct Measured {
     pub(crate) case: Case,
     pub(crate) value_ns: f64,
-    /// The reached share of the hardware's limit.
+    /// How much of the hardware's limit was reached, if there is one.
     pub(crate) limit_share: Option<f64>,
     pub(crate) samples: Vec<Sample>,
 }
@@ -16,14 +16,14 @@ pub(crate) struct Measured {
 #[derive(Debug, Default, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Clock {
-    /// All phases.
+    /// It runs in all phases.
     #[default]
     Total,
-    /// `write` and `sync`.
+    /// It runs in the phases `write` and `sync`.
     Calls,
 }
 
-/// The cases with a result.
+/// Cases without a result are left out.
 pub(crate) fn measured(export: &Value) -> Result<Vec<Measured>> {
     let mut cases = Vec::new();
     for json in export["cases"]
@@ -51,20 +51,20 @@ pub(crate) fn result<'m>(measured: &'m [Measured], wanted: &Case) -> Result<&'m 
     found.with_context(|| format!("{wanted} has no result"))
 }
 
-/// The environment of the first target.
+/// A study has one target.
 pub(crate) fn environment(export: &Value) -> Result<Environment> {
     Environment::deserialize(&export["targets"][0]["environment"])
         .context("the target's environment")
 }
 
 impl Measured {
-    /// The number of a program given by `--command`.
+    /// `--command` numbers its programs from 1.
     pub(crate) fn program(&self) -> Option<u32> {
         let is_program = matches!(self.case.method(), Method::Program | Method::CopyProgram);
         is_program.then(|| self.case.axes().program)
     }
 
-    /// The usable samples.
+    /// Each usable sample has its round and its time.
     pub(crate) fn times(&self, clock: Clock) -> Vec<(u32, f64)> {
         let mut times = Vec::new();
         for sample in Sample::usable(&self.samples) {
@@ -78,7 +78,7 @@ impl Measured {
         times
     }
 
-    /// The ratio of the times, by the model that writebench uses.
+    /// Divides the times by the model that writebench uses.
     pub(crate) fn ratio(&self, other: &Self, clock: Clock) -> Result<Interval> {
         let rounds = Rounds::fit(&[self.times(clock), other.times(clock)]);
         rounds.ratio(0, (&rounds, 1)).context("no rounds in common")

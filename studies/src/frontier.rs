@@ -1,4 +1,4 @@
-//! The best of the five programs' methods and of writebench's, for each contract.
+//! Compares the best of the five programs' methods with the best of writebench's, for each contract.
 //!
 //! One run chooses the best, and another measures them. Otherwise the luck of the choice would be in the ratio.
 
@@ -47,7 +47,7 @@ struct Contracts {
 #[serde(deny_unknown_fields)]
 struct Contract {
     title: String,
-    /// The memory limit of the run. Its files are four times as large.
+    /// The run has this limit of memory, and files that are four times as large.
     memory_bytes: Option<u64>,
     programs: Vec<String>,
     #[serde(default)]
@@ -55,7 +55,7 @@ struct Contract {
     ours: Vec<String>,
     #[serde(default)]
     may_share_blocks: bool,
-    /// Wanted ratio by filesystem.
+    /// Each filesystem has its own wanted ratio.
     wanted: BTreeMap<String, f64>,
     #[serde(default)]
     wanted_of_cp: BTreeMap<String, f64>,
@@ -92,7 +92,7 @@ impl Contract {
 struct Candidates {
     programs: Vec<Case>,
     cp: Vec<Case>,
-    /// Those that only writebench has.
+    /// Only writebench has these.
     ours: Vec<Case>,
 }
 
@@ -104,7 +104,6 @@ fn sized(names: &[String], size: Bytes) -> Result<Vec<Case>, CaseError> {
         .collect()
 }
 
-/// The fastest case of each side.
 struct Finalists {
     theirs: Case,
     cp: Option<Case>,
@@ -120,7 +119,7 @@ impl Finalists {
 }
 
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    /// For a copy, its source and metadata.
+    /// A copy needs room for its source and metadata, too.
     const IMAGE_SIZES: u64 = 5;
     let contracts: Contracts =
         toml::from_str(include_str!("frontier.toml")).context("frontier.toml")?;
@@ -206,7 +205,7 @@ fn fastest(measured: &[Measured], group: &[Case]) -> Option<Case> {
     Some(fastest.case.clone())
 }
 
-/// The part of the document about one filesystem.
+/// A section of the document is about one filesystem.
 struct Section {
     kind: String,
     /// None before the first comparison.

@@ -1,4 +1,4 @@
-//! The release build of writebench.
+//! Studies measure the release build of writebench.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,7 +20,6 @@ pub(crate) fn build() -> Result<PathBuf> {
     }
 }
 
-/// Builds with the feature `mpi`.
 pub(crate) fn build_for_ranks() -> Result<PathBuf> {
     let built = build_with(&["--package", "writebench", "--features", "mpi"])?;
     // A build without MPI would overwrite the program.
@@ -58,7 +57,7 @@ pub(crate) fn mpirun(ranks: u32, program: &Path) -> Command {
     command
 }
 
-/// The release build and a directory for measurements.
+/// A bench is a program with a directory for its measurements.
 #[derive(Clone, Copy)]
 pub(crate) struct Bench<'b> {
     pub(crate) program: &'b Path,
@@ -113,7 +112,7 @@ pub(crate) fn compared(mut run: Command) -> Command {
     run
 }
 
-/// Compiles printed code in a new folder. Returns a command line for `--command`.
+/// Compiles printed code in a new folder, and returns a command line for `--command`.
 pub(crate) fn compiled(text: &str, language: Language, folder: &Path) -> Result<String> {
     std::fs::create_dir(folder)?;
     let words = writebench_testkit::compiled(text, language, folder, Purpose::Measurement)?;
@@ -123,7 +122,7 @@ pub(crate) fn compiled(text: &str, language: Language, folder: &Path) -> Result<
     ))
 }
 
-/// The JSON export of a run with a new database. A run with failed cases ends with an error, but exports.
+/// The run gets a new database. One with failed cases ends with an error, but exports.
 pub(crate) fn exported(command: Command) -> Result<Value> {
     let scratch = tempfile::tempdir().context("a folder for the database")?;
     exported_from(command, &scratch.path().join("db"))

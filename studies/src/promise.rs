@@ -26,7 +26,7 @@ struct Advice {
     speed_ratio: Option<Gain>,
 }
 
-/// A speed over that of plain write.
+/// A gain is a speed over that of plain write.
 #[derive(Debug, Deserialize)]
 struct Gain {
     low: f64,
@@ -110,7 +110,7 @@ fn of_program(cases: &[Measured], number: u32) -> Result<&Measured> {
         .context("a program failed")
 }
 
-/// A command line for `--command`.
+/// Returns a command line for `--command`.
 fn program(case: &Case, folder: &Path) -> Result<String> {
     let line = compiled(&program_text(case)?, Language::C, folder)?;
     with_directory(case, line)

@@ -52,7 +52,7 @@ pub(crate) fn is_memory(target: &Path) -> Result<bool> {
         .with_context(|| format!("statfs of {}", target.display()))
 }
 
-/// The default is memory and a folder on cargo's disk.
+/// Without given directories, these are memory and a folder on cargo's disk.
 pub(crate) fn memory_and_disk(given: &[PathBuf], name: &str) -> Result<Vec<PathBuf>> {
     let targets = match given {
         [] => vec![PathBuf::from("/dev/shm"), folder_for(name)?],

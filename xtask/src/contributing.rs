@@ -61,7 +61,7 @@ fn refreshed(diff: &str) -> Result<String> {
             .arg(&patch)
             .current_dir(&new),
     )?;
-    // It ends with 1, because there is a difference.
+    // git ends with 1, because there is a difference.
     let compared = Command::new("git")
         .args(["diff", "--no-index", "--no-prefix", "a", "b"])
         .current_dir(folder.path())

@@ -1,4 +1,4 @@
-//! `cargo xtask docs`: the documentation as a website.
+//! `cargo xtask docs` makes a website of the documentation.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,13 +12,13 @@ pub(crate) fn run() -> Result<bool> {
     build(&target_directory()?.join("book")).map(|()| true)
 }
 
-/// mdBook itself accepts broken links.
+/// mdBook itself accepts broken links, so lychee looks for them.
 pub(crate) fn build(book: &Path) -> Result<()> {
     let lychee = python_program("lychee").context(
         "lychee is not installed: `cargo xtask setup`, or `cargo install --locked lychee`",
     )?;
     let tools = target_directory()?.join("tools");
-    // Does nothing if this version is there.
+    // cargo does nothing if this version is there.
     let words =
         "install mdbook@0.5.4 --locked --quiet --no-default-features --features search --root";
     announced(cargo().args(words.split(' ')).arg(&tools))?;
@@ -29,7 +29,7 @@ pub(crate) fn build(book: &Path) -> Result<()> {
             .arg("--dest-dir")
             .arg(book),
     )?;
-    // It reads lychee.toml.
+    // lychee reads lychee.toml in its working directory.
     announced(
         Command::new(lychee)
             .current_dir(root())

@@ -1,5 +1,3 @@
-//! The requirements of tests and steps.
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,7 +5,7 @@ use std::process::Command;
 use writebench_testkit::command::{printed, root, target_directory};
 use writebench_testkit::{has_program, python_with};
 
-/// A program, a path, `rust:TARGET` for a standard library, `python:MODULE`, or `pip:PROGRAM`.
+/// A need is a program, a path, `rust:TARGET` for a standard library, `python:MODULE`, or `pip:PROGRAM`.
 pub(crate) fn is_met(need: &str) -> bool {
     match need.split_once(':') {
         Some(("rust", target)) => has_target(target),
@@ -18,7 +16,7 @@ pub(crate) fn is_met(need: &str) -> bool {
     }
 }
 
-/// On the path, or installed by `cargo xtask setup` into cargo's target directory.
+/// `cargo xtask setup` installs programs of Python into cargo's target directory.
 pub(crate) fn python_program(name: &str) -> Option<PathBuf> {
     if has_program(name) {
         return Some(name.into());

@@ -32,7 +32,7 @@ pub(crate) fn run() -> Result<()> {
     if !packages.is_empty() {
         install(packages);
     }
-    // Python came with the packages, maybe.
+    // Python may have come with the packages.
     install_parts(&parts, is_met("python3"))?;
     println!(
         "setup: {}",
@@ -41,7 +41,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// `not installed: scipy, ruff. …`
+/// The sentence is such as `not installed: scipy, ruff. …`. None means that nothing is missing.
 pub(crate) fn lacking(is_met: impl Fn(&str) -> bool) -> Result<Option<String>> {
     let Needs { packages, parts } = missing(is_met)?;
     let packages = packages.into_iter().map(|[package, ..]| package);

@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: rules that neither the compiler, clippy nor cargo-deny check.
+//! `cargo xtask tidy` checks rules that neither the compiler, clippy nor cargo-deny know.
 
 mod files;
 mod manifests;
@@ -15,7 +15,7 @@ use writebench_testkit::command::{metadata, printed, root};
 
 type Finding = String;
 
-/// Clickable in editors. The path is relative to the root of the repository.
+/// Editors make the place clickable. The path is relative to the root of the repository.
 fn finding(path: &str, line: usize, what: impl Display) -> Finding {
     format!("{path}:{line}: {what}")
 }
@@ -49,7 +49,7 @@ fn findings() -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Git's files, including untracked ones.
+/// Untracked files count, because they may be part of the next commit.
 fn files_in(root: &Path) -> Result<Vec<(String, String)>> {
     let mut git = Command::new("git");
     git.current_dir(root).args([

@@ -53,19 +53,19 @@ const BEST: usize = 3;
 pub(super) struct Answer {
     size: String,
     pub(super) cases: Vec<String>,
-    /// Over plain write.
+    /// A gain is the time of plain write over that of the case.
     pub(super) gains: Vec<f64>,
-    /// The time over that of the fastest case, less 1. The fastest of many is so by chance. So one half of the
-    /// rounds chooses it, and the other half measures it.
+    /// A regret is the time over that of the fastest case, less 1. The fastest of many is so by chance. So one half
+    /// of the rounds chooses it, and the other half measures it.
     pub(super) regrets: Vec<f64>,
-    /// The time of each case with one choice less, over that of the first answer.
+    /// A step is the time of a case with one choice less, over that of the first answer.
     pub(super) steps: BTreeMap<String, f64>,
 }
 
 /// Returns whether at most one of ten searches is proven to be outside the tolerance, and as few promises are
 /// broken. The first answer promises nothing.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    /// For a copy of 1 GiB, its source and metadata.
+    /// A copy of 1 GiB needs room for its source and metadata, too.
     const IMAGE_SIZE: Bytes = Bytes(4 << 30);
     options.targets.each("advice", IMAGE_SIZE, |bench| {
         println!("\n{}", described(bench.target));
@@ -193,7 +193,7 @@ impl Options {
     }
 }
 
-/// The grid's best cases of the goal, as the space has them.
+/// The grid names cases without their size, and the space has that.
 fn best_of(grid: &Grid<Gains>, goal: Goal, space: &Space) -> Vec<Case> {
     let Some(gains) = grid.goals.get(goal.name()) else {
         return Vec::new();
@@ -209,8 +209,8 @@ fn best_of(grid: &Grid<Gains>, goal: Goal, space: &Space) -> Vec<Case> {
     best
 }
 
-/// The answers of one goal in the same rounds as plain write, the best of the grid, and the first answer with one choice
-/// less.
+/// The answers of one goal are measured in the same rounds as plain write, the best of the grid, and the first answer
+/// with one choice less.
 struct Comparison {
     goal: Goal,
     size: String,
@@ -221,7 +221,7 @@ struct Comparison {
 }
 
 impl Comparison {
-    /// The number of answers proven to be outside the tolerance.
+    /// Returns the number of answers proven to be outside the tolerance.
     fn print_far(&self) -> Result<u32> {
         let fastest = self
             .measured
@@ -281,7 +281,7 @@ impl Comparison {
     }
 }
 
-/// Of a search, or of the first answer.
+/// A search has one recommendation, and the first answer has one for each goal.
 fn recommended(export: &Value, goal: Goal) -> Result<Option<Case>> {
     let of_search = export["advice"]["recommended"].as_str();
     let name = match of_search {
@@ -307,7 +307,7 @@ fn first_answer(export: &Value, goal: Goal) -> Result<Option<&str>> {
     Ok(finding.and_then(Value::as_str))
 }
 
-/// The mean over both halves of the rounds.
+/// A regret is the mean of both halves of the rounds.
 fn regrets(measured: &[Measured], answers: &[Case]) -> Result<Vec<f64>> {
     let even = logarithms(measured, 0).context("too few rounds")?;
     let odd = logarithms(measured, 1).context("too few rounds")?;
@@ -327,7 +327,7 @@ fn regrets(measured: &[Measured], answers: &[Case]) -> Result<Vec<f64>> {
     Ok(regrets)
 }
 
-/// Of the times in every second round.
+/// Takes every second round.
 fn logarithms(measured: &[Measured], remainder: u32) -> Option<Vec<f64>> {
     let mut times = Vec::new();
     for case in measured {
@@ -357,7 +357,7 @@ const NEAR: f64 = 0.05;
 /// The least gain by a choice, and the largest difference between equal answers.
 const SAME: f64 = 0.03;
 
-/// The environment, the goal and the answer of each row.
+/// Each answer comes with its environment and its goal.
 pub(super) fn summary(answers: &[(&str, &str, &Answer)]) -> String {
     if answers.is_empty() {
         return String::new();
@@ -376,7 +376,7 @@ pub(super) fn summary(answers: &[(&str, &str, &Answer)]) -> String {
     text
 }
 
-/// How many of all claims hold, such as `2 of 3`.
+/// Counts the claims that hold, as in `2 of 3`.
 fn share(answers: &[(&str, &str, &Answer)], claims: impl Fn(&Answer) -> Vec<bool>) -> String {
     let all: Vec<bool> = answers
         .iter()

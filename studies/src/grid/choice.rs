@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-/// The baseline's time over the case's. An absent case counts as the baseline.
+/// A gain is the baseline's time over the case's. An absent case counts as the baseline.
 pub(super) type Gains = BTreeMap<String, f64>;
 
 pub(super) const TOLERANCE: f64 = 0.03;
@@ -13,14 +13,14 @@ pub(super) const TOLERANCE: f64 = 0.03;
 /// The simplest of cases closer than this is chosen.
 const ALIKE: f64 = 0.01;
 
-/// The least saved share of time, summed over the environments. Less is noise.
+/// A smaller saved share of time, summed over the environments, is noise.
 const LEAST_USE: f64 = 0.02;
 
 pub(super) fn gain(gains: &Gains, name: &str) -> f64 {
     gains.get(name).copied().unwrap_or(1.0)
 }
 
-/// The excess time of the portfolio's best, or the baseline, over the environment's best.
+/// The regret is the excess time of the portfolio's best, or the baseline, over the environment's best.
 pub(super) fn regret<S: AsRef<str>>(gains: &Gains, portfolio: &[S]) -> f64 {
     let best = gains.values().copied().fold(1.0, f64::max);
     best / portfolio
@@ -54,7 +54,7 @@ pub(super) fn choose(
     chosen
 }
 
-/// The simplest of the cases that lower the regret most. None if that is too little.
+/// Returns the simplest of the cases that lower the regret most. None if that is too little.
 fn next(
     environments: &[&Gains],
     efforts: &BTreeMap<String, u32>,
@@ -82,13 +82,13 @@ fn next(
     simplest.map(|(name, ..)| name.clone())
 }
 
-/// Of the gains. A higher sum is a higher geometric mean.
+/// A higher sum is a higher geometric mean of the gains.
 fn sum_of_logs(environments: &[&Gains], name: &str) -> f64 {
     let logs = environments.iter().map(|gains| gain(gains, name).ln());
     logs.sum()
 }
 
-/// The sum of logarithms of regrets beyond the tolerance.
+/// Sums the logarithms of regrets beyond the tolerance.
 fn excess(environments: &[&Gains], portfolio: &[String]) -> f64 {
     let regrets = environments.iter().map(|gains| regret(gains, portfolio));
     regrets
@@ -96,7 +96,7 @@ fn excess(environments: &[&Gains], portfolio: &[String]) -> f64 {
         .sum()
 }
 
-/// The regret in each environment of a portfolio chosen without it.
+/// Each environment is judged by a portfolio that was chosen without it.
 pub(super) fn left_out(
     environments: &[&Gains],
     efforts: &BTreeMap<String, u32>,

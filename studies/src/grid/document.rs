@@ -22,7 +22,7 @@ pub(super) fn paths() -> [PathBuf; 2] {
     .map(|path| root().join(path))
 }
 
-/// The texts of [`paths`]. A goal without results keeps its cases.
+/// Returns the texts of [`paths`]. A goal without results keeps its cases.
 pub(super) fn texts(grids: &Grids, old: &str) -> Result<[String; 2]> {
     let old_cases: BTreeMap<String, Vec<String>> = toml::from_str(old).context("portfolio.toml")?;
     let head = old

@@ -43,7 +43,7 @@ pub(crate) struct Options {
     folder: Folder,
 }
 
-/// A file per environment, with the gains of each case.
+/// Each environment has a file with the gains of its cases.
 #[derive(clap::Args)]
 struct Folder {
     /// Folder of the environments [default: studies/grid]
@@ -55,19 +55,19 @@ fn goal(name: &str) -> Result<Goal, &'static str> {
     Goal::from_name(name).ok_or("no such goal")
 }
 
-/// The file of an environment.
+/// An environment is a file.
 #[derive(Serialize, Deserialize)]
 struct Grid<G> {
     environment: Provenance,
     goals: BTreeMap<String, G>,
-    /// By goal.
+    /// Goals without an answer are missing.
     #[serde(default = "BTreeMap::new", skip_serializing_if = "BTreeMap::is_empty")]
     answers: BTreeMap<String, answer::Answer>,
 }
 
 type Provenance = BTreeMap<String, String>;
 
-/// By the name of the file.
+/// The key is the name of the file.
 type Grids = BTreeMap<String, Grid<Gains>>;
 
 pub(crate) fn run(options: &Options) -> Result<bool> {
@@ -82,7 +82,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         }
         return Ok(true);
     }
-    /// For a copy, its source and files in removal.
+    /// A copy needs room for its source, and for files that are being removed.
     const IMAGE_SIZES: u64 = 16;
     options.targets.each(
         "grid",
@@ -240,7 +240,7 @@ impl Options {
     }
 }
 
-/// Lower-case words with hyphens.
+/// A name has lower-case words with hyphens.
 fn file_name(title: &str) -> String {
     let title = title.to_lowercase();
     let words = title.split(|c: char| !c.is_ascii_alphanumeric());
@@ -253,7 +253,7 @@ fn has_same_settings(old: &Provenance, new: &Provenance) -> bool {
     facts.all(|(name, fact)| new.get(name) == Some(fact))
 }
 
-/// Gains with three decimals.
+/// Three decimals are more than the noise permits.
 fn best_first(gains: &Gains) -> toml::Table {
     let mut table = toml::Table::new();
     for name in ranked(gains) {

@@ -29,7 +29,7 @@ pub(super) fn short_name(goal: Goal, case: &Case) -> String {
 }
 
 impl Measurement<'_> {
-    /// The gains from a case's newest stage, and the export of the last.
+    /// Returns the gains from a case's newest stage, and the export of the last.
     pub(super) fn gains(&self, small: &Space, full: &Space) -> Result<(Gains, Value)> {
         let name = |case: &Case| short_name(self.goal, case);
         let (first, _) = self.stage(small, |_| true, 1)?;
@@ -98,7 +98,7 @@ pub(super) fn ranked(gains: &Gains) -> Vec<String> {
     ranked.into_iter().map(|(name, _)| name.clone()).collect()
 }
 
-/// The best fifth, and half as many at random from the rest.
+/// Takes the best fifth, and half as many at random from the rest.
 fn best_and_some(gains: &Gains) -> BTreeSet<String> {
     let mut chosen = ranked(gains);
     let mut rest = chosen.split_off(chosen.len().div_ceil(5));

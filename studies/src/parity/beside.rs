@@ -17,31 +17,30 @@ use crate::export::Clock;
 use crate::program::{Bench, compiled, mpirun};
 
 pub(super) enum Beside {
-    /// Printed C, the loop of a good C programmer.
+    /// Printed C has the loop of a good C programmer.
     C,
-    /// Printed code in every language.
     Languages,
-    /// Printed code for a producer without cost.
+    /// Printed code gets its data from a producer without cost.
     Streams,
     Tools,
-    /// fio with an exported job.
+    /// fio runs an exported job.
     Fio,
-    /// IOR under mpirun.
+    /// This IOR runs under mpirun.
     Ior(PathBuf),
-    /// This mdtest, and `fs_mark`.
+    /// This mdtest and `fs_mark` write sets of files.
     Sets(PathBuf),
 }
 
-/// A column of ratios.
+/// A column of ratios has one of three kinds of programs, or the one of its document.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Column {
     pub(super) title: String,
-    /// Whose printed code is the program.
+    /// The program is printed code of this language.
     language: Option<String>,
-    /// The program's command line.
+    /// The program is this command line.
     line: Option<String>,
-    /// A program that writes sets of files.
+    /// The program writes sets of files.
     set: Option<SetClock>,
     #[serde(default)]
     pub(super) clock: Clock,
@@ -49,7 +48,7 @@ pub(super) struct Column {
     pub(super) is_judged: bool,
 }
 
-/// A document of `cases.toml`.
+/// `cases.toml` has a document for each option.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
@@ -100,7 +99,7 @@ impl Beside {
         Ok(cases)
     }
 
-    /// The command line for each column. It is none if the column's language does not support the case.
+    /// Each column has a command line. It is none if the column's language does not support the case.
     pub(super) fn programs(
         &self,
         columns: &[Column],
@@ -189,7 +188,7 @@ impl Beside {
     }
 }
 
-/// The command line of a printed program. One that writes a set of files gets a directory for them.
+/// A printed program that writes a set of files gets a directory for them.
 pub(crate) fn with_directory(case: &Case, line: String) -> Result<String> {
     if writes_several(case) {
         SelfTimed::Set(SetProgram::printed(&line)).line(case)

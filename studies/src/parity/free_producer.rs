@@ -1,4 +1,4 @@
-//! A producer without cost: it copies no data into the buffers of a printed program.
+//! A producer without cost copies no data into the buffers of a printed program.
 
 use anyhow::{Context, Result, bail, ensure};
 use writebench_snippets::Language;
@@ -35,7 +35,7 @@ impl Read for Skip {
 }
 ";
 
-/// The text of `writebench code --stream --main`, with another producer.
+/// Replaces the producer in the text of `writebench code --stream --main`.
 pub(super) fn with_free_producer(text: &str, language: Language) -> Result<String> {
     let (old, new, before, skip) = match language {
         Language::C => (

@@ -211,7 +211,7 @@ impl Comparison<'_> {
         })
     }
 
-    /// None without common rounds.
+    /// Cases without common rounds have no ratio.
     fn ratio(&self, column: &Column, own: &Measured, other: &Measured) -> Option<Interval> {
         let ratio = if self.document.judges_cases {
             other.ratio(own, column.clock)

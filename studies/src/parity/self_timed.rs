@@ -1,4 +1,4 @@
-//! Other programs as cases of a run. Their own times become the phases of a sample.
+//! Other programs are cases of a run, and their own times become the phases of a sample.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -33,11 +33,11 @@ pub(crate) enum SelfTimed {
     Set(SetProgram),
 }
 
-/// <https://github.com/hpc/ior>
+/// The options are those of <https://github.com/hpc/ior>.
 #[derive(clap::Args)]
 pub(crate) struct Ior {
     ranks: u32,
-    /// The program and its options.
+    /// The first word is the program.
     #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
     pub(super) words: Vec<String>,
 }
@@ -146,7 +146,7 @@ fn is_in_turn(job: &str) -> bool {
     is_one_thread && is_one_call && (syncs || !syncs_at_end)
 }
 
-/// The time inside the calls if these do not overlap, else the longest runtime.
+/// The time is that inside the calls if these do not overlap, else the longest runtime.
 fn times_of_fio(json: &Value, is_in_turn: bool) -> Result<Times> {
     let jobs = json["jobs"].as_array().context("fio names no job")?;
     if let Some(failed) = jobs.iter().find(|job| job["error"] != 0) {
@@ -254,7 +254,7 @@ impl Ior {
     }
 }
 
-/// From the first open to the last close. fsync is a part of writing.
+/// IOR's time is from the first open to the last close. fsync is a part of writing.
 fn times_of_ior(json: &Value) -> Result<Times> {
     const MIB: f64 = 1_048_576.0;
     let test = &json["tests"][0];

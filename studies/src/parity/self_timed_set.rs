@@ -1,4 +1,4 @@
-//! mdtest, `fs_mark` and printed code, each of which writes a set of files.
+//! mdtest, `fs_mark` and printed code each write a set of files.
 
 use std::fs::File;
 use std::io;
@@ -19,7 +19,7 @@ use crate::program::mpirun;
 #[derive(clap::Args)]
 pub(crate) struct SetProgram {
     clock: SetClock,
-    /// The program and its options. It writes into its working directory.
+    /// The first word is the program, which writes into its working directory.
     #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
     words: Vec<String>,
 }
@@ -27,13 +27,13 @@ pub(crate) struct SetProgram {
 #[derive(Clone, Copy, PartialEq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum SetClock {
-    /// Reports to the run itself.
+    /// The program reports to the run itself.
     Printed,
     Mdtest,
     FsMark,
 }
 
-/// The working directory, because `fs_mark` refuses long paths.
+/// `fs_mark` refuses long paths, so all write into their working directory.
 const DIRECTORY: &str = ".";
 
 impl SetProgram {
@@ -155,7 +155,7 @@ impl SetProgram {
     }
 }
 
-/// Files per second.
+/// Each program prints files per second.
 fn rate(text: &str, clock: SetClock) -> Option<f64> {
     match clock {
         SetClock::Printed => None,
@@ -169,7 +169,7 @@ fn rate(text: &str, clock: SetClock) -> Option<f64> {
     }
 }
 
-/// In the order of their names, also in subdirectories.
+/// Files in subdirectories count, too. All are in the order of their names.
 fn files_in(directory: &Path) -> Vec<PathBuf> {
     let mut paths = entries(directory);
     paths.sort();

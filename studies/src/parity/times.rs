@@ -1,10 +1,10 @@
-//! What another program reports of itself.
+//! Another program reports these times of itself.
 
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Times {
     pub(super) write_ns: u64,
     pub(super) sync_ns: u64,
-    /// The rest of the total.
+    /// The rest of the total counts as closing.
     pub(super) close_ns: u64,
     pub(super) bytes: u64,
 }

@@ -36,23 +36,23 @@ impl fmt::Display for Call<'_> {
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
-    /// Standard error.
+    /// The program said this on standard error.
     pub(super) said: String,
     pub(super) peak: Usage,
 }
 
-/// Descriptors, and MiB of memory.
+/// The numbers are descriptors and MiB of memory.
 pub(super) type Usage = [u64; 2];
 
 pub(super) const OTHERS: &str = "others";
 
-/// Longer than any sample.
+/// A pause is longer than any sample.
 const PAUSE: Duration = Duration::from_secs(3);
 
 /// Two programs are locked out one after the other. Each waits 10 s for the database.
 const LOCKED: Duration = Duration::from_secs(4);
 
-/// Longer than any command.
+/// Every command ends earlier.
 const HANGS_AFTER: Duration = Duration::from_secs(180);
 
 impl Call<'_> {
@@ -96,7 +96,7 @@ impl Call<'_> {
         }
     }
 
-    /// The time until the next injection.
+    /// Returns the time until the next injection.
     fn strike(&self, child: &Child) -> Result<Option<Duration>> {
         match self.injector.kind {
             Injection::Signal(signal) => send(Some(child.id()), signal)?,

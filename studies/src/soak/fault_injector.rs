@@ -5,7 +5,7 @@ use writebench_testkit::{Caching, Call, Errno, Fault, TestRng, What, When};
 
 use super::work::Work;
 
-/// A time after the program's start, or none for a fault from the beginning.
+/// The time is after the program's start. None is a fault from the beginning.
 #[derive(Debug, Clone)]
 pub(super) struct FaultInjector {
     pub(super) kind: Injection,
@@ -16,13 +16,13 @@ pub(super) struct FaultInjector {
 pub(super) enum Injection {
     Nothing,
     Signal(Signal),
-    /// Repeatedly.
+    /// Workers get the signal again and again.
     Workers(Signal),
     /// The target is removed.
     Removal,
     /// Other programs fill the filesystem.
     Fill,
-    /// `RLIMIT_FSIZE`, also for the database.
+    /// `RLIMIT_FSIZE` also limits the database.
     FileLimit(u64),
     ReaderLeaves,
     Faults(Caching, Vec<Fault>),
@@ -97,7 +97,7 @@ impl FaultInjector {
     }
 
     pub(super) fn name(&self) -> String {
-        // Without scripts, which differ each time.
+        // Scripts differ each time, so the name leaves them out.
         format!("{:?}", self.kind)
             .split(", [")
             .next()
@@ -105,7 +105,7 @@ impl FaultInjector {
             .to_owned()
     }
 
-    /// `said` on standard error.
+    /// The program `said` this on standard error.
     pub(super) fn allows(
         &self,
         work: Work,

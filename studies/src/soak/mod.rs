@@ -1,4 +1,4 @@
-//! `cargo studies soak`: all commands with all kinds of faults, and a search for leftovers.
+//! `cargo studies soak` runs all commands with all kinds of faults, and looks for leftovers.
 
 mod call;
 mod fault_injector;
@@ -35,7 +35,7 @@ pub(crate) struct Options {
     seed: Option<u64>,
 }
 
-/// Enough for small files, but not for all.
+/// Small files fit, but not all.
 const SMALL_BYTES: u64 = 48 << 20;
 
 pub(crate) fn run(options: &Options) -> Result<bool> {
@@ -88,17 +88,17 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 struct Soak {
     program: Program,
     rng: TestRng,
-    // The last one is small: cases may fail for lack of space.
+    // The last one is small, so cases may fail for lack of space.
     places: Vec<PathBuf>,
     record: Record,
-    // Unmounted after all programs have ended.
+    // They are unmounted after all programs have ended.
     _guards: (Vec<tempfile::TempDir>, Mounted),
 }
 
 #[derive(Default)]
 struct Record {
     rounds: usize,
-    // By command, fault and ending.
+    // The keys are the command, the fault and the ending.
     tally: BTreeMap<(Work, String, String), usize>,
     complaints: Vec<String>,
     peak: Vec<(Usage, String)>,
@@ -189,11 +189,11 @@ impl Soak {
     }
 }
 
-/// The target of a round, with what its fault needs.
+/// A round has its own target, with what its fault needs.
 struct Stage {
     target: PathBuf,
     bindfs: Option<Bindfs>,
-    // Unmounted and removed after all programs have ended.
+    // Both are removed after all programs have ended.
     _faulty: Option<Faulty>,
     _removed: tempfile::TempDir,
 }

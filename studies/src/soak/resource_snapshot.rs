@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::WaitOptions;
 use writebench_testkit::{descendants, entries, loop_devices};
 
-/// Kinds and names.
+/// Each resource has its kind and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ResourceSnapshot(BTreeSet<(&'static str, String)>);
 
@@ -53,7 +53,7 @@ impl ResourceSnapshot {
     pub(super) fn settled(directories: &[PathBuf], before: &Self) -> Self {
         let start = Instant::now();
         loop {
-            // `PR_SET_CHILD_SUBREAPER`: orphans are children.
+            // Because of `PR_SET_CHILD_SUBREAPER`, orphans are children.
             while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
             let now = Self::now(directories);
             if now.new_since(before).is_empty() || start.elapsed() > Duration::from_secs(60) {
@@ -96,7 +96,7 @@ fn described(process: u32) -> String {
     )
 }
 
-/// Without the one that lists them.
+/// The descriptor that lists the others has no file any more, and is left out.
 fn descriptors(process: u32) -> Vec<String> {
     let all = entries(&PathBuf::from(format!("/proc/{process}/fd")));
     let open = all

@@ -23,7 +23,7 @@ const KINDS: &str = "ext4 ext4-no-journal ext3 ext2 xfs btrfs btrfs-no-checksums
 
 pub(super) const COPIED: &str = "copied";
 
-/// Copies have their own names: two runs at once, one of them resumed, would replace each other's.
+/// Copies have their own names, because two runs at once, one of them resumed, would replace each other's.
 const COPY: &str = "copy-";
 
 impl Work {
@@ -43,7 +43,7 @@ impl Work {
         rng.pick(&[&[Run, Run, Run, Run, Run, Resume], &others[..]].concat())
     }
 
-    /// Seconds of work, and at most gigabytes of writes.
+    /// Each command works for seconds, and writes gigabytes at most.
     pub(super) fn arguments(
         self,
         rng: &mut TestRng,

@@ -9,7 +9,7 @@ use super::release::{Release, Target};
 
 const TEXTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
-/// File names by which shells find completions.
+/// Shells find completions by these file names.
 const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "writebench.bash"),
     ("zsh", "_writebench"),
@@ -55,7 +55,7 @@ fn printed_by(target: &Target, program: &Path, words: &[&str]) -> Result<Vec<u8>
     Ok(output(target.command(program).args(words))?.stdout)
 }
 
-/// Commands are indented by two spaces, below their heading.
+/// The help lists commands below their heading, indented by two spaces.
 fn commands(help: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(help).into_owned();
     let below = text.lines().skip_while(|line| *line != "Commands:").skip(1);

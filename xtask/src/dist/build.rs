@@ -1,4 +1,4 @@
-//! A static program. The same commit gives the same bytes.
+//! Builds a static program. The same commit gives the same bytes.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -19,7 +19,7 @@ const PLATFORMS: &[&str] = &[
 /// The main package must be published last.
 pub(super) fn tarballs(release: &Release) -> Result<Vec<PathBuf>> {
     let package = root().join("bindings/node");
-    // Prints how to install a missing zigbuild.
+    // The script would fail late, without naming the package to install.
     tools::cargo("zigbuild")?;
     let mut build = Command::new("node");
     build

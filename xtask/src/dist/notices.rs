@@ -24,7 +24,7 @@ pub(super) fn third_party(release: &Release) -> Result<PathBuf> {
     about.args(["--config", "xtask/about.toml"]);
     println!("{}", shown(&about));
     let mut text = output(&mut about)?.stdout;
-    // Not a crate.
+    // cargo-about knows crates only.
     let plotly = fs::read_to_string(root().join("crates/report/page/vendor/plotly-LICENSE"))?;
     text.extend(format!("\n## plotly.js\n\n```text\n{}\n```\n", plotly.trim()).bytes());
     let file = release.folder.with_file_name("THIRD-PARTY.md");
@@ -32,7 +32,7 @@ pub(super) fn third_party(release: &Release) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// CycloneDX: all crates with versions, sums and licences.
+/// CycloneDX lists all crates with versions, sums and licences.
 pub(super) fn bill_of_materials(release: &Release) -> Result<PathBuf> {
     let mut cyclonedx = tools::cargo("cyclonedx")?;
     cyclonedx.args([

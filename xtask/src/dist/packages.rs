@@ -1,4 +1,4 @@
-//! The contents are in `crates/cli/Cargo.toml`.
+//! `crates/cli/Cargo.toml` lists the contents of both packages.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ pub(super) struct Target {
     pub(super) name: &'static str,
     pub(super) debian: &'static str,
     pub(super) npm: &'static str,
-    /// Also the name of RPM and Python.
+    /// RPM and Python use the same name.
     pub(super) processor: &'static str,
 }
 
@@ -43,15 +43,15 @@ impl Target {
     }
 }
 
-/// A word between `@` in a template, and what replaces both.
+/// Each pair is a word that a template has between two `@`, and what replaces it.
 pub(super) type Words = Vec<(String, String)>;
 
 pub(super) struct Release {
     pub(super) version: String,
-    /// The time of the commit, in seconds since 1970.
+    /// The release has the time of its commit, in seconds since 1970.
     pub(super) epoch_s: String,
     pub(super) folder: PathBuf,
-    /// What templates call the facts of the manifest.
+    /// Templates take the facts of the manifest from here.
     pub(super) words: Words,
 }
 
@@ -97,7 +97,7 @@ impl Release {
             .join(format!("writebench_{}_{}.deb", self.version, target.debian))
     }
 
-    /// The tags of `templates/wheel/WHEEL`, in the order of `wheel pack`.
+    /// `wheel pack` puts the tags of `templates/wheel/WHEEL` in this order.
     pub(super) fn wheel(&self, target: &Target) -> PathBuf {
         let tags = ["manylinux2014", "manylinux_2_17", "musllinux_1_1"];
         let tags = tags

@@ -7,7 +7,6 @@ use writebench_testkit::command::{announced, cargo, printed, root, succeed, targ
 
 use super::release::Release;
 
-/// A clone has only committed files.
 pub(super) fn is_possible() -> Result<()> {
     let changed = printed(
         Command::new("git")

@@ -1,4 +1,4 @@
-//! Packages for PyPI and npm with the program of the tarball, and files by which Homebrew and pacman get the tarball.
+//! PyPI and npm get packages with the program of the tarball. Homebrew and pacman get recipes that load the tarball.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::node::pack;
 use super::release::{Release, TARGETS, Target, Words};
 use super::tools;
 
-/// A file of `templates/` or of the tarball, and its place in the package.
+/// Each pair is a file of `templates/` or of the tarball, and its place in the package.
 type Files<'f> = &'f [(&'f str, &'f str)];
 
 const WHEEL: Files<'_> = &[
@@ -79,7 +79,7 @@ pub(super) fn of_target(target: &Target, tree: &Path, release: &Release) -> Resu
     Ok([release.wheel(target), pack(&folders[1], release)?])
 }
 
-/// The main package of npm, and the recipes with the sums of the tarballs.
+/// These need the sums of all tarballs, or have no program.
 pub(super) fn of_all(release: &Release) -> Result<Vec<PathBuf>> {
     let folder = release.folder.with_file_name("npm");
     let _ = fs::remove_dir_all(&folder);

@@ -57,7 +57,7 @@ pub(super) fn pass_on(
     Ok(failures)
 }
 
-/// `test result: ok. 3 passed; 0 failed; 1 ignored; …`
+/// A line is `test result: ok. 3 passed; 0 failed; 1 ignored; …`.
 fn libtest(line: &str) -> Option<Counts> {
     let (_, rest) = line.strip_prefix("test result: ")?.split_once(". ")?;
     let mut numbers = rest
@@ -70,7 +70,7 @@ fn libtest(line: &str) -> Option<Counts> {
     })
 }
 
-/// `ℹ pass 12`, or `# pass 12` in TAP.
+/// A line is `ℹ pass 12`, or `# pass 12` in TAP.
 fn node(line: &str) -> Option<Counts> {
     let rest = line.trim_end();
     let (kind, count) = rest
@@ -80,7 +80,7 @@ fn node(line: &str) -> Option<Counts> {
     let mut counts = Counts::default();
     let counter = match kind {
         "pass" => &mut counts.passed,
-        // By a time limit, or the failure of an enclosing test.
+        // A time limit or the failure of an enclosing test cancels a test.
         "fail" | "cancelled" => &mut counts.failed,
         // Node ignores failures of these.
         "skipped" | "todo" => &mut counts.skipped,

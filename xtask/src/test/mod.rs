@@ -75,7 +75,7 @@ fn long_steps(minutes: u32) -> Result<Vec<Step>> {
     )
 }
 
-/// Runs steps of another task. Returns whether all have passed.
+/// Other tasks declare steps, too. Returns whether all have passed.
 pub(crate) fn run_declared<const N: usize>(text: &str, words: [(&str, String); N]) -> Result<bool> {
     Ok(run_all(&declared(text, words)?)
         .iter()

@@ -71,7 +71,7 @@ impl Record {
 #[derive(Debug, PartialEq)]
 pub(super) enum Ending {
     Passed,
-    /// The reason and the failed tests.
+    /// The text is the reason, with the names of failed tests.
     Failed(String),
     Skipped(String),
 }
@@ -93,7 +93,7 @@ impl fmt::Display for Record {
 }
 
 impl Step {
-    /// `failed` is a failed step in `after`.
+    /// `failed` names a step in `after` that has failed.
     pub(super) fn carry_out(&self, failed: Option<&str>, output: &mut impl Write) -> Record {
         let start = Instant::now();
         let mut counts = Counts::default();
@@ -128,7 +128,7 @@ impl Step {
 
     fn succeed(&self, counts: &mut Counts, output: &mut impl Write) -> Result<()> {
         let mut command = Command::new("nice");
-        // The output is printed in one piece.
+        // The output of a step in another lane is printed in one piece, with its errors where they belong.
         let (niceness, start) = if self.beside {
             ("19", "exec 2>&1\n")
         } else {
@@ -150,7 +150,7 @@ impl Step {
             format!("it ended with {status}\n{failures}").trim_end()
         );
         ensure!(counts.failed == 0, "it ended as if no test had failed");
-        // This detects a filter for a renamed module.
+        // A filter for a renamed module finds no test.
         ensure!(
             !self.tests || *counts != Counts::default(),
             "no test was run"
@@ -159,7 +159,7 @@ impl Step {
     }
 }
 
-/// The missing requirement and its remedy.
+/// Returns the missing requirement with its remedy.
 fn missing(need: &str) -> Option<String> {
     let remedy = match need {
         "cargo-deny" => "`cargo install --locked cargo-deny` builds it in minutes",

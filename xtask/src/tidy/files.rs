@@ -2,7 +2,7 @@ use super::{Finding, finding};
 
 const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "misc", "common"];
 
-/// Split: this file must pass the check.
+/// The words are split, because this file must pass the check.
 const UNFINISHED: &[&str] = &[
     concat!("TO", "DO"),
     concat!("FIX", "ME"),

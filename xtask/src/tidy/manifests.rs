@@ -19,7 +19,7 @@ const LIBRARIES: &[&str] = &[
     "store",
 ];
 
-/// Each crate's folder, and its permitted imports.
+/// Each row is a crate's folder with its permitted imports.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("direct-io", &[]),
     ("model", &[]),
@@ -38,7 +38,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("node", &["direct-io"]),
 ];
 
-/// Forbidden imports of a crate, and missing lints.
+/// Finds forbidden imports of a crate, and missing lints.
 pub(super) fn broken(package: &Package, path: &str) -> Result<Vec<Finding>> {
     let name = package
         .manifest_path
@@ -77,7 +77,7 @@ fn takes_lints(manifest: &str) -> bool {
     manifest.contains("\n[lints]\nworkspace = true\n")
 }
 
-/// None for a dependency of tests.
+/// Tests may use any crate, so their dependencies are none.
 fn import(dependency: &Dependency) -> Option<&str> {
     dependency
         .path

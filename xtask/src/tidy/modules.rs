@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use super::source::Source;
 use super::{Finding, finding};
 
-/// A crate's folder of sources, and its layers from the lowest.
+/// A crate's folder of sources comes with its layers, from the lowest.
 type Layers = (&'static str, &'static [&'static [&'static str]]);
 
 const LAYERS: &[Layers] = &[(
@@ -25,7 +25,7 @@ struct Crate {
     modules: BTreeMap<Vec<String>, Source>,
 }
 
-/// The line of a module's first use of another's definition.
+/// A pair of modules has the line where the first one names a definition of the other first.
 type Uses<'c> = BTreeMap<(&'c ModulePath, &'c ModulePath), usize>;
 
 pub(super) fn tangled(folder: &str, files: &[(String, String)]) -> Result<Vec<Finding>> {
@@ -81,7 +81,7 @@ impl Crate {
         uses
     }
 
-    /// Uses of a neighbour that needs this module in turn. A module includes its folder.
+    /// Finds uses of a neighbour that needs this module in turn. A module includes its folder.
     ///
     /// This also finds cycles of files. Two of them are in different children of their innermost common module,
     /// because a use of that module does not count.
@@ -111,7 +111,7 @@ impl Crate {
         &self.modules[module].path
     }
 
-    /// Uses of an upper layer, and renamed layers, which would not be checked.
+    /// Finds uses of an upper layer, and renamed layers, which would not be checked.
     fn misplaced(&self, (folder, layers): &Layers, uses: &Uses<'_>) -> Vec<Finding> {
         let mut found = Vec::new();
         for (&(from, to), line) in uses {
@@ -134,7 +134,7 @@ impl Crate {
         found
     }
 
-    /// None for external code.
+    /// External code has no path.
     fn absolute(&self, module: &[String], words: &[String]) -> Option<Vec<String>> {
         let (first, rest) = words.split_first()?;
         match first.as_str() {
@@ -158,7 +158,7 @@ impl Crate {
         }
     }
 
-    /// Follows aliases. None for a module itself.
+    /// Follows aliases. A module itself is no definition.
     fn definition(&self, path: &[String], depth: usize) -> Option<(&Vec<String>, &Source)> {
         const MOST_NAMES: usize = 8;
         let length = (0..path.len())
@@ -179,7 +179,7 @@ impl Crate {
     }
 }
 
-/// Whether a module uses the goal, directly or through others.
+/// A module needs what it uses, and what that needs in turn.
 fn needs(
     edges: &BTreeSet<(&ModulePath, &ModulePath)>,
     module: &ModulePath,
@@ -197,7 +197,7 @@ fn needs(
     found.contains(goal)
 }
 
-/// None for a module of no layer.
+/// Modules of no layer have no height.
 fn height(layers: &[&[&str]], module: &ModulePath) -> Option<usize> {
     let top = module.first()?;
     layers
@@ -205,7 +205,7 @@ fn height(layers: &[&[&str]], module: &ModulePath) -> Option<usize> {
         .position(|layer| layer.contains(&top.as_str()))
 }
 
-/// The children of the innermost common module on the paths to both. None if one is that module.
+/// Returns the children of the innermost common module on the paths to both. None if one is that module.
 fn neighbours<'m>(
     from: &'m ModulePath,
     to: &'m ModulePath,

@@ -1,4 +1,4 @@
-//! Imported and used names in the tokens of a source file. Tokens include macros, but neither comments nor
+//! Reads imported and used names from the tokens of a source file. Tokens include macros, but neither comments nor
 //! strings.
 
 use std::collections::BTreeMap;
@@ -11,9 +11,9 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 #[derive(Debug, Default)]
 pub(super) struct Source {
     pub(super) path: String,
-    /// The paths of names bound by `use`.
+    /// `use` binds a name to a path.
     pub(super) bindings: BTreeMap<String, Vec<String>>,
-    /// Paths with their lines, including those of private `use`.
+    /// The paths of private `use` count, too. Each has its line.
     pub(super) mentions: Vec<(Vec<String>, usize)>,
     pub(super) tests: Vec<String>,
 }
@@ -39,7 +39,7 @@ impl Source {
                 TokenTree::Punct(mark) if mark.as_char() == '#' && is_for_tests(rest) => {
                     rest = self.skip_item(rest);
                 }
-                // A field or a method.
+                // The name of a field or a method is no path.
                 TokenTree::Punct(mark) if mark.as_char() == '.' => {
                     rest = &rest[usize::from(matches!(rest.first(), Some(TokenTree::Ident(_))))..];
                 }
