@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// The multiples for direct transfers.
+/// The multiples that direct transfers need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Alignment {
@@ -57,23 +57,23 @@ impl Alignment {
     /// [`Misaligned`] names the first misaligned part and the multiple that it needs.
     pub fn check(&self, bytes: &[u8], offset: u64) -> Result<(), Misaligned> {
         let address = bytes.as_ptr().addr() as u64;
-        let parts = [
-            (Part::Address, address, self.memory_bytes as u64),
-            (Part::Offset, offset, self.offset_bytes),
-            (Part::Length, bytes.len() as u64, self.offset_bytes),
-        ];
-        let wrong = parts
-            .into_iter()
-            .find(|&(_, value, needed)| needed != 0 && value % needed != 0);
-        match wrong {
-            Some((part, value, needed_bytes)) => Err(Misaligned {
-                part,
-                value,
-                needed_bytes,
-            }),
-            None => Ok(()),
-        }
+        let length = bytes.len() as u64;
+        check_part(Part::Address, address, self.memory_bytes as u64)?;
+        check_part(Part::Offset, offset, self.offset_bytes)?;
+        check_part(Part::Length, length, self.offset_bytes)
     }
+}
+
+/// A multiple of zero is no requirement.
+fn check_part(part: Part, value: u64, needed_bytes: u64) -> Result<(), Misaligned> {
+    if needed_bytes == 0 || value.is_multiple_of(needed_bytes) {
+        return Ok(());
+    }
+    Err(Misaligned {
+        part,
+        value,
+        needed_bytes,
+    })
 }
 
 impl std::error::Error for Misaligned {}

@@ -31,6 +31,7 @@ impl AlignedBuffer {
     /// The size need not be a multiple of the sector, because a buffer can be used in parts.
     ///
     /// # Errors
+    ///
     /// `size` is zero or too large, `alignment` is not a power of two from 8 to 4194304, or memory is
     /// insufficient.
     pub fn new(size: usize, alignment: usize) -> Result<Self, BufferError> {
@@ -44,7 +45,8 @@ impl AlignedBuffer {
     /// to at least [`ALIGNMENT_MIN_BYTES`].
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    ///
+    /// The errors are those of [`new`](Self::new).
     pub fn for_alignment(size: usize, alignment: Alignment) -> Result<Self, BufferError> {
         let unit = usize::try_from(alignment.offset_bytes)
             .unwrap_or(usize::MAX)
@@ -56,7 +58,8 @@ impl AlignedBuffer {
     /// A copy of `bytes` that begins at a multiple of `alignment` bytes.
     ///
     /// # Errors
-    /// As [`new`](Self::new). Empty `bytes` are [`BufferError::SizeZero`].
+    ///
+    /// The errors are those of [`new`](Self::new). Empty `bytes` are [`BufferError::SizeZero`].
     pub fn from_slice(bytes: &[u8], alignment: usize) -> Result<Self, BufferError> {
         let mut buffer = Self::new(bytes.len(), alignment)?;
         buffer.copy_from_slice(bytes);

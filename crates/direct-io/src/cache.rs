@@ -6,7 +6,8 @@ use crate::{AsFile, Error, sys};
 /// [`OpenOptions::direct`](crate::OpenOptions::direct) does.
 ///
 /// # Errors
-/// The system refuses. [`Error::Unsupported`] on other systems: open the file for direct I/O there.
+///
+/// The system refuses. Other systems return [`Error::Unsupported`]: open the file for direct I/O there.
 pub fn set_no_cache(file: impl AsFile, off: bool) -> Result<(), Error> {
     sys::set_no_cache(sys::borrow(&file), off)
 }

@@ -6,7 +6,8 @@ impl BlockDevice {
     /// The facts of an open device.
     ///
     /// # Errors
-    /// [`Error::NotADevice`] for other files, or the system refuses.
+    ///
+    /// Other files are [`Error::NotADevice`], or the system refuses.
     pub fn from_file(file: impl AsFile) -> Result<Self, Error> {
         sys::device(sys::borrow(&file)).map(Self::known)
     }
@@ -17,7 +18,8 @@ impl BlockDevice {
     /// opened for reading.
     ///
     /// # Errors
-    /// As [`from_file`](Self::from_file), or `path` cannot be looked up or opened.
+    ///
+    /// The errors are those of [`from_file`](Self::from_file), or `path` cannot be looked up or opened.
     pub fn at(path: impl AsRef<Path>) -> Result<Self, Error> {
         let device =
             sys::device_at(path.as_ref()).map_err(|error| error.with_path(path.as_ref()))?;
@@ -33,12 +35,14 @@ impl BlockDevice {
     /// | Windows | `GetFileInformationByHandleEx(FileStorageInfo)`: sector sizes only | nothing |
     ///
     /// # Errors
-    /// [`Error::NoSingleDevice`] for a filesystem on no device or several (tmpfs, NFS, overlayfs, btrfs, ZFS),
-    /// or the system refuses.
+    ///
+    /// The error is [`Error::NoSingleDevice`] for a filesystem on no device or several (tmpfs, NFS, overlayfs, btrfs,
+    /// ZFS), or the system refuses.
     pub fn below(file: impl AsFile) -> Result<Self, Error> {
         sys::device_below(sys::borrow(&file)).map(Self::known)
     }
 
+    /// The same facts, of which those that are zero or empty are unknown.
     fn known(mut self) -> Self {
         for size in [
             &mut self.logical_sector_bytes,
@@ -47,13 +51,17 @@ impl BlockDevice {
         ] {
             *size = size.filter(|&bytes| bytes > 0);
         }
-        let blank = |character: char| character == '\0' || character.is_whitespace();
         self.serial = self
             .serial
-            .map(|serial| serial.trim_matches(blank).to_owned())
+            .map(|serial| serial.trim_matches(is_blank).to_owned())
             .filter(|serial| !serial.is_empty());
         self
     }
+}
+
+/// Whether a driver fills up a serial number with the character.
+fn is_blank(character: char) -> bool {
+    character == '\0' || character.is_whitespace()
 }
 
 impl LoopBacking {
@@ -61,8 +69,9 @@ impl LoopBacking {
     /// device may be open for reading only.
     ///
     /// # Errors
-    /// The device is not a loop device (`ENOTTY`), or the file's filesystem does not answer.
-    /// [`Error::Unsupported`] on systems other than Linux.
+    ///
+    /// The device is not a loop device (`ENOTTY`), or the file's filesystem does not answer. Systems other than Linux
+    /// return [`Error::Unsupported`].
     pub fn from_device(device: impl AsFile) -> Result<Option<Self>, Error> {
         sys::loop_backing(sys::borrow(&device))
     }

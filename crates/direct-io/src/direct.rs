@@ -1,6 +1,6 @@
 use std::io;
 
-use crate::{Alignment, AsFile, BlockDevice, DirectIo, Error, sys};
+use crate::{Alignment, AsFile, BlockDevice, DirectIo, Error, Misaligned, sys};
 
 impl DirectIo {
     /// The support for direct I/O on `file`, which need not be open for it.
@@ -13,6 +13,7 @@ impl DirectIo {
     /// | FreeBSD | the sector size of a disk, unknown for files |
     ///
     /// # Errors
+    ///
     /// The system refuses.
     pub fn for_file(file: impl AsFile) -> Result<Self, Error> {
         sys::direct(sys::borrow(&file))
@@ -48,7 +49,7 @@ pub fn explain(
     explain_slices(file, call, [bytes], offset, error)
 }
 
-/// [`explain`] for several slices, which follow one another in the file.
+/// As [`explain`], for several slices, which follow one another in the file.
 pub(crate) fn explain_slices<'a>(
     file: impl AsFile,
     call: &'static str,
@@ -56,18 +57,24 @@ pub(crate) fn explain_slices<'a>(
     offset: u64,
     error: io::Error,
 ) -> Error {
-    if error.kind() == io::ErrorKind::InvalidInput && sys::may_be_direct(sys::borrow(&file)) {
-        let mut at = offset;
-        let misaligned = needed(file).and_then(|alignment| {
-            slices.into_iter().find_map(|bytes| {
-                let misaligned = alignment.check(bytes, at).err();
-                at = at.saturating_add(bytes.len() as u64);
-                misaligned
-            })
-        });
-        if let Some(misaligned) = misaligned {
-            return misaligned.into();
-        }
+    if error.kind() == io::ErrorKind::InvalidInput
+        && sys::may_be_direct(sys::borrow(&file))
+        && let Some(alignment) = needed(file)
+        && let Err(misaligned) = check_slices(alignment, slices, offset)
+    {
+        return misaligned.into();
     }
     Error::call(call, error).with_offset(offset)
+}
+
+fn check_slices<'a>(
+    alignment: Alignment,
+    slices: impl IntoIterator<Item = &'a [u8]>,
+    mut offset: u64,
+) -> Result<(), Misaligned> {
+    for bytes in slices {
+        alignment.check(bytes, offset)?;
+        offset = offset.saturating_add(bytes.len() as u64);
+    }
+    Ok(())
 }

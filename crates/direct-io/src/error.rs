@@ -114,7 +114,7 @@ impl Error {
     }
 }
 
-/// For functions that return [`io::Result`]. The system's error number is in the source.
+/// The conversion for functions that return [`io::Result`]. The system's error number is in the source.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match &error {

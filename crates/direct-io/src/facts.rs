@@ -45,10 +45,8 @@ pub enum DirectIo {
 impl DirectIo {
     /// The alignment by the sectors, if both are known.
     pub(crate) fn by(memory_bytes: Option<u64>, offset_bytes: Option<u64>) -> Self {
-        match (
-            memory_bytes.and_then(|bytes| usize::try_from(bytes).ok()),
-            offset_bytes,
-        ) {
+        let memory_bytes = memory_bytes.and_then(|bytes| usize::try_from(bytes).ok());
+        match (memory_bytes, offset_bytes) {
             (Some(memory_bytes @ 1..), Some(offset_bytes @ 1..)) => Self::Supported(Alignment {
                 memory_bytes,
                 offset_bytes,

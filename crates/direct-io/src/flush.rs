@@ -1,4 +1,4 @@
-//! A system without a call gets no substitute.
+//! Flushes to the device. A system without a call gets no substitute.
 
 use crate::{AsFile, Error, sys};
 
@@ -8,7 +8,8 @@ use crate::{AsFile, Error, sys};
 /// the data is lost (Rebello et al., *Can Applications Recover from fsync Failures?*, USENIX ATC 2020).
 ///
 /// # Errors
-/// The system refuses, or a device failed to write. [`Error::Unsupported`] on macOS and Windows: use [`fsync`]
+///
+/// The system refuses, or a device failed to write. macOS and Windows return [`Error::Unsupported`]: use [`fsync`]
 /// there.
 #[inline]
 pub fn fdatasync(file: impl AsFile) -> Result<(), Error> {
@@ -21,7 +22,8 @@ pub fn fdatasync(file: impl AsFile) -> Result<(), Error> {
 /// calls `F_FULLFSYNC` there).
 ///
 /// # Errors
-/// As [`fdatasync`]. On Windows also if the file is not open for writing.
+///
+/// The system refuses, or a device failed to write. On Windows the file must be open for writing.
 #[inline]
 pub fn fsync(file: impl AsFile) -> Result<(), Error> {
     sys::fsync(sys::borrow(&file))
@@ -30,8 +32,9 @@ pub fn fsync(file: impl AsFile) -> Result<(), Error> {
 /// Calls [`fsync`] and empties the device's cache: `fcntl(F_FULLFSYNC)`, on macOS only.
 ///
 /// # Errors
-/// As [`fdatasync`]. Some filesystems refuse with `ENOTSUP`. [`Error::Unsupported`] on other systems, where
-/// [`fsync`] does the same.
+///
+/// The system refuses, or a device failed to write. Some filesystems refuse with `ENOTSUP`. Other systems return
+/// [`Error::Unsupported`], and [`fsync`] does the same there.
 pub fn full_fsync(file: impl AsFile) -> Result<(), Error> {
     sys::full_fsync(sys::borrow(&file))
 }

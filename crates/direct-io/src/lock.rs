@@ -6,8 +6,9 @@ use crate::{AsFile, Error, sys};
 /// descriptors share. It ends when one of them unlocks it or the last one is closed.
 ///
 /// # Errors
-/// [`Error::Locked`] if another open file description holds it. [`Error::Unsupported`] on Windows. Some network
-/// filesystems refuse (`ENOLCK`, `EOPNOTSUPP`).
+///
+/// The error is [`Error::Locked`] if another open file description holds the lock, and [`Error::Unsupported`] on
+/// Windows. Some network filesystems refuse (`ENOLCK`, `EOPNOTSUPP`).
 pub fn lock(file: impl AsFile) -> Result<(), Error> {
     sys::flock(sys::borrow(&file), true)
 }
@@ -15,7 +16,8 @@ pub fn lock(file: impl AsFile) -> Result<(), Error> {
 /// Releases [`lock`]: `flock(2)` with `LOCK_UN`. Without a lock it does nothing.
 ///
 /// # Errors
-/// As [`lock`], except [`Error::Locked`].
+///
+/// The errors are those of [`lock`], except [`Error::Locked`].
 pub fn unlock(file: impl AsFile) -> Result<(), Error> {
     sys::flock(sys::borrow(&file), false)
 }
@@ -27,7 +29,8 @@ pub fn unlock(file: impl AsFile) -> Result<(), Error> {
 /// a file on the volume is open. Closing the handle releases the lock.
 ///
 /// # Errors
-/// The volume is in use, is the system's, or has a page file. [`Error::Unsupported`] on other systems: use
+///
+/// The volume is in use, is the system's, or has a page file. Other systems return [`Error::Unsupported`]: use
 /// [`OpenOptions::exclusive`](crate::OpenOptions::exclusive) there.
 pub fn lock_volume(volume: impl AsFile) -> Result<(), Error> {
     sys::lock_volume(sys::borrow(&volume), true)
@@ -36,7 +39,8 @@ pub fn lock_volume(volume: impl AsFile) -> Result<(), Error> {
 /// Releases [`lock_volume`]: `FSCTL_UNLOCK_VOLUME`.
 ///
 /// # Errors
-/// The volume was not locked through this handle. [`Error::Unsupported`] on other systems.
+///
+/// The volume was not locked through this handle. Other systems return [`Error::Unsupported`].
 pub fn unlock_volume(volume: impl AsFile) -> Result<(), Error> {
     sys::lock_volume(sys::borrow(&volume), false)
 }

@@ -9,6 +9,7 @@ impl OpenOptions {
     /// Opens `path`: `open(2)`, `CreateFileW`.
     ///
     /// # Errors
+    ///
     /// The options contradict each other, or the system refuses the call or (macOS) `F_NOCACHE`. A new file is
     /// left if a later step fails.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<File, Error> {
@@ -16,10 +17,11 @@ impl OpenOptions {
         sys::open(self, path.as_ref()).map_err(|error| error.with_path(path.as_ref()))
     }
 
-    /// Opens `path` relative to an open directory: `openat(2)`. Not on Windows.
+    /// Opens `path` relative to an open directory: `openat(2)`. Windows does not have this function.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    ///
+    /// The errors are those of [`open`](Self::open).
     #[cfg(unix)]
     pub fn open_at(&self, directory: impl AsFile, path: impl AsRef<Path>) -> Result<File, Error> {
         self.check()?;

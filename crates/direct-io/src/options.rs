@@ -76,7 +76,7 @@ impl OpenOptions {
         Self { no_follow, ..self }
     }
 
-    /// The permissions of a new file, less the umask: `0o600` for its owner alone. Not on Windows.
+    /// The permissions of a new file, less the umask: `0o600` for its owner alone. Windows does not have this option.
     #[cfg(unix)]
     pub fn mode(self, mode: u32) -> Self {
         Self {

@@ -14,7 +14,8 @@ use crate::{AsFile, Error, sys};
 /// or be the only writer.
 ///
 /// # Errors
-/// The system refuses: no space, no such call on this filesystem, or the file is not open for writing.
+///
+/// The system refuses: there is no space, the filesystem has no such call, or the file is not open for writing.
 pub fn preallocate(file: impl AsFile, length_bytes: u64) -> Result<(), Error> {
     if length_bytes == 0 {
         return Ok(());

@@ -1,9 +1,9 @@
 use crate::direct::needed;
 use crate::{AlignedBuffer, Alignment, AsFile, Error, sys, write_all_at};
 
-/// For devices and systems that report none.
+/// The alignment for devices and systems that report none.
 const GUESSED: Alignment = Alignment::new(4096, 4096);
-/// Without direct I/O.
+/// The alignment without direct I/O.
 const ANY: Alignment = Alignment::new(1, 1);
 
 /// Writes the last `bytes` of a regular file at `offset`, in bytes, and **ends the file after them**: anything
@@ -25,8 +25,9 @@ const ANY: Alignment = Alignment::new(1, 1);
 /// | macOS, Windows | the same, even without direct I/O, which a handle does not report |
 ///
 /// # Errors
-/// [`Error::Unsupported`] for a device, whose end cannot be set, before anything is written.
-/// [`Error::Misaligned`] if `bytes` or `offset` begin misaligned. [`Error::Buffer`] without memory for the
+///
+/// The error is [`Error::Unsupported`] for a device, whose end cannot be set, before anything is written. It is
+/// [`Error::Misaligned`] if `bytes` or `offset` begin misaligned, and [`Error::Buffer`] if there is no memory for the
 /// rest. Otherwise the system refuses. The file may be longer after an error.
 pub fn write_tail_at(file: impl AsFile, bytes: &[u8], offset: u64) -> Result<(), Error> {
     let file = sys::borrow(&file);

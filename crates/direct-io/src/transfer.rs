@@ -63,7 +63,7 @@ pub fn read_exact_at(file: impl AsFile, bytes: &mut [u8], offset: u64) -> Result
 /// Writes all slices in order at `offset`, in bytes, with one call, and returns the number of bytes written:
 /// `pwritev(2)`. Only an interrupt repeats the call.
 ///
-/// For direct I/O the address and length of every slice must be aligned. (Linux 6.18 accepts slices that
+/// In direct I/O the address and length of every slice must be aligned. (Linux 6.18 accepts slices that
 /// together make whole sectors.) A call takes at most 1024 slices (`IOV_MAX`) and on Linux 2147479552 bytes
 /// (`write(2)`). [`IoSlice::advance_slices`] skips the written bytes.
 ///

@@ -19,9 +19,10 @@ const LOOP_GET_STATUS64: Opcode = loop_device::LOOP_GET_STATUS64 as Opcode;
 
 pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     require_device(file)?;
-    let failed = |call| move |errno: Errno| Error::call(call, errno);
-    let logical = rustix::fs::ioctl_blksszget(file).map_err(failed("ioctl(BLKSSZGET)"))?;
-    let physical = rustix::fs::ioctl_blkpbszget(file).map_err(failed("ioctl(BLKPBSZGET)"))?;
+    let logical = rustix::fs::ioctl_blksszget(file)
+        .map_err(|errno| Error::call("ioctl(BLKSSZGET)", errno))?;
+    let physical = rustix::fs::ioctl_blkpbszget(file)
+        .map_err(|errno| Error::call("ioctl(BLKPBSZGET)", errno))?;
     // SAFETY: the kernel fills a u64 on all architectures, despite the code's declaration.
     let capacity = unsafe { get::<BLKGETSIZE64, u64>(file, "ioctl(BLKGETSIZE64)") }?;
     let status = status(file, StatxFlags::BASIC_STATS)?;
@@ -93,9 +94,10 @@ fn status(file: BorrowedFd<'_>, wanted: StatxFlags) -> Result<Statx, Error> {
         .map_err(|errno| Error::call("statx", errno))
 }
 
+/// The folders of a disk or a partition in sysfs.
 struct Disk {
     own: PathBuf,
-    /// For a partition, its disk's folder.
+    /// The folder of the whole disk, which is another one for a partition.
     whole: PathBuf,
 }
 
@@ -112,7 +114,7 @@ impl Disk {
 }
 
 fn facts(major: u32, minor: u32) -> Result<BlockDevice, Error> {
-    /// The unit of sysfs, for any sector size.
+    /// Sysfs counts in this unit, whatever the sector size is.
     const UNIT_BYTES: u64 = 512;
     let Disk { own, whole } = Disk::from_number(major, minor).ok_or(Error::Unsupported {
         call: "/sys/dev/block",
@@ -130,18 +132,18 @@ fn facts(major: u32, minor: u32) -> Result<BlockDevice, Error> {
 /// NVMe disks and memory cards have the number next to the model, virtio disks next to the queue, SCSI disks
 /// only in vital product data.
 fn serial(disk: &Path) -> Option<String> {
-    let text = |path: &str| {
-        fs::read_to_string(disk.join(path))
-            .ok()
-            .filter(|text| !text.trim().is_empty())
-    };
-    let page = || serial_on_page(&fs::read(disk.join("device/vpd_pg80")).ok()?);
-    text("device/serial")
-        .or_else(|| text("serial"))
-        .or_else(page)
+    text(&disk.join("device/serial"))
+        .or_else(|| text(&disk.join("serial")))
+        .or_else(|| serial_on_page(&fs::read(disk.join("device/vpd_pg80")).ok()?))
 }
 
-/// Page 0x80 of SCSI: a header of four bytes that ends with the length, then the number.
+/// The content of a file, unless it is blank.
+fn text(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// The number on page 0x80 of SCSI, behind a header of four bytes that ends with the length.
 fn serial_on_page(page: &[u8]) -> Option<String> {
     let [_, 0x80, high, low, rest @ ..] = page else {
         return None;

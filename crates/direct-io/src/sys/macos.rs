@@ -9,7 +9,7 @@ use rustix::ioctl::{Opcode, opcode};
 pub(crate) use super::unix::*;
 use crate::{BlockDevice, DirectIo, Error, OpenOptions};
 
-// sys/disk.h
+// These codes are in sys/disk.h.
 const DKIOCGETBLOCKSIZE: Opcode = opcode::read::<u32>(b'd', 24);
 const DKIOCGETBLOCKCOUNT: Opcode = opcode::read::<u64>(b'd', 25);
 const DKIOCGETPHYSICALBLOCKSIZE: Opcode = opcode::read::<u32>(b'd', 77);
@@ -19,10 +19,9 @@ pub(crate) fn open_at(
     directory: BorrowedFd<'_>,
     path: &Path,
 ) -> Result<File, Error> {
-    // Without `O_NONBLOCK`, `O_EXLOCK` would wait for the lock.
-    let exclusive = OFlags::from_bits_retain(libc::O_EXLOCK.cast_unsigned()) | OFlags::NONBLOCK;
     let exclusive = if options.exclusive {
-        exclusive
+        // Without `O_NONBLOCK`, `O_EXLOCK` would wait for the lock.
+        OFlags::from_bits_retain(libc::O_EXLOCK.cast_unsigned()) | OFlags::NONBLOCK
     } else {
         OFlags::empty()
     };
@@ -82,12 +81,13 @@ pub(crate) fn preallocate(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(),
     if length_bytes <= present {
         return Ok(());
     }
-    let too_big = |_| Error::call("fcntl(F_PREALLOCATE)", Errno::FBIG);
+    let fst_length = libc::off_t::try_from(length_bytes - present)
+        .map_err(|_| Error::call("fcntl(F_PREALLOCATE)", Errno::FBIG))?;
     let mut store = libc::fstore_t {
         fst_flags: libc::F_ALLOCATEALL,
         fst_posmode: libc::F_PEOFPOSMODE,
         fst_offset: 0,
-        fst_length: libc::off_t::try_from(length_bytes - present).map_err(too_big)?,
+        fst_length,
         fst_bytesalloc: 0,
     };
     // SAFETY: the descriptor is open while borrowed, and `store` is what F_PREALLOCATE takes: fcntl(2).

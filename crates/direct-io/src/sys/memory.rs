@@ -2,13 +2,15 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::slice;
 
+/// Zeroed memory at an aligned address, which a drop frees.
 pub(crate) struct Allocation {
     start: NonNull<u8>,
     pub(crate) layout: Layout,
 }
 
 impl Allocation {
-    /// None without memory, or for an invalid layout: size zero, or an alignment not a power of two.
+    /// Allocates memory. The result is `None` if there is not enough, or if the layout is invalid: its size is zero, or
+    /// its alignment is not a power of two.
     pub(crate) fn zeroed(size: usize, alignment: usize) -> Option<Self> {
         let layout = Layout::from_size_align(size, alignment)
             .ok()

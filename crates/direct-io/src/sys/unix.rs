@@ -27,22 +27,20 @@ fn flags(options: &OpenOptions) -> OFlags {
     const DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC.cast_unsigned());
     #[cfg(not(target_os = "linux"))]
     const DSYNC: OFlags = OFlags::DSYNC;
-    let chosen = [
-        (options.create, OFlags::CREATE),
-        (options.create_new, OFlags::CREATE | OFlags::EXCL),
-        (options.truncate, OFlags::TRUNC),
-        (options.no_follow, OFlags::NOFOLLOW),
-        (options.write_through == WriteThrough::DataSync, DSYNC),
-        (options.write_through == WriteThrough::Sync, OFlags::SYNC),
-    ];
-    let chosen = chosen
-        .into_iter()
-        .filter(|(is_chosen, _)| *is_chosen)
-        .map(|(_, flag)| flag);
-    chosen.fold(access | OFlags::CLOEXEC, |all, flag| all | flag)
+    let mut flags = access | OFlags::CLOEXEC;
+    flags.set(OFlags::CREATE, options.create || options.create_new);
+    flags.set(OFlags::EXCL, options.create_new);
+    flags.set(OFlags::TRUNC, options.truncate);
+    flags.set(OFlags::NOFOLLOW, options.no_follow);
+    match options.write_through {
+        WriteThrough::None => flags,
+        WriteThrough::DataSync => flags | DSYNC,
+        WriteThrough::Sync => flags | OFlags::SYNC,
+    }
 }
 
-/// The default mode is the standard library's.
+/// Opens a file with the flags of all Unix systems and those of this `system`. The default mode is the standard
+/// library's.
 pub(crate) fn open_with(
     options: &OpenOptions,
     directory: BorrowedFd<'_>,
@@ -50,11 +48,11 @@ pub(crate) fn open_with(
     system: OFlags,
 ) -> Result<File, Error> {
     // `mode_t` is smaller on FreeBSD and macOS, and open(2) ignores bits beyond the permissions.
-    let mode = RawMode::try_from(options.mode.unwrap_or(0o666) & 0o7777).map(Mode::from_raw_mode);
-    let mode = mode.unwrap_or_else(|_| Mode::empty());
+    let mode = RawMode::try_from(options.mode.unwrap_or(0o666) & 0o7777)
+        .map_or(Mode::empty(), Mode::from_raw_mode);
     let flags = flags(options) | system;
-    let file = retry_on_intr(|| rustix::fs::openat(directory, path, flags, mode));
-    file.map(File::from)
+    retry_on_intr(|| rustix::fs::openat(directory, path, flags, mode))
+        .map(File::from)
         .map_err(|errno| Error::call("openat", errno))
 }
 
@@ -64,17 +62,10 @@ pub(crate) fn open_at(
     directory: BorrowedFd<'_>,
     path: &Path,
 ) -> Result<File, Error> {
-    let direct = if options.direct {
-        OFlags::DIRECT
-    } else {
-        OFlags::empty()
-    };
-    let exclusive = if options.exclusive {
-        OFlags::EXCL
-    } else {
-        OFlags::empty()
-    };
-    let file = open_with(options, directory, path, direct | exclusive)?;
+    let mut flags = OFlags::empty();
+    flags.set(OFlags::DIRECT, options.direct);
+    flags.set(OFlags::EXCL, options.exclusive);
+    let file = open_with(options, directory, path, flags)?;
     // `O_EXCL` without `O_CREAT` has a meaning for devices only, and not on every system: open(2).
     if options.exclusive && !is_device(file.as_fd())? {
         return Err(Error::Unsupported {
@@ -138,12 +129,18 @@ pub(crate) fn set_length(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), 
 
 /// Whether transfers may bypass the page cache. macOS does not report it, and FreeBSD's disks always do.
 pub(crate) fn may_be_direct(file: BorrowedFd<'_>) -> bool {
-    #[cfg(target_os = "macos")]
-    let is_direct = |_| true;
-    #[cfg(not(target_os = "macos"))]
-    let is_direct = |flags: OFlags| flags.contains(OFlags::DIRECT);
     let always = cfg!(target_os = "freebsd") && is_device(file).unwrap_or(false);
-    always || rustix::fs::fcntl_getfl(file).is_ok_and(is_direct)
+    always || rustix::fs::fcntl_getfl(file).is_ok_and(may_have_direct)
+}
+
+#[cfg(target_os = "macos")]
+fn may_have_direct(_: OFlags) -> bool {
+    true
+}
+
+#[cfg(not(target_os = "macos"))]
+fn may_have_direct(flags: OFlags) -> bool {
+    flags.contains(OFlags::DIRECT)
 }
 
 pub(crate) fn is_device(file: BorrowedFd<'_>) -> Result<bool, Error> {
@@ -218,16 +215,17 @@ pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
     super::device(open(&OpenOptions::new().read(true), path)?.as_fd())
 }
 
-/// The source of `file`'s filesystem, opened for reading.
+/// The device of `file`'s filesystem, whose source is opened for reading.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     use std::os::unix::ffi::OsStringExt;
     let status = rustix::fs::fstatfs(file).map_err(|errno| Error::call("fstatfs", errno))?;
-    let name = status
+    let name: Vec<u8> = status
         .f_mntfromname
         .iter()
-        .map(|byte| byte.to_ne_bytes()[0]);
-    let name: Vec<u8> = name.take_while(|&byte| byte != 0).collect();
+        .map(|byte| byte.to_ne_bytes()[0])
+        .take_while(|&byte| byte != 0)
+        .collect();
     let path = std::path::PathBuf::from(std::ffi::OsString::from_vec(name));
     if !path.starts_with("/dev") {
         return Err(Error::NoSingleDevice);

@@ -52,17 +52,24 @@ pub(crate) fn open(options: &OpenOptions, path: &Path) -> Result<File, Error> {
     if options.exclusive {
         std.share_mode(0);
     }
-    let failed = |error| Error::call("CreateFileW", error);
-    let file = std.open(path).map_err(failed)?;
+    let file = std.open(path).map_err(not_created)?;
     if options.no_follow {
         // Other reparse points are fine: compressed files, or files in a cloud.
-        if file.metadata().map_err(failed)?.file_type().is_symlink() {
-            return Err(failed(io::Error::from_raw_os_error(
-                ERROR_STOPPED_ON_SYMLINK.cast_signed(),
-            )));
+        let is_symlink = file
+            .metadata()
+            .map_err(not_created)?
+            .file_type()
+            .is_symlink();
+        if is_symlink {
+            let number = ERROR_STOPPED_ON_SYMLINK.cast_signed();
+            return Err(not_created(io::Error::from_raw_os_error(number)));
         }
     }
     Ok(file)
+}
+
+fn not_created(error: io::Error) -> Error {
+    Error::call("CreateFileW", error)
 }
 
 pub(crate) const WRITE_AT: &str = "WriteFile";
@@ -229,7 +236,7 @@ pub(crate) fn fsync(file: BorrowedHandle<'_>) -> Result<(), Error> {
     with_file(file, File::sync_all).map_err(|error| Error::call("FlushFileBuffers", error))
 }
 
-/// A smaller size would cut the file.
+/// Sets each size only to a greater one, because a smaller size would cut the file.
 pub(crate) fn preallocate(file: BorrowedHandle<'_>, length_bytes: u64) -> Result<(), Error> {
     const CALL: &str = "SetFileInformationByHandle(FileAllocationInfo)";
     let length = i64::try_from(length_bytes)
@@ -239,13 +246,14 @@ pub(crate) fn preallocate(file: BorrowedHandle<'_>, length_bytes: u64) -> Result
         let wanted = FILE_ALLOCATION_INFO {
             AllocationSize: length,
         };
-        let (start, size) = (
-            ptr::from_ref(&wanted).cast(),
-            size_of_u32::<FILE_ALLOCATION_INFO>(),
-        );
         // SAFETY: the handle is open while borrowed, and the structure belongs to the class.
         let result = unsafe {
-            SetFileInformationByHandle(file.as_raw_handle(), FileAllocationInfo, start, size)
+            SetFileInformationByHandle(
+                file.as_raw_handle(),
+                FileAllocationInfo,
+                ptr::from_ref(&wanted).cast(),
+                size_of_u32::<FILE_ALLOCATION_INFO>(),
+            )
         };
         succeeded(result, CALL)?;
     }
@@ -259,10 +267,11 @@ pub(crate) fn preallocate(file: BorrowedHandle<'_>, length_bytes: u64) -> Result
 fn serial_in(descriptor: &[u8]) -> Option<String> {
     let at = offset_of!(STORAGE_DEVICE_DESCRIPTOR, SerialNumberOffset);
     let start: [u8; 4] = descriptor.get(at..at + 4)?.try_into().ok()?;
-    // Without a serial number it is 0, with some drivers -1.
-    let start = usize::try_from(u32::from_le_bytes(start))
-        .ok()
-        .filter(|&start| start != 0)?;
+    // Without a serial number the offset is 0, or with some drivers -1.
+    let start = usize::try_from(u32::from_le_bytes(start)).ok()?;
+    if start == 0 {
+        return None;
+    }
     let text = descriptor.get(start..)?.split(|&byte| byte == 0).next()?;
     Some(String::from_utf8_lossy(text).into_owned())
 }
