@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use crate::mounted::{abort, device_at, temporary};
 use crate::program::wait_for;
 
+/// A mount of bindfs, which ends with the drop.
 pub struct Bindfs {
     server: Child,
     point: TempDir,
@@ -18,7 +19,8 @@ pub struct Bindfs {
 
 impl Bindfs {
     pub fn mount() -> Result<Self> {
-        let (below, point) = (temporary("bindfs-below")?, temporary("bindfs-point")?);
+        let below = temporary("bindfs-below")?;
+        let point = temporary("bindfs-point")?;
         let mut command = Command::new("bindfs");
         command
             .arg("-f")
@@ -31,10 +33,12 @@ impl Bindfs {
             point,
             below,
         };
-        let is_mounted =
-            || (device_at(bindfs.path()) != device_at(bindfs.below.path())).then_some(());
-        wait_for("bindfs to mount", is_mounted)?;
+        wait_for("bindfs to mount", || bindfs.is_mounted().then_some(()))?;
         Ok(bindfs)
+    }
+
+    fn is_mounted(&self) -> bool {
+        device_at(self.path()) != device_at(self.below.path())
     }
 
     #[must_use]
@@ -42,7 +46,7 @@ impl Bindfs {
         self.point.path()
     }
 
-    /// Answers while the server is stopped.
+    /// The directory below, which answers while the server is stopped.
     #[must_use]
     pub fn below(&self) -> &Path {
         self.below.path()

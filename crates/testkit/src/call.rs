@@ -3,7 +3,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// In the C locale.
+/// Runs a command in the C locale. It is an error if the command fails.
 pub fn call(command: &mut Command) -> Result<()> {
     let output = command
         .env("LC_ALL", "C")
@@ -15,7 +15,7 @@ pub fn call(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// With all processes and threads. Only the chosen calls stop them.
+/// strace of all processes and threads. Only the chosen calls stop them.
 #[must_use]
 pub fn strace() -> Command {
     let mut command = Command::new("strace");
@@ -23,12 +23,12 @@ pub fn strace() -> Command {
     command
 }
 
-/// On the path, or in root's directories.
+/// Whether a program is on the path, or in root's directories.
 #[must_use]
 pub fn has_program(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let for_root = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
+    let directories_of_root = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
     std::env::split_paths(&path)
-        .chain(for_root)
+        .chain(directories_of_root)
         .any(|directory| directory.join(name).is_file())
 }

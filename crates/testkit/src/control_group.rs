@@ -6,33 +6,64 @@ use anyhow::Result;
 use crate::group::Group;
 use crate::program::extended;
 
-/// A folder for groups, and a file of each group.
-type Place = (&'static str, &'static str);
+/// A hierarchy of control groups, and a setting of each group.
+#[derive(Clone, Copy)]
+struct Controller {
+    folder: &'static str,
+    file: &'static str,
+}
 
-// Version 1, then version 2.
-const MEMORY: [Place; 2] = [
-    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
-    ("/sys/fs/cgroup", "memory.max"),
+// Each array has version 1, then version 2.
+const MEMORY: [Controller; 2] = [
+    Controller {
+        folder: "/sys/fs/cgroup/memory",
+        file: "memory.limit_in_bytes",
+    },
+    Controller {
+        folder: "/sys/fs/cgroup",
+        file: "memory.max",
+    },
 ];
-const PROCESSES: [Place; 2] = [
-    ("/sys/fs/cgroup/pids", "pids.max"),
-    ("/sys/fs/cgroup", "pids.max"),
+const PROCESSES: [Controller; 2] = [
+    Controller {
+        folder: "/sys/fs/cgroup/pids",
+        file: "pids.max",
+    },
+    Controller {
+        folder: "/sys/fs/cgroup",
+        file: "pids.max",
+    },
 ];
-const CPU: [Place; 2] = [
-    ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us"),
-    ("/sys/fs/cgroup", "cpu.max"),
+const CPU: [Controller; 2] = [
+    Controller {
+        folder: "/sys/fs/cgroup/cpu",
+        file: "cpu.cfs_quota_us",
+    },
+    Controller {
+        folder: "/sys/fs/cgroup",
+        file: "cpu.max",
+    },
 ];
 
-/// Version 2, alone or next to version 1, and version 1.
-const FREEZERS: [Place; 3] = [
-    ("/sys/fs/cgroup/unified", "cgroup.freeze"),
-    ("/sys/fs/cgroup", "cgroup.freeze"),
-    ("/sys/fs/cgroup/freezer", "freezer.state"),
+/// These are version 2 next to version 1, version 2 alone, and version 1.
+const FREEZERS: [Controller; 3] = [
+    Controller {
+        folder: "/sys/fs/cgroup/unified",
+        file: "cgroup.freeze",
+    },
+    Controller {
+        folder: "/sys/fs/cgroup",
+        file: "cgroup.freeze",
+    },
+    Controller {
+        folder: "/sys/fs/cgroup/freezer",
+        file: "freezer.state",
+    },
 ];
 
-/// Its processes must have ended before the drop.
+/// A control group with a setting. Its processes must have ended before the drop.
 pub struct ControlGroup {
-    /// For the processes, if the setting is above their own group.
+    /// The group of the processes, if the setting is above their own group.
     inner: Option<Group>,
     // Dropped after the subgroup.
     outer: Group,
@@ -40,16 +71,18 @@ pub struct ControlGroup {
 }
 
 impl ControlGroup {
+    /// A group whose processes together have so much memory.
     pub fn with_memory(bytes: u64) -> Result<Self> {
         Self::limited(MEMORY, bytes)
     }
 
+    /// A group with so many processes and threads.
     pub fn with_processes(count: u64) -> Result<Self> {
         Self::limited(PROCESSES, count)
     }
 
-    fn limited(places: [Place; 2], most: u64) -> Result<Self> {
-        let (folder, file) = mounted(places);
+    fn limited(versions: [Controller; 2], most: u64) -> Result<Self> {
+        let Controller { folder, file } = mounted(versions);
         let outer = Group::below(Path::new(folder), file)?;
         outer.set(file, &most.to_string())?;
         Ok(Self {
@@ -59,7 +92,7 @@ impl ControlGroup {
         })
     }
 
-    /// Above the processes' own group.
+    /// A limit on CPU time above the processes' own group.
     pub fn with_cpu_limit(percent: u32) -> Result<Self> {
         let group = Self::nested(mounted(CPU))?;
         let quota_us = percent * 1000;
@@ -72,16 +105,16 @@ impl ControlGroup {
         Ok(group)
     }
 
-    /// They freeze above the processes' own group.
+    /// A group of each version that can freeze processes. They freeze above the processes' own group.
     #[must_use]
     pub fn freezers() -> Vec<Self> {
         FREEZERS
             .iter()
-            .filter_map(|place| Self::nested(*place).ok())
+            .filter_map(|version| Self::nested(*version).ok())
             .collect()
     }
 
-    fn nested((folder, file): Place) -> Result<Self> {
+    fn nested(Controller { folder, file }: Controller) -> Result<Self> {
         let outer = Group::below(Path::new(folder), file)?;
         Ok(Self {
             inner: Some(Group::below(&outer.path, "cgroup.procs")?),
@@ -90,6 +123,7 @@ impl ControlGroup {
         })
     }
 
+    /// The command in this group.
     #[must_use]
     pub fn with(&self, command: &Command) -> Command {
         let mut inside = Command::new("sh");
@@ -99,6 +133,7 @@ impl ControlGroup {
         extended(inside, command)
     }
 
+    /// Moves a process into this group.
     pub fn add(&self, process: u32) -> Result<()> {
         self.members().set("cgroup.procs", &process.to_string())
     }
@@ -107,20 +142,22 @@ impl ControlGroup {
         self.inner.as_ref().unwrap_or(&self.outer)
     }
 
+    /// Freezes the processes, or thaws them.
     pub fn freeze(&self, frozen: bool) -> Result<()> {
-        let [thawed, stopped] = if self.file == "freezer.state" {
-            ["THAWED", "FROZEN"]
-        } else {
-            ["0", "1"]
+        let is_version_1 = self.file == "freezer.state";
+        let value = match (is_version_1, frozen) {
+            (true, true) => "FROZEN",
+            (true, false) => "THAWED",
+            (false, true) => "1",
+            (false, false) => "0",
         };
-        self.outer
-            .set(self.file, if frozen { stopped } else { thawed })
+        self.outer.set(self.file, value)
     }
 }
 
-/// A machine has one of the two hierarchies.
-fn mounted([first, second]: [Place; 2]) -> Place {
-    if Path::new(first.0).exists() {
+/// A machine has one of the two versions.
+fn mounted([first, second]: [Controller; 2]) -> Controller {
+    if Path::new(first.folder).exists() {
         first
     } else {
         second
@@ -130,7 +167,7 @@ fn mounted([first, second]: [Place; 2]) -> Place {
 impl Drop for ControlGroup {
     fn drop(&mut self) {
         // A frozen process could not end.
-        if FREEZERS.iter().any(|(_, file)| *file == self.file) {
+        if FREEZERS.iter().any(|version| version.file == self.file) {
             let _ = self.freeze(false);
         }
     }

@@ -4,10 +4,11 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+/// A lock on a database that another process holds until the drop.
 pub struct DatabaseLock(Child);
 
 impl DatabaseLock {
-    /// Python's library includes SQLite.
+    /// Locks a database by Python, whose library includes SQLite.
     pub fn on(database: &Path) -> Result<Self> {
         let script = "import sqlite3, sys\n\
             c = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)\n\

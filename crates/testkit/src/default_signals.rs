@@ -3,7 +3,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// A shell ignores SIGINT for its background jobs, nohup SIGHUP, and programs inherit that.
+/// Starts this program again if it ignores signals. A shell ignores SIGINT for its background jobs, nohup SIGHUP, and
+/// programs inherit that.
 pub fn with_default_signals() -> Result<()> {
     const HUP_INT_QUIT_TERM: u64 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14;
     let status = std::fs::read_to_string("/proc/self/status")?;

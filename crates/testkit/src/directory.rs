@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+/// A kind of filesystem that tests find on most machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     Tmpfs,
@@ -13,21 +14,32 @@ impl Kind {
 
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.card().0
-    }
-
-    /// The name, the number in linux/magic.h, and a likely place.
-    fn card(self) -> (&'static str, u64, PathBuf) {
         match self {
-            Self::Tmpfs => ("tmpfs", 0x0102_1994, PathBuf::from("/dev/shm")),
-            Self::Ext4 => ("ext4", 0xef53, build_directory()),
+            Self::Tmpfs => "tmpfs",
+            Self::Ext4 => "ext4",
         }
     }
 
+    /// The number in linux/magic.h.
+    fn magic(self) -> u64 {
+        match self {
+            Self::Tmpfs => 0x0102_1994,
+            Self::Ext4 => 0xef53,
+        }
+    }
+
+    fn likely_directory(self) -> PathBuf {
+        match self {
+            Self::Tmpfs => PathBuf::from("/dev/shm"),
+            Self::Ext4 => build_directory(),
+        }
+    }
+
+    /// A writable directory on such a filesystem.
     #[must_use]
     pub fn parent(self) -> Option<PathBuf> {
         let candidates = [
-            self.card().2,
+            self.likely_directory(),
             PathBuf::from("/var/tmp"),
             std::env::temp_dir(),
         ];
@@ -36,14 +48,18 @@ impl Kind {
             .find(|path| self.is_at(path) == Ok(true) && tempfile::tempdir_in(path).is_ok())
     }
 
+    /// Whether a path is on such a filesystem.
     pub fn is_at(self, path: &Path) -> rustix::io::Result<bool> {
-        Ok(u64::try_from(rustix::fs::statfs(path)?.f_type)
-            .is_ok_and(|magic| magic == self.card().1))
+        let magic = rustix::fs::statfs(path)?.f_type;
+        Ok(u64::try_from(magic).is_ok_and(|magic| magic == self.magic()))
     }
 }
 
+/// A new directory on such a filesystem.
+///
 /// # Panics
-/// No such filesystem is mounted: state the need in the trial.
+///
+/// It panics if no such filesystem is mounted: state the need in the trial.
 #[must_use]
 pub fn directory_on(kind: Kind) -> TempDir {
     let parent = kind
@@ -55,7 +71,7 @@ pub fn directory_on(kind: Kind) -> TempDir {
         .expect("a writable directory")
 }
 
-/// Above the test's own program.
+/// The directory of the test's own program.
 fn build_directory() -> PathBuf {
     std::env::current_exe()
         .ok()

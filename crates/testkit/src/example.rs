@@ -9,7 +9,7 @@ use writebench_model::{
 
 const TARGET: &str = "/data/<b>|`x`";
 
-/// The target has markup.
+/// A run whose target has markup in its name.
 #[must_use]
 pub fn example_run() -> RunRecord {
     RunRecord {
@@ -46,7 +46,7 @@ pub fn example_target(name: &str) -> TargetRecord {
     }
 }
 
-/// Unknown names are cases of a later version.
+/// The record of a case with this name. An unknown name is that of a later version's case.
 #[must_use]
 pub fn recorded(name: &str) -> RecordedCase {
     let (method, axes) = match Case::parse(name).map(RecordedCase::from) {
@@ -65,39 +65,42 @@ pub fn recorded(name: &str) -> RecordedCase {
 /// value of another axis.
 #[must_use]
 pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
-    let with = |other: &[(Axis, &str)]| -> Vec<(Case, Case)> {
-        let pair = |method, threads| {
-            let usual = [(Axis::Size, "8MiB"), (Axis::Threads, threads)];
-            let fits =
-                |(other, _): &&(Axis, &str)| *other != axis && Method::has_axis(method, *other);
-            let usual: Vec<_> = usual.iter().chain(other).filter(fits).copied().collect();
-            let case = Case::example(method, &[&usual[..], &[(axis, value)]].concat()).ok()?;
-            let default = Axes::defaults(method.card().prepares[0]).get(axis);
-            Some((
-                Case::example(method, &[&usual[..], &[(axis, &default)]].concat()).ok()?,
-                case,
-            ))
-        };
-        let pairs = Method::ALL
-            .iter()
-            .flat_map(|&method| ["1", "2"].map(|threads| pair(method, threads)));
-        pairs
-            .flatten()
-            .filter(|(usual, case)| usual != case)
-            .collect()
-    };
-    let alone = with(&[]);
+    let alone = pairs_with(axis, value, None);
     if !alone.is_empty() {
         return alone;
     }
-    let others = Axis::ALL.iter().filter(|&&other| other != axis);
-    let others =
-        others.flat_map(|&other| other.examples().iter().map(move |&value| (other, value)));
-    others
-        .flat_map(|(other, value)| with(&[(other, value)]))
-        .collect()
+    let mut pairs = Vec::new();
+    for &other in Axis::ALL.iter().filter(|&&other| other != axis) {
+        for &other_value in other.examples() {
+            pairs.extend(pairs_with(axis, value, Some((other, other_value))));
+        }
+    }
+    pairs
 }
 
+/// The pairs of all methods, with one and two threads.
+fn pairs_with(axis: Axis, value: &str, other: Option<(Axis, &str)>) -> Vec<(Case, Case)> {
+    let mut pairs = Vec::new();
+    for &method in Method::ALL {
+        for threads in ["1", "2"] {
+            let mut usual = vec![(Axis::Size, "8MiB"), (Axis::Threads, threads)];
+            usual.extend(other);
+            usual.retain(|(other, _)| *other != axis && method.has_axis(*other));
+            pairs.extend(pair(method, &usual, axis, value));
+        }
+    }
+    pairs
+}
+
+/// The case with the default of an axis and the case with a value of it, if they differ.
+fn pair(method: Method, usual: &[(Axis, &str)], axis: Axis, value: &str) -> Option<(Case, Case)> {
+    let default = Axes::defaults(method.card().prepares[0]).get(axis);
+    let with_default = Case::example(method, &[usual, &[(axis, &default)]].concat()).ok()?;
+    let case = Case::example(method, &[usual, &[(axis, value)]].concat()).ok()?;
+    (with_default != case).then_some((with_default, case))
+}
+
+/// The origin of a case in a section of a suite.
 #[must_use]
 pub fn section_of(suite: &str, section: &str) -> CaseOrigin {
     let layout = built_in_suites()
@@ -107,7 +110,7 @@ pub fn section_of(suite: &str, section: &str) -> CaseOrigin {
     CaseOrigin::of_suite(suite, section, layout)
 }
 
-/// In the suite `write`, for 1 GiB in a new file, left in the page cache.
+/// A case in the suite `write` with the contract for 1 GiB in a new file, left in the page cache.
 #[must_use]
 pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseRecord {
     CaseRecord {

@@ -12,10 +12,11 @@ use crate::image::Image;
 use crate::mounted::{abort, device_at, temporary};
 use crate::program::wait_for;
 
+/// A mounted volume, which ends with the drop.
 pub struct Gluster {
     processes: Vec<Child>,
     point: TempDir,
-    /// Graphs, logs and sockets.
+    /// The folder of the graphs, logs and sockets.
     folder: TempDir,
     // Dropped after their servers.
     bricks: Vec<Image>,
@@ -24,25 +25,14 @@ pub struct Gluster {
 impl Gluster {
     /// Both bricks have shards of 4 MiB of each file, or one of them the whole file.
     pub fn mount(is_sharded: bool, brick_bytes: u64) -> Result<Self> {
-        let (point, folder) = (temporary("gluster-point")?, temporary("gluster-folder")?);
         let mut volume = Self {
             processes: Vec::new(),
-            point,
-            folder,
+            point: temporary("gluster-point")?,
+            folder: temporary("gluster-folder")?,
             bricks: Vec::new(),
         };
         for number in 0..2 {
-            let (image, socket) = (Image::mount("ext4", brick_bytes)?, volume.socket(number));
-            let brick = image.path().join("brick");
-            std::fs::create_dir(&brick)?;
-            volume.bricks.push(image);
-            volume.start(
-                "glusterfsd",
-                &format!("brick{number}"),
-                &brick_graph(&brick, &socket),
-                None,
-            )?;
-            wait_for("a brick to listen", || socket.exists().then_some(()))?;
+            volume.start_brick(number, brick_bytes)?;
         }
         let below = device_at(volume.path());
         let graph = client_graph(&volume.socket(0), &volume.socket(1), is_sharded);
@@ -52,9 +42,21 @@ impl Gluster {
             &graph,
             Some(volume.path().to_owned()),
         )?;
-        let mounted = || device_at(volume.path()).filter(|now| Some(*now) != below);
-        wait_for("the volume to be mounted", mounted)?;
+        wait_for("the volume to be mounted", || {
+            device_at(volume.path()).filter(|now| Some(*now) != below)
+        })?;
         Ok(volume)
+    }
+
+    fn start_brick(&mut self, number: u32, size_bytes: u64) -> Result<()> {
+        let image = Image::mount("ext4", size_bytes)?;
+        let brick = image.path().join("brick");
+        std::fs::create_dir(&brick)?;
+        self.bricks.push(image);
+        let socket = self.socket(number);
+        let graph = brick_graph(&brick, &socket);
+        self.start("glusterfsd", &format!("brick{number}"), &graph, None)?;
+        wait_for("a brick to listen", || socket.exists().then_some(()))
     }
 
     #[must_use]
@@ -73,24 +75,22 @@ impl Gluster {
         graph: &str,
         point: Option<PathBuf>,
     ) -> Result<()> {
-        let [file, log] =
-            ["vol", "log"].map(|end| self.folder.path().join(format!("{name}.{end}")));
+        let file = self.folder.path().join(format!("{name}.vol"));
+        let log = self.folder.path().join(format!("{name}.log"));
         std::fs::write(&file, graph)?;
-        let mut command = Command::new(program);
-        command
+        let process = Command::new(program)
             .arg("--no-daemon")
             .arg("-l")
             .arg(log)
             .arg("-f")
             .arg(file)
-            .args(point);
-        let started = command
+            .args(point)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .spawn();
-        self.processes
-            .push(started.with_context(|| format!("start {program}"))?);
+            .spawn()
+            .with_context(|| format!("start {program}"))?;
+        self.processes.push(process);
         Ok(())
     }
 }
@@ -106,7 +106,7 @@ impl Drop for Gluster {
     }
 }
 
-/// The least that a server with several threads needs.
+/// The graph of a server. It is the least that a server with several threads needs.
 fn brick_graph(brick: &Path, socket: &Path) -> String {
     format!(
         include_str!("gluster/brick.vol"),
@@ -115,7 +115,7 @@ fn brick_graph(brick: &Path, socket: &Path) -> String {
     )
 }
 
-/// By name, with small writes gathered.
+/// The graph of the client, which distributes files by name and gathers small writes.
 fn client_graph(first: &Path, second: &Path, is_sharded: bool) -> String {
     const SHARDS: &str = "volume shards\ntype features/shard\noption shard-block-size 4MB\nsubvolumes all\nend-volume\n\n";
     let (shards, spread) = if is_sharded {
@@ -123,11 +123,10 @@ fn client_graph(first: &Path, second: &Path, is_sharded: bool) -> String {
     } else {
         ("", "all")
     };
-    let [first, second] = [first, second].map(Path::display);
     format!(
         include_str!("gluster/client.vol"),
-        first = first,
-        second = second,
+        first = first.display(),
+        second = second.display(),
         shards = shards,
         spread = spread
     )

@@ -6,13 +6,13 @@ use anyhow::{Context, Result};
 
 use crate::program::wait_for;
 
-/// Its processes must have ended before the drop.
+/// A control group. Its processes must have ended before the drop.
 pub(crate) struct Group {
     pub(crate) path: PathBuf,
 }
 
 impl Group {
-    /// `file` proves that the group has the controller.
+    /// Makes a group in a folder. `file` proves that the group has the controller.
     pub(crate) fn below(root: &Path, file: &str) -> Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);

@@ -5,6 +5,7 @@ use anyhow::Result;
 use crate::loop_device::LoopDevice;
 use crate::mounted::Mounted;
 
+/// A filesystem in an image file, mounted until the drop.
 pub struct Image {
     mounted: Mounted,
     // Dropped after the mount.
@@ -12,10 +13,12 @@ pub struct Image {
 }
 
 impl Image {
+    /// Makes and mounts a filesystem of this kind in a new image.
     pub fn mount(kind: &str, size_bytes: u64) -> Result<Self> {
         Self::on(LoopDevice::attach(size_bytes)?, kind)
     }
 
+    /// Makes and mounts a filesystem of this kind on a device.
     pub fn on(device: LoopDevice, kind: &str) -> Result<Self> {
         Ok(Self {
             mounted: device.format_and_mount(device.path(), kind)?,
@@ -23,7 +26,7 @@ impl Image {
         })
     }
 
-    /// With the filesystem that is in the file.
+    /// Mounts the filesystem that is in the file.
     pub fn over(file: &Path) -> Result<Self> {
         let device = LoopDevice::over(file, &[])?;
         Ok(Self {

@@ -1,4 +1,4 @@
-//! The compiler's start costs more than most of its work.
+//! A Java compiler that serves all tests of a process, because its start costs more than most of its work.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// It ends with its standard input, and so with this process.
+/// A running compiler. It ends with its standard input, and so with this process.
 struct Compiler {
     process: Child,
     requests: ChildStdin,
@@ -15,7 +15,7 @@ struct Compiler {
 
 static COMPILER: Mutex<Option<Compiler>> = Mutex::new(None);
 
-/// `arguments` are javac's.
+/// Compiles with these arguments of javac.
 pub(crate) fn compile(arguments: &[&str]) -> Result<()> {
     let line = arguments.join("\t");
     ensure!(!line.contains('\n'), "arguments are a line: {line}");

@@ -11,20 +11,19 @@ use crate::call::call;
 use crate::mounted::{Mounted, temporary};
 use crate::program::entries;
 
-/// Each device's folder in `/sys/block`, and its file.
+/// All attached loop devices: each device's folder in `/sys/block`, and its file.
 #[must_use]
 pub fn loop_devices() -> Vec<(PathBuf, String)> {
-    let held = |device: PathBuf| {
-        let file = std::fs::read_to_string(device.join("loop/backing_file")).ok()?;
-        Some((device, file.trim_end().to_owned()))
-    };
-    entries(Path::new("/sys/block"))
-        .into_iter()
-        .filter_map(held)
-        .collect()
+    let mut attached = Vec::new();
+    for device in entries(Path::new("/sys/block")) {
+        if let Ok(file) = std::fs::read_to_string(device.join("loop/backing_file")) {
+            attached.push((device, file.trim_end().to_owned()));
+        }
+    }
+    attached
 }
 
-/// Over its own sparse image or an existing file. Mounts and descriptors must be dropped first.
+/// A loop device over its own sparse image or an existing file. Mounts and descriptors must be dropped first.
 pub struct LoopDevice {
     path: PathBuf,
     image: PathBuf,
@@ -32,7 +31,7 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// With sectors of 512 bytes.
+    /// A device over a new sparse image, with sectors of 512 bytes.
     pub fn attach(size_bytes: u64) -> Result<Self> {
         Self::attach_with_sectors(size_bytes, 512)
     }
@@ -43,7 +42,7 @@ impl LoopDevice {
         })
     }
 
-    /// The image's blocks are written and cannot be discarded, and the device bypasses the page cache.
+    /// A device over a new image whose blocks are written and cannot be discarded. The device bypasses the page cache.
     pub fn attach_for_measurements(size_bytes: u64) -> Result<Self> {
         let device = Self::with_image(&["--direct-io=on"], |image| {
             std::io::copy(&mut std::io::repeat(0).take(size_bytes), image)?;
@@ -89,7 +88,7 @@ impl LoopDevice {
         self.image.clone()
     }
 
-    /// `node` is the device or a partition of it.
+    /// Makes and mounts a filesystem. `node` is the device or a partition of it.
     pub fn format_and_mount(&self, node: &Path, kind: &str) -> Result<Mounted> {
         call(Command::new(format!("mkfs.{kind}")).arg("-q").arg(node))?;
         Mounted::new(&[node.to_str().context("UTF-8")?])
@@ -99,7 +98,7 @@ impl LoopDevice {
         Mounted::new(&[self.path.to_str().context("UTF-8")?])
     }
 
-    /// From 1 MiB to the end. The device must have sectors of 512 bytes and be larger than 1 MiB.
+    /// Makes a partition from 1 MiB to the end. The device must have sectors of 512 bytes and be larger than 1 MiB.
     pub fn partition(&self) -> Result<PathBuf> {
         const FIRST_SECTOR: u32 = 2048;
         let mut device = OpenOptions::new().read(true).write(true).open(&self.path)?;
@@ -113,7 +112,7 @@ impl LoopDevice {
         device.write_all_at(&table, 0)?;
         device.sync_all()?;
         drop(device);
-        // Also succeeds if the kernel or udev has already found the partition.
+        // The update also succeeds if the kernel or udev has already found the partition.
         call(Command::new("partx").arg("--update").arg(&self.path))?;
         let partition = PathBuf::from(format!("{}p1", self.path.display()));
         ensure!(partition.exists(), "{} did not appear", partition.display());

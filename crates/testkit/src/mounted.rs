@@ -10,20 +10,20 @@ use tempfile::TempDir;
 
 use crate::call::call;
 
-/// Must be dropped before the mounted device.
+/// A mount that ends with the drop. It must be dropped before the mounted device.
 pub struct Mounted {
     point: TempDir,
 }
 
 impl Mounted {
-    /// With arguments of mount(8).
+    /// Mounts with these arguments of mount(8).
     pub(crate) fn new(words: &[&str]) -> Result<Self> {
         let point = temporary("mount")?;
         call(Command::new("mount").args(words).arg(point.path()))?;
         Ok(Self { point })
     }
 
-    /// In whole pages, for this user alone: it is soon full.
+    /// A filesystem in memory for this user alone. Its size is in whole pages, so that it is soon full.
     pub fn tmpfs(size_bytes: u64) -> Result<Self> {
         Self::new(&[
             "-t",
@@ -34,19 +34,20 @@ impl Mounted {
         ])
     }
 
-    /// Its directories are made in another filesystem, new for each overlay.
+    /// An overlay, whose directories are made in another filesystem and are new for each overlay.
     pub fn overlay(below: &Path, options: &str) -> Result<Self> {
         let own = tempfile::Builder::new()
             .prefix("overlay-")
             .tempdir_in(below)?
             .keep();
-        let [lower, upper, work] = ["lower", "upper", "work"].map(|name| own.join(name));
-        for directory in [&lower, &upper, &work] {
-            std::fs::create_dir(directory)?;
+        let mut all_options = String::new();
+        for name in ["lower", "upper", "work"] {
+            let directory = own.join(name);
+            std::fs::create_dir(&directory)?;
+            all_options += &format!("{name}dir={},", directory.display());
         }
-        let [lower, upper, work] = [lower, upper, work].map(|path| path.display().to_string());
-        let options = format!("lowerdir={lower},upperdir={upper},workdir={work},{options}");
-        Self::new(&["-t", "overlay", "-o", &options, "overlay"])
+        all_options += options;
+        Self::new(&["-t", "overlay", "-o", &all_options, "overlay"])
     }
 
     #[must_use]
@@ -54,7 +55,7 @@ impl Mounted {
         self.point.path()
     }
 
-    /// For example `ro` or `size=1M`.
+    /// Changes options, for example to `ro` or `size=1M`.
     pub fn remount(&self, options: &str) -> Result<()> {
         call(
             Command::new("mount")
@@ -70,7 +71,8 @@ pub(crate) fn temporary(what: &str) -> std::io::Result<TempDir> {
         .tempdir()
 }
 
-/// Repeated while it is busy: between `fork` and `exec`, a child of another test has this process's files open.
+/// Unmounts, and tries again while the mount is busy: between `fork` and `exec`, a child of another test has this
+/// process's files open.
 pub fn unmount(point: &Path) -> Result<()> {
     const LIMIT: Duration = Duration::from_secs(10);
     let start = Instant::now();

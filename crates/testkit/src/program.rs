@@ -8,15 +8,16 @@ use rustix::process::{Pid, Signal};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// With a separate database.
+/// The program writebench with a home and a database of its own.
 pub struct Program {
     binary: PathBuf,
     home: TempDir,
 }
 
+/// How a call of the program ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// None after a signal.
+    /// The exit code, or `None` after a signal.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -40,18 +41,20 @@ impl Program {
         self.home.path()
     }
 
-    /// Without the caller's own settings.
+    /// A command without the caller's own settings.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
         command
             .args(arguments)
             .env("HOME", self.home())
-            .env("XDG_DATA_HOME", self.home());
-        command.env_remove("WRITEBENCH_DB").stdin(Stdio::null());
+            .env("XDG_DATA_HOME", self.home())
+            .env_remove("WRITEBENCH_DB")
+            .stdin(Stdio::null());
         command
     }
 
+    /// Calls the program and waits for its end.
     pub fn call(&self, arguments: &[&str]) -> Result<Ended> {
         let output = self
             .command(arguments)
@@ -64,7 +67,7 @@ impl Program {
         })
     }
 
-    /// Returns the JSON export. The call must end with that exit code.
+    /// Calls `writebench run` and returns the JSON export. The call must end with that exit code.
     pub fn run(&self, target: &Path, arguments: &[&str], code: i32) -> Result<Value> {
         let export = self.home().join("export.json");
         let target = target.to_str().context("a target in UTF-8")?;
@@ -77,6 +80,7 @@ impl Program {
         Ok(serde_json::from_str(&std::fs::read_to_string(export)?)?)
     }
 
+    /// Starts the program without waiting for its end.
     pub fn start(&self, arguments: &[&str]) -> Result<Child> {
         Ok(self
             .command(arguments)
@@ -86,7 +90,7 @@ impl Program {
     }
 }
 
-/// `outer` takes another command as its last arguments.
+/// The command `outer` with another command as its last arguments.
 #[must_use]
 pub fn extended(mut outer: Command, command: &Command) -> Command {
     outer.arg(command.get_program()).args(command.get_args());
@@ -99,7 +103,7 @@ pub fn extended(mut outer: Command, command: &Command) -> Command {
     outer
 }
 
-/// At most half a minute.
+/// Waits for at most half a minute until `found` returns a value.
 pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(30) {
@@ -111,23 +115,23 @@ pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T
     bail!("waited 30 s for {what}")
 }
 
-/// The first thread's children first.
+/// The children of a process, first those of its first thread.
 #[must_use]
 pub fn children(process: u32) -> Vec<u32> {
     let mut threads = entries(Path::new(&format!("/proc/{process}/task")));
     threads.sort();
-    let lists = threads
-        .iter()
-        .map(|thread| std::fs::read_to_string(thread.join("children")).unwrap_or_default());
-    let numbers = |list: String| {
-        list.split_whitespace()
-            .filter_map(|number| number.parse().ok())
-            .collect::<Vec<_>>()
-    };
-    lists.flat_map(numbers).collect()
+    let mut children = Vec::new();
+    for thread in threads {
+        let list = std::fs::read_to_string(thread.join("children")).unwrap_or_default();
+        children.extend(
+            list.split_whitespace()
+                .filter_map(|number| number.parse::<u32>().ok()),
+        );
+    }
+    children
 }
 
-/// None between two workers.
+/// The worker of a run. There is none between two workers.
 #[must_use]
 pub fn worker(run: u32) -> Option<u32> {
     children(run).into_iter().find(|child| {
@@ -136,7 +140,7 @@ pub fn worker(run: u32) -> Option<u32> {
     })
 }
 
-/// Waits for the end of its worker and target helpers.
+/// Kills a run, and waits for the end of its worker and target helpers.
 pub fn kill_run(mut run: Child) -> Result<()> {
     let all = children(run.id());
     run.kill()?;
@@ -146,7 +150,7 @@ pub fn kill_run(mut run: Child) -> Result<()> {
     })
 }
 
-/// Zombies have ended.
+/// Whether a process runs. A zombie has ended.
 #[must_use]
 pub fn is_alive(process: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
@@ -162,7 +166,7 @@ pub fn send(process: u32, signal: Signal) -> rustix::io::Result<()> {
     rustix::process::kill_process(pid, signal)
 }
 
-/// `VmHWM` of proc_pid_status(5).
+/// The most memory that a process had at once: `VmHWM` of proc_pid_status(5).
 pub fn most_memory_bytes(process: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status
@@ -181,10 +185,12 @@ pub fn descendants(process: u32) -> Vec<u32> {
         .collect()
 }
 
+/// The paths in a directory. One that cannot be read has none.
 #[must_use]
 pub fn entries(directory: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten();
-    entries
+    std::fs::read_dir(directory)
+        .into_iter()
+        .flatten()
         .filter_map(Result::ok)
         .map(|entry| entry.path())
         .collect()

@@ -7,20 +7,19 @@ use tempfile::TempDir;
 
 use crate::program::entries;
 
-/// By libfaketime. The machine's clock is not touched, and monotonic clocks continue.
+/// A wall clock for programs, by libfaketime. The machine's clock is not touched, and monotonic clocks continue.
 pub struct SetClock {
     directory: TempDir,
     library: PathBuf,
     started: RefCell<Vec<u32>>,
 }
 
-/// Debian's directory depends on the architecture.
+/// The library, whose directory in Debian depends on the architecture.
 pub(crate) fn library() -> Option<PathBuf> {
-    let libraries = entries("/usr/lib".as_ref());
-    let mut libraries = libraries
+    entries("/usr/lib".as_ref())
         .into_iter()
-        .map(|folder| folder.join("faketime/libfaketimeMT.so.1"));
-    libraries.find(|library| library.is_file())
+        .map(|folder| folder.join("faketime/libfaketimeMT.so.1"))
+        .find(|library| library.is_file())
 }
 
 impl SetClock {
@@ -36,7 +35,7 @@ impl SetClock {
         Ok(clock)
     }
 
-    /// Also for running programs.
+    /// Sets the clock, also for running programs.
     pub fn set(&self, time: &str) -> Result<()> {
         // The rename makes the change atomic for readers.
         let next = self.directory.path().join("next");
@@ -44,11 +43,11 @@ impl SetClock {
         Ok(std::fs::rename(next, self.file())?)
     }
 
+    /// Starts a program with this clock.
     pub fn start(&self, command: &mut Command) -> Result<Child> {
-        command
-            .env("LD_PRELOAD", &self.library)
-            .env("FAKETIME_TIMESTAMP_FILE", self.file());
         let child = command
+            .env("LD_PRELOAD", &self.library)
+            .env("FAKETIME_TIMESTAMP_FILE", self.file())
             .env("FAKETIME_NO_CACHE", "1")
             .env("DONT_FAKE_MONOTONIC", "1")
             .spawn()?;

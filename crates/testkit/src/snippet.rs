@@ -20,10 +20,10 @@ const STRICT: &[&str] = &[
     "-pthread",
 ];
 const CPP: &str = "-std=c++17";
-/// Some warnings need optimization.
+/// The optimization of tests, because some warnings need one.
 const TESTED: &str = "-O1";
 
-/// Programs compile faster with less optimization.
+/// What a program is compiled for. It compiles faster with less optimization.
 #[derive(Clone, Copy)]
 pub enum Purpose {
     /// A missing include of C++ is not detected.
@@ -31,102 +31,146 @@ pub enum Purpose {
     Measurement,
 }
 
-/// Returns a command line without the files. All warnings are errors.
+impl Purpose {
+    fn gcc_optimization(self) -> &'static str {
+        match self {
+            Self::Test => TESTED,
+            Self::Measurement => "-O2",
+        }
+    }
+
+    fn rust_optimization(self) -> &'static str {
+        match self {
+            Self::Test => "opt-level=0",
+            Self::Measurement => "opt-level=1",
+        }
+    }
+}
+
+/// Compiles a program, and returns the command line that runs it, without the files that it copies. All warnings are
+/// errors.
 pub fn compiled(
     text: &str,
     language: Language,
     directory: &Path,
     purpose: Purpose,
 ) -> Result<Vec<String>> {
-    let source = |name: &str| -> Result<PathBuf> {
-        let path = directory.join(name);
-        std::fs::write(&path, text)?;
-        Ok(path)
+    let snippet = Snippet {
+        text,
+        directory,
+        purpose,
     };
-    let native = |compiler: &str,
-                  name: &str,
-                  options: &[&str],
-                  libraries: &[&str]|
-     -> Result<Vec<PathBuf>> {
-        let (mut command, program) = (Command::new(compiler), directory.join("p"));
+    match language {
+        Language::C => snippet.by_gcc("cc", "p.c", &["-std=gnu11"]),
+        Language::Cpp => snippet.cpp(),
+        Language::Rust => snippet.rust(),
+        Language::Go => snippet.native("go", "p.go", &["build", "-ldflags=-s -w"], &[]),
+        Language::Java => snippet.java(),
+        Language::Python => snippet.python(),
+        Language::Node => snippet.node(),
+    }
+}
+
+struct Snippet<'s> {
+    text: &'s str,
+    directory: &'s Path,
+    purpose: Purpose,
+}
+
+impl Snippet<'_> {
+    fn cpp(&self) -> Result<Vec<String>> {
+        match self.purpose {
+            Purpose::Test => {
+                self.by_gcc("c++", "p.cpp", &[CPP, "-include", precompiled_headers()?])
+            }
+            Purpose::Measurement => self.by_gcc("c++", "p.cpp", &[CPP]),
+        }
+    }
+
+    fn by_gcc(&self, compiler: &str, name: &str, options: &[&str]) -> Result<Vec<String>> {
+        let optimization = self.purpose.gcc_optimization();
+        let options = [&[optimization], STRICT, options].concat();
+        self.native(compiler, name, &options, &["-luring", "-lm"])
+    }
+
+    fn rust(&self) -> Result<Vec<String>> {
+        let libraries = rust_libraries()?;
+        let libraries: Vec<&str> = libraries.iter().map(String::as_str).collect();
+        let options = [
+            "--edition",
+            "2024",
+            "-C",
+            self.purpose.rust_optimization(),
+            "-C",
+            "strip=symbols",
+            "-D",
+            "warnings",
+        ];
+        self.native("rustc", "p.rs", &options, &libraries)
+    }
+
+    /// Compiles to a program of the machine.
+    fn native(
+        &self,
+        compiler: &str,
+        name: &str,
+        options: &[&str],
+        libraries: &[&str],
+    ) -> Result<Vec<String>> {
+        let program = self.directory.join("p");
+        let mut command = Command::new(compiler);
         command
             .args(options)
             .arg("-o")
             .arg(&program)
-            .arg(source(name)?)
-            .args(libraries);
-        call(command.current_dir(directory).env("GO111MODULE", "off"))?;
-        Ok(vec![program])
-    };
-    let (optimized, of_rust) = match purpose {
-        Purpose::Test => (TESTED, "opt-level=0"),
-        Purpose::Measurement => ("-O2", "opt-level=1"),
-    };
-    let gcc = |compiler: &str, name: &str, options: &[&str]| {
-        native(
-            compiler,
-            name,
-            &[&[optimized], STRICT, options].concat(),
-            &["-luring", "-lm"],
-        )
-    };
-    let words = match language {
-        Language::C => gcc("cc", "p.c", &["-std=gnu11"])?,
-        Language::Cpp => match purpose {
-            Purpose::Test => gcc("c++", "p.cpp", &[CPP, "-include", precompiled_headers()?])?,
-            Purpose::Measurement => gcc("c++", "p.cpp", &[CPP])?,
-        },
-        Language::Rust => {
-            let libraries = rust_libraries()?;
-            let libraries: Vec<&str> = libraries.iter().map(String::as_str).collect();
-            let options = [
-                "--edition",
-                "2024",
-                "-C",
-                of_rust,
-                "-C",
-                "strip=symbols",
-                "-D",
-                "warnings",
-            ];
-            native("rustc", "p.rs", &options, &libraries)?
-        }
-        Language::Go => native("go", "p.go", &["build", "-ldflags=-s -w"], &[])?,
-        Language::Java => {
-            let classes = directory.join("classes");
-            let source = source("Main.java")?;
-            let (to, from) = classes
-                .to_str()
-                .zip(source.to_str())
-                .context("paths in UTF-8")?;
-            java::compile(&["-Xlint:all", "-Werror", "-d", to, from])?;
-            vec![
-                "java".into(),
-                "-Xshare:auto".into(),
-                "-cp".into(),
-                classes,
-                "Main".into(),
-            ]
-        }
-        // Without the modules of the machine, which take most of the start.
-        Language::Python => vec![system_python().into(), "-S".into(), source("p.py")?],
-        Language::Node => {
-            let modules = directory.join("node_modules/@writebench");
-            std::fs::create_dir_all(&modules)?;
-            std::os::unix::fs::symlink(node_package(), modules.join("direct-io"))?;
-            vec!["node".into(), source("p.js")?]
-        }
-    };
-    let text = |word: PathBuf| {
-        word.into_os_string()
-            .into_string()
-            .ok()
-            .context("a path in UTF-8")
-    };
-    words.into_iter().map(text).collect()
+            .arg(self.write_source(name)?)
+            .args(libraries)
+            .current_dir(self.directory)
+            .env("GO111MODULE", "off");
+        call(&mut command)?;
+        Ok(vec![utf8(program)?])
+    }
+
+    fn java(&self) -> Result<Vec<String>> {
+        let classes = utf8(self.directory.join("classes"))?;
+        let source = utf8(self.write_source("Main.java")?)?;
+        java::compile(&["-Xlint:all", "-Werror", "-d", &classes, &source])?;
+        let words = ["java", "-Xshare:auto", "-cp", &classes, "Main"];
+        Ok(words.map(str::to_owned).to_vec())
+    }
+
+    fn python(&self) -> Result<Vec<String>> {
+        // The modules of the machine would take most of the start, so they are left out.
+        let without_site = "-S".to_owned();
+        Ok(vec![
+            utf8(system_python().into())?,
+            without_site,
+            utf8(self.write_source("p.py")?)?,
+        ])
+    }
+
+    fn node(&self) -> Result<Vec<String>> {
+        let modules = self.directory.join("node_modules/@writebench");
+        std::fs::create_dir_all(&modules)?;
+        std::os::unix::fs::symlink(node_package(), modules.join("direct-io"))?;
+        Ok(vec!["node".to_owned(), utf8(self.write_source("p.js")?)?])
+    }
+
+    fn write_source(&self, name: &str) -> Result<PathBuf> {
+        let path = self.directory.join(name);
+        std::fs::write(&path, self.text)?;
+        Ok(path)
+    }
 }
 
-/// They take half of the time of a C++ compiler. GCC 12 crashes if the optimization is another.
+fn utf8(path: PathBuf) -> Result<String> {
+    path.into_os_string()
+        .into_string()
+        .ok()
+        .context("a path in UTF-8")
+}
+
+/// The headers for C++, which take half of a compiler's time. GCC 12 crashes if the optimization is another.
 fn precompiled_headers() -> Result<&'static str> {
     static BUILT: OnceLock<Result<String, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| precompile_headers().map_err(|error| format!("{error:#}")));
@@ -135,7 +179,7 @@ fn precompiled_headers() -> Result<&'static str> {
         .map_err(|error| anyhow::Error::msg(error.clone()))
 }
 
-/// The header's path. Its compiled form is in the same folder.
+/// Returns the header's path. Its compiled form is in the same folder.
 fn precompile_headers() -> Result<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/snippets");
     std::fs::create_dir_all(&folder)?;
@@ -152,14 +196,11 @@ fn precompile_headers() -> Result<String> {
             .args([CPP, "-x", "c++-header"])
             .arg(&header),
     )?;
-    header
-        .into_os_string()
-        .into_string()
-        .ok()
-        .context("a path in UTF-8")
+    utf8(header)
 }
 
-/// One build serves parallel compilers, which cargo would serialize.
+/// The arguments with which rustc finds the crates that printed code uses. One build serves parallel compilers, which
+/// cargo would serialize.
 pub fn rust_libraries() -> Result<Vec<String>> {
     static BUILT: OnceLock<Result<Vec<String>, String>> = OnceLock::new();
     let built = BUILT.get_or_init(|| build_rust_libraries().map_err(|error| format!("{error:#}")));
@@ -177,14 +218,14 @@ fn build_rust_libraries() -> Result<Vec<String>> {
     )?;
     std::fs::copy(root.join("Cargo.lock"), package.path().join("Cargo.lock"))?;
     let mut cargo = Command::new("cargo");
-    cargo.args([
-        "build",
-        "--release",
-        "--offline",
-        "--quiet",
-        "--message-format=json",
-    ]);
     cargo
+        .args([
+            "build",
+            "--release",
+            "--offline",
+            "--quiet",
+            "--message-format=json",
+        ])
         .current_dir(package.path())
         .env("CARGO_TARGET_DIR", root.join("target/snippets"));
     let output = cargo.output().context("start cargo")?;
@@ -196,29 +237,39 @@ fn build_rust_libraries() -> Result<Vec<String>> {
     let messages = String::from_utf8(output.stdout)?;
     let mut words = Vec::new();
     for line in messages.lines() {
-        let message: Value = serde_json::from_str(line)?;
-        let name = message["target"]["name"].as_str().unwrap_or_default();
-        let files = message["filenames"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str);
-        let library = files.map(Path::new).find(|file| {
-            file.extension()
-                .is_some_and(|extension| extension == "rlib")
-        });
-        if let (true, Some(library)) = (["libc", "rustix"].contains(&name), library) {
-            let folder = library.parent().context("a library in a folder")?;
-            words.extend([
-                "--extern".to_owned(),
-                format!("{name}={}", library.display()),
-            ]);
-            words.extend(["-L".to_owned(), format!("dependency={}", folder.display())]);
-        }
+        words.extend(library_words(&serde_json::from_str(line)?)?);
     }
     ensure!(
         words.len() == 8,
         "cargo named other libraries than libc and rustix: {messages}"
     );
     Ok(words)
+}
+
+/// The arguments for the library that a message of cargo names, if it is one of those that printed code uses.
+fn library_words(message: &Value) -> Result<Vec<String>> {
+    let name = message["target"]["name"].as_str().unwrap_or_default();
+    let library = message["filenames"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(Path::new)
+        .find(|file| {
+            file.extension()
+                .is_some_and(|extension| extension == "rlib")
+        });
+    let Some(library) = library else {
+        return Ok(Vec::new());
+    };
+    if !["libc", "rustix"].contains(&name) {
+        return Ok(Vec::new());
+    }
+    let folder = library.parent().context("a library in a folder")?;
+    Ok(vec![
+        "--extern".to_owned(),
+        format!("{name}={}", library.display()),
+        "-L".to_owned(),
+        format!("dependency={}", folder.display()),
+    ])
 }

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// The same seed gives the same choices.
+/// Random choices. The same seed gives the same ones.
 #[derive(Debug)]
 pub struct TestRng(Pcg64Mcg);
 
@@ -20,16 +20,17 @@ impl TestRng {
             .map_or(0, |since| u64::from(since.subsec_nanos()))
     }
 
-    /// `bound` is not zero.
+    /// A number below `bound`, which must not be zero.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0.random_range(0..bound)
     }
 
-    /// `of` is not empty.
+    /// One of these items, of which there must be one at least.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 
+    /// A time of at most `most`.
     pub fn moment(&mut self, most: Duration) -> Duration {
         most.mul_f64(self.0.random())
     }

@@ -3,10 +3,10 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Version 2's root group has no limits.
+/// The limit of all processes, in the root group of version 1. Version 2's root group has no limits.
 const LIMIT: &str = "/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device";
 
-/// Until dropped.
+/// A limit on the writes to a device, which lasts until the drop.
 pub struct Throttle {
     number: String,
 }
@@ -34,16 +34,18 @@ impl Throttle {
         fs::write(LIMIT, format!("{} {bytes_per_s}", self.number)).context(LIMIT)
     }
 
-    /// Sectors of 512 bytes since the device appeared: field 7 of the kernel's Documentation/block/stat.rst.
+    /// The bytes written since the device appeared: field 7 of the kernel's Documentation/block/stat.rst, which counts
+    /// sectors of 512 bytes.
     #[must_use]
     pub fn written_bytes(&self) -> u64 {
         let stat =
             fs::read_to_string(format!("/sys/dev/block/{}/stat", self.number)).unwrap_or_default();
-        let sectors = stat
+        let sectors: u64 = stat
             .split_whitespace()
             .nth(6)
-            .and_then(|sectors| sectors.parse::<u64>().ok());
-        sectors.unwrap_or(0) * 512
+            .and_then(|sectors| sectors.parse().ok())
+            .unwrap_or(0);
+        sectors * 512
     }
 }
 

@@ -13,8 +13,10 @@ use crate::directory::Kind;
 use crate::python::python_with;
 use crate::{set_clock, throttle};
 
+/// What a test needs of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Need {
+    /// A writable directory on such a filesystem.
     Filesystem(Kind),
     Root,
     /// Root, with loop devices, and `mkfs.KIND`.
@@ -25,34 +27,38 @@ pub enum Need {
     Fuse,
     /// Root, with FUSE and bindfs.
     Bindfs,
+    /// A limit on the writes to a device.
     Throttle,
+    /// A control group with a limit on memory.
     MemoryGroup,
-    /// For processes and threads.
+    /// A control group with a limit on processes and threads.
     ProcessGroup,
+    /// A control group with a limit on CPU time.
     CpuLimit,
+    /// A control group that can be frozen.
     Freezer,
     /// A separate wall clock for a program.
     SetClock,
     /// `dmsetup`, and a kernel with device mapper.
     DeviceMapper,
-    /// With permission to trace.
+    /// strace, with permission to trace.
     Strace,
     /// Python with that module.
     Python(&'static str),
-    /// On the path.
+    /// A program on the path or in root's directories.
     Program(&'static str),
     /// A variable of the environment, which a step of the complete check sets.
     Variable(&'static str),
     /// `bindings/node`, built.
     NodePackage,
-    /// qemu passes on `statx`'s flag, but not the values.
+    /// The alignment of direct I/O in statx(2). qemu passes on the call's flag, but not the values.
     DirectIoAlignment,
 }
 
 impl Need {
+    /// Why the need is not met, or `None` if it is.
     #[must_use]
     pub fn missing(self) -> Option<String> {
-        let unless = |there: bool, why: &str| (!there).then(|| why.to_owned());
         match self {
             Self::Filesystem(kind) => unless(
                 kind.parent().is_some(),
@@ -115,6 +121,10 @@ impl Need {
     }
 }
 
+fn unless(met: bool, why: &str) -> Option<String> {
+    (!met).then(|| why.to_owned())
+}
+
 fn program_missing(name: &str) -> Option<String> {
     (!has_program(name)).then(|| format!("{name} is not installed"))
 }
@@ -131,15 +141,16 @@ fn succeeds(program: &str, words: &[&str]) -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-/// Printed code of Node.js requires it for direct I/O.
+/// The Node package, which printed code of Node.js requires for direct I/O.
 pub(crate) fn node_package() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node")
 }
 
+/// The tests of a program without a harness.
 #[derive(Default)]
 pub struct Trials {
     trials: Vec<Trial>,
-    /// Most needs start a program, and a thousand tests have the same.
+    /// The answers to needs: most look-ups start a program, and a thousand tests have the same needs.
     looked_up: HashMap<Need, Option<String>>,
 }
 
@@ -151,13 +162,7 @@ impl Trials {
         needs: &[Need],
         test: impl FnOnce() -> Result<()> + Send + 'static,
     ) {
-        let mut missing = |need: &Need| {
-            self.looked_up
-                .entry(*need)
-                .or_insert_with(|| need.missing())
-                .clone()
-        };
-        let missing = needs.iter().find_map(&mut missing);
+        let missing = needs.iter().find_map(|&need| self.missing(need));
         let ignored = missing.is_some();
         let mut trial = Trial::test(name, move || {
             test().map_err(|error| format!("{error:#}").into())
@@ -168,7 +173,14 @@ impl Trials {
         self.trials.push(trial.with_ignored_flag(ignored));
     }
 
-    /// At most `threads` run, for tests that measure or mount.
+    fn missing(&mut self, need: Need) -> Option<String> {
+        self.looked_up
+            .entry(need)
+            .or_insert_with(|| need.missing())
+            .clone()
+    }
+
+    /// Runs the tests, of which at most `threads` run at once because they measure or mount.
     #[must_use]
     pub fn run(self, threads: usize) -> ExitCode {
         let mut arguments = Arguments::from_args();

@@ -18,6 +18,7 @@ pub use self::script::{Call, Fault, Operation, What, When};
 use self::server::{Server, Shared};
 use crate::mounted::{self, temporary};
 
+/// How the kernel caches files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caching {
     /// The page cache keeps each write.
@@ -26,10 +27,11 @@ pub enum Caching {
     None,
     /// No file has a page cache, or can be mapped.
     Unmappable,
-    /// At the latest at fsync or close.
+    /// The page cache writes back, at the latest at fsync or close.
     WriteBack,
 }
 
+/// A mounted filesystem that follows a script.
 pub struct Faulty {
     shared: Shared,
     // Dropped before the mount point's directory.
@@ -69,8 +71,9 @@ impl Faulty {
         self.point.path()
     }
 
+    /// Sets a new script, and forgets the operations so far.
     pub fn follow(&self, script: &[Fault]) {
-        self.shared.lock().course.follow(script);
+        self.shared.lock().progress.follow(script);
     }
 
     /// From then on, each fsync of a directory fails.
@@ -78,10 +81,10 @@ impl Faulty {
         self.shared.lock().directory_sync_error = Some(errno);
     }
 
-    /// Since the script was set.
+    /// The operations on watched files since the script was set.
     #[must_use]
     pub fn operations(&self) -> Vec<Operation> {
-        self.shared.lock().course.operations.clone()
+        self.shared.lock().progress.operations.clone()
     }
 
     /// Ends hanging requests with an error.
@@ -89,7 +92,7 @@ impl Faulty {
         self.shared.lock().held.clear();
     }
 
-    /// The kernel then ends all waiting requests.
+    /// Ends the mount, and with it the kernel ends all waiting requests.
     pub fn abort(&self) {
         mounted::abort(self.path());
     }

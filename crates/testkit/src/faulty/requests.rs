@@ -1,4 +1,4 @@
-//! Each request is checked against the script first.
+//! The requests of the kernel. Each is checked against the script first.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -51,18 +51,17 @@ impl Filesystem for Server {
     }
 
     fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
-        let work = |tree: &mut Tree, what| {
-            if let Some(What::Size(size)) = what {
-                tree.node(number)?.told_size = Some(size);
-            }
-            cut(what, tree, number)?;
-            tree.attributes(number)
-        };
         self.serve(
             (self.watched(number), Call::Attributes),
             None,
             reply,
-            work,
+            |tree, what| {
+                if let Some(What::Size(size)) = what {
+                    tree.node(number)?.reported_size = Some(size);
+                }
+                cut(what, tree, number)?;
+                tree.attributes(number)
+            },
             attributes,
         );
     }
@@ -90,13 +89,18 @@ impl Filesystem for Server {
         } else {
             Call::Attributes
         };
-        let work = |tree: &mut Tree, _| {
-            if let Some(size) = size {
-                tree.data(number)?.resize(to_size(size), 0);
-            }
-            tree.attributes(number)
-        };
-        self.serve((self.watched(number), call), None, reply, work, attributes);
+        self.serve(
+            (self.watched(number), call),
+            None,
+            reply,
+            |tree, _| {
+                if let Some(size) = size {
+                    tree.data(number)?.resize(to_size(size), 0);
+                }
+                tree.attributes(number)
+            },
+            attributes,
+        );
     }
 
     fn mkdir(
@@ -167,16 +171,19 @@ impl Filesystem for Server {
     ) {
         let file = self
             .watches(name)
-            .then(|| self.shared.lock().course.begin_file());
-        let work = |tree: &mut Tree, _| {
-            let number = tree.add(parent, name, Content::File(Vec::new()), mode)?;
-            tree.node(number)?.watched = file;
-            tree.attributes(number)
-        };
+            .then(|| self.shared.lock().progress.begin_file());
         let flags = self.open_flags(file);
-        self.serve((file, Call::Create), None, reply, work, |reply, made| {
-            reply.created(&NAMES_VALID, &made, GENERATION, HANDLE, flags);
-        });
+        self.serve(
+            (file, Call::Create),
+            None,
+            reply,
+            |tree, _| {
+                let number = tree.add(parent, name, Content::File(Vec::new()), mode)?;
+                tree.node(number)?.watched = file;
+                tree.attributes(number)
+            },
+            |reply, made| reply.created(&NAMES_VALID, &made, GENERATION, HANDLE, flags),
+        );
     }
 
     fn open(&self, _: &Request, number: INodeNo, _: OpenFlags, reply: ReplyOpen) {
@@ -202,23 +209,11 @@ impl Filesystem for Server {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        let work = |tree: &mut Tree, what| {
-            cut(what, tree, number)?;
-            let data = tree.data(number)?;
-            let begin = to_size(offset).min(data.len());
-            let end = begin.saturating_add(size as usize).min(data.len());
-            let mut found = data[begin..end].to_vec();
-            if let (Some(What::Flip), Some(last)) = (what, found.last_mut()) {
-                *last ^= 1;
-            }
-            Ok(found)
-        };
-        let range = Some((offset, size.into()));
         self.serve(
             (self.watched(number), Call::Read),
-            range,
+            Some((offset, size.into())),
             reply,
-            work,
+            |tree, what| read(tree, number, what, to_size(offset), size as usize),
             |reply, found| reply.data(&found),
         );
     }
@@ -235,27 +230,11 @@ impl Filesystem for Server {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let work = |tree: &mut Tree, what| {
-            let taken = match what {
-                Some(What::Short) => &data[..data.len() / 2],
-                Some(What::Nothing) => &[],
-                _ => data,
-            };
-            cut(what, tree, number)?;
-            let file = tree.data(number)?;
-            let (begin, end) = (to_size(offset), to_size(offset) + taken.len());
-            file.resize(file.len().max(end), 0);
-            if what != Some(What::Lose) {
-                file[begin..end].copy_from_slice(taken);
-            }
-            Ok(u32::try_from(taken.len()).unwrap_or(u32::MAX))
-        };
-        let range = Some((offset, data.len() as u64));
         self.serve(
             (self.watched(number), Call::Write),
-            range,
+            Some((offset, data.len() as u64)),
             reply,
-            work,
+            |tree, what| write(tree, number, what, to_size(offset), data),
             ReplyWrite::written,
         );
     }
@@ -270,19 +249,19 @@ impl Filesystem for Server {
         mode: i32,
         reply: ReplyEmpty,
     ) {
-        let work = |tree: &mut Tree, _| {
-            if mode.cast_unsigned() != FallocateFlags::empty().bits() {
-                return Err(Errno::OPNOTSUPP);
-            }
-            let data = tree.data(number)?;
-            data.resize(data.len().max(to_size(offset.saturating_add(length))), 0);
-            Ok(())
-        };
         self.serve(
             (self.watched(number), Call::Fallocate),
             Some((offset, length)),
             reply,
-            work,
+            |tree, _| {
+                if mode.cast_unsigned() != FallocateFlags::empty().bits() {
+                    return Err(Errno::OPNOTSUPP);
+                }
+                let data = tree.data(number)?;
+                let end = to_size(offset.saturating_add(length));
+                data.resize(data.len().max(end), 0);
+                Ok(())
+            },
             done,
         );
     }
@@ -291,7 +270,7 @@ impl Filesystem for Server {
         self.admit_only(number, Call::Fsync, reply);
     }
 
-    /// ENOSYS, which the kernel takes for success, unless the test has another error.
+    /// Returns ENOSYS, which the kernel takes for success, unless the test has another error.
     fn fsyncdir(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
         let errno = self
             .shared
@@ -360,6 +339,7 @@ impl Filesystem for Server {
 }
 
 impl Server {
+    /// Serves a request that has no work.
     fn admit_only(&self, number: INodeNo, call: Call, reply: ReplyEmpty) {
         self.serve(
             (self.watched(number), call),
@@ -370,7 +350,7 @@ impl Server {
         );
     }
 
-    /// With its number as a watched file.
+    /// The file with a name, and its number as a watched file.
     fn named(&self, parent: INodeNo, name: &OsStr) -> (Result<INodeNo, Errno>, Option<usize>) {
         let found = self.shared.lock().tree.find(parent, name);
         (found, found.ok().and_then(|number| self.watched(number)))
@@ -397,6 +377,50 @@ fn done(reply: ReplyEmpty, (): ()) {
     reply.ok();
 }
 
+fn read(
+    tree: &mut Tree,
+    number: INodeNo,
+    what: Option<What>,
+    offset: usize,
+    size: usize,
+) -> Result<Vec<u8>, Errno> {
+    cut(what, tree, number)?;
+    let data = tree.data(number)?;
+    let begin = offset.min(data.len());
+    let end = begin.saturating_add(size).min(data.len());
+    let mut found = data[begin..end].to_vec();
+    if what == Some(What::Flip)
+        && let Some(last) = found.last_mut()
+    {
+        *last ^= 1;
+    }
+    Ok(found)
+}
+
+/// Returns the number of bytes that the write reports.
+fn write(
+    tree: &mut Tree,
+    number: INodeNo,
+    what: Option<What>,
+    offset: usize,
+    data: &[u8],
+) -> Result<u32, Errno> {
+    let accepted = match what {
+        Some(What::Short) => &data[..data.len() / 2],
+        Some(What::Nothing) => &[],
+        _ => data,
+    };
+    cut(what, tree, number)?;
+    let file = tree.data(number)?;
+    let end = offset + accepted.len();
+    file.resize(file.len().max(end), 0);
+    if what != Some(What::Lose) {
+        file[offset..end].copy_from_slice(accepted);
+    }
+    Ok(u32::try_from(accepted.len()).unwrap_or(u32::MAX))
+}
+
+/// Removes all data of a file if the script says so.
 fn cut(what: Option<What>, tree: &mut Tree, number: INodeNo) -> Result<(), Errno> {
     if what == Some(What::Cut) {
         tree.data(number)?.clear();

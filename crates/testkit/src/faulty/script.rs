@@ -1,29 +1,32 @@
+//! The script of the faults.
+
 use std::time::Duration;
 
 use rustix::io::Errno;
 
+/// A kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     Create,
     Lookup,
-    /// An existing file.
+    /// An existing file is opened.
     Open,
     Read,
     Write,
     Fallocate,
     Truncate,
-    /// Size, blocks or times.
+    /// Size, blocks or times are read or set.
     Attributes,
-    /// Or fdatasync.
+    /// The program calls fsync or fdatasync.
     Fsync,
-    /// Can return an error.
+    /// A descriptor is closed, which can return an error.
     Flush,
-    /// Cannot return an error.
+    /// The last descriptor is closed, which cannot return an error.
     Release,
     Unlink,
 }
 
-/// Once per watched file, except for [`When::Each`], [`When::Every`] and [`When::InFile`].
+/// When a fault is due: once per watched file, except for [`When::Each`], [`When::Every`] and [`When::InFile`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// Number 1 is the creation of the file.
@@ -32,15 +35,18 @@ pub enum When {
     At(Call, u64),
     /// The first operation of that kind.
     Call(Call),
+    /// Each operation of that kind.
     Each(Call),
     /// Every n-th operation of that kind, counted over all files.
     Every(Call, usize),
-    /// In the file with that number, from 0, the operation of that kind with that number, from 1.
+    /// The operation of that kind with the second number, from 1, in the file with the first number, from 0.
     InFile(usize, Call, usize),
 }
 
+/// What happens instead of the operation, or besides it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
+    /// It returns this error.
     Fail(Errno),
     /// A write takes half of its data.
     Short,
@@ -50,6 +56,7 @@ pub enum What {
     Lose,
     /// The last byte of a read is changed.
     Flip,
+    /// The reply waits for so long.
     Delay(Duration),
     /// Not even a signal ends the wait.
     Hang,
@@ -59,6 +66,7 @@ pub enum What {
     Size(u64),
 }
 
+/// A line of the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     pub when: When,
@@ -83,14 +91,16 @@ impl Fault {
     }
 }
 
+/// An operation on a watched file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// In order of creation, from 0.
+    /// The number of the file in order of creation, from 0.
     pub file: usize,
-    /// In its file, from 1.
+    /// The number of the operation in its file, from 1.
     pub number: usize,
     pub call: Call,
     pub offset: Option<u64>,
+    /// The fault that the operation met.
     pub fault: Option<What>,
 }
 

@@ -1,3 +1,5 @@
+//! The files and directories of the filesystem in memory.
+
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::time::SystemTime;
@@ -5,12 +7,14 @@ use std::time::SystemTime;
 use fuser::{FileAttr, FileType, INodeNo};
 use rustix::io::Errno;
 
+/// A file or a directory.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) content: Content,
     permissions: u16,
-    /// If it differs.
-    pub(super) told_size: Option<u64>,
+    /// The size that is reported instead of the true one.
+    pub(super) reported_size: Option<u64>,
+    /// The number of a watched file.
     pub(super) watched: Option<usize>,
 }
 
@@ -101,7 +105,7 @@ impl Tree {
             Content::Directory(_) => 0,
             Content::File(data) => data.len() as u64,
         };
-        let size = node.told_size.unwrap_or(size);
+        let size = node.reported_size.unwrap_or(size);
         let time = SystemTime::UNIX_EPOCH;
         Ok(FileAttr {
             ino: number,
@@ -128,7 +132,7 @@ impl Node {
         Self {
             content,
             permissions,
-            told_size: None,
+            reported_size: None,
             watched: None,
         }
     }
