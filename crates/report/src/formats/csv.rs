@@ -3,7 +3,7 @@
 use writebench_model::{Latency, Sample, TargetRecord};
 use writebench_stats::as_f64;
 
-use crate::numbers::{Burst, CaseReport, OverTime, Reached};
+use crate::numbers::{Burst, CaseReport, LimitShare, OverTime};
 use crate::sentences::Report;
 
 struct SampleRow<'r> {
@@ -11,7 +11,7 @@ struct SampleRow<'r> {
     case: &'r CaseReport,
     sample: &'r Sample,
     target: Option<&'r TargetRecord>,
-    limit: Option<Reached>,
+    limit: Option<LimitShare>,
     over_time: Option<OverTime>,
 }
 
@@ -181,8 +181,8 @@ impl<'r> SampleRow<'r> {
         let throughput = as_f64(sample.bytes) * 1e9 / as_f64(sample.phases_ns.total().max(1));
         let target = case.target(&report.run);
         let limits = target.map_or(&[][..], |target| &target.limits);
-        let limit =
-            Reached::for_case(&case.record, throughput, limits).filter(|_| sample.outcome.is_ok());
+        let limit = LimitShare::for_case(&case.record, throughput, limits)
+            .filter(|_| sample.outcome.is_ok());
         Self {
             report,
             case,

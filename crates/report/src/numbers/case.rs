@@ -3,76 +3,68 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::{
-    CaseRecord, Contract, Durability, Limit, Objective, Outcome, RunRecord, Sample, Stage,
-    TargetRecord,
+    CaseRecord, Contract, Durability, Limit, LimitKind, Objective, Outcome, RunRecord, Sample,
+    Stage, TargetRecord,
 };
 use writebench_stats::{Interval, Verdict, grouped};
 
 use crate::numbers::decisions::{decide_now, is_of_contest};
 use crate::numbers::estimate::Estimate;
-use crate::numbers::reached::Reached;
+use crate::numbers::limit_share::LimitShare;
 use crate::numbers::rounds::{Judged, Modelled};
 
+/// A case on one target, with what its samples show.
 #[derive(Debug, Clone)]
 pub struct CaseReport {
     /// The case's name, and the target if there are several.
     pub name: String,
     pub record: CaseRecord,
-    /// None for outcome ok.
+    /// Why the case has another outcome than ok.
     pub reason: Option<String>,
     /// The case belongs to a contest on a busy machine, which was decided with disturbed samples. See
     /// [`writebench_model::Decision`].
     pub counts_disturbed: bool,
-    /// From good samples.
+    /// The values from the good samples. They are None if no sample was good.
     pub estimate: Option<Estimate>,
-    /// In the model of its contract. None if every sample was disturbed.
+    /// The case's part of the model of its contract. It is None if no sample counts, such as when every one was disturbed.
     modelled: Option<Modelled>,
-    place: Option<usize>,
+    /// The index of the case's target among those of the run.
+    target_index: Option<usize>,
     /// Why the target does not keep the case's promise of durability, as a clause.
     pub not_durable: Option<String>,
 }
 
+/// Takes the cases out of the run, and reports them in the order of its tables. If the run has no record of its
+/// decisions, they are made here.
 pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     let records = tables_together(std::mem::take(&mut run.cases));
-    let places: HashMap<&str, usize> = run
+    let mut cases = without_models(records, run);
+    if run.decisions.is_empty() {
+        run.decisions = decide_now(run, &cases);
+    }
+    count_disturbed(&mut cases, run);
+    model(&mut cases, run);
+    drop_exceeded_limits(&mut cases);
+    cases
+}
+
+fn without_models(records: Vec<CaseRecord>, run: &RunRecord) -> Vec<CaseReport> {
+    let indices: HashMap<&str, usize> = run
         .targets
         .iter()
         .map(|target| target.name.as_str())
         .zip(0..)
         .collect();
-    let case = |record: CaseRecord| {
-        let place = places.get(record.target.as_str()).copied();
-        let not_durable = place.and_then(|place| why_not_durable(&record, &run.targets[place]));
-        let mut case = CaseReport {
-            place,
-            not_durable,
-            ..CaseReport::new(record, run.settings.objective)
-        };
-        if run.is_side_by_side() {
-            case.name = format!("{} on {}", case.name, case.record.target);
-        }
-        case
-    };
-    let mut cases: Vec<CaseReport> = records.into_iter().map(case).collect();
-    if run.decisions.is_empty() {
-        run.decisions = decide_now(run, &cases);
-    }
-    count_disturbed(&mut cases, run);
-    let modelled = Modelled::for_cases(
-        &cases.iter().map(CaseReport::judged).collect::<Vec<_>>(),
-        run.settings.objective,
-    );
-    for (case, modelled) in cases.iter_mut().zip(modelled) {
-        let limits = case
-            .place
-            .map_or(&[][..], |place| &run.targets[place].limits);
-        case.model(modelled, limits);
-    }
-    drop_exceeded_limits(&mut cases);
-    cases
+    records
+        .into_iter()
+        .map(|record| {
+            let target_index = indices.get(record.target.as_str()).copied();
+            CaseReport::on_target(record, target_index, run)
+        })
+        .collect()
 }
 
-/// In the contests of a busy machine, which were decided with disturbed samples.
+/// In a contest that was decided with disturbed samples, because the machine was busy, they count in every case.
 fn count_disturbed(cases: &mut [CaseReport], run: &RunRecord) {
     for case in cases.iter_mut().filter(|case| is_of_contest(case)) {
         let decision = run.decision(&case.record.target, &case.record.contract);
@@ -84,49 +76,70 @@ fn count_disturbed(cases: &mut [CaseReport], run: &RunRecord) {
     }
 }
 
-/// Of a later version's case, the calls are unknown.
+/// Gives each case its part of the model of its contract, and its share of the target's limit.
+fn model(cases: &mut [CaseReport], run: &RunRecord) {
+    let judged: Vec<Judged<'_>> = cases.iter().map(CaseReport::judged).collect();
+    let modelled = Modelled::for_cases(&judged, run.settings.objective);
+    for (case, modelled) in cases.iter_mut().zip(modelled) {
+        let limits = case
+            .target(run)
+            .map_or(&[][..], |target| target.limits.as_slice());
+        case.model(modelled, limits);
+    }
+}
+
+/// Why the target does not keep the case's promise of durability. The calls of a later version's case are unknown, so
+/// only the target itself can break its promise.
 fn why_not_durable(record: &CaseRecord, target: &TargetRecord) -> Option<String> {
     if record.contract.durability != Durability::Durable {
         return None;
     }
-    let by_call = || target.why_not_durable(record.case.known()?);
-    target.loses_data().or_else(by_call)
+    target
+        .loses_data()
+        .or_else(|| target.why_not_durable(record.case.known()?))
 }
 
 /// A case that joined a contest was recorded last, but belongs in its table.
 fn tables_together(rows: Vec<CaseRecord>) -> Vec<CaseRecord> {
-    let table = |row: &CaseRecord| {
-        (
-            row.origin.suite().to_owned(),
-            row.origin.section().to_owned(),
-        )
-    };
-    grouped(rows, table)
-        .into_iter()
-        .flat_map(|(_, rows)| rows)
-        .collect()
+    let tables = grouped(rows, |row| {
+        let suite = row.origin.suite().to_owned();
+        let section = row.origin.section().to_owned();
+        (suite, section)
+    });
+    tables.into_iter().flat_map(|(_, rows)| rows).collect()
 }
 
 /// A limit that a case exceeds is wrong: all cases of the target lose it.
 fn drop_exceeded_limits(cases: &mut [CaseReport]) {
-    let key = |place, limit: Reached| (place, limit.kind, limit.threads);
-    let limits = cases
+    let exceeded: HashSet<_> = cases
         .iter()
-        .filter_map(|case| Some((case.place, case.estimate.as_ref()?.limit?)));
-    let exceeded: HashSet<_> = limits
-        .filter(|(_, limit)| limit.share > 1.0)
-        .map(|(place, limit)| key(place, limit))
+        .filter(|case| case.exceeds_limit())
+        .filter_map(CaseReport::limit_key)
         .collect();
     for case in cases {
-        if let Some(estimate) = &mut case.estimate {
-            estimate.limit = estimate
-                .limit
-                .filter(|limit| !exceeded.contains(&key(case.place, *limit)));
+        let is_exceeded = case.limit_key().is_some_and(|key| exceeded.contains(&key));
+        if let Some(estimate) = case.estimate.as_mut().filter(|_| is_exceeded) {
+            estimate.limit = None;
         }
     }
 }
 
 impl CaseReport {
+    /// The case without its part of a model.
+    fn on_target(record: CaseRecord, target_index: Option<usize>, run: &RunRecord) -> Self {
+        let not_durable =
+            target_index.and_then(|index| why_not_durable(&record, &run.targets[index]));
+        let mut case = Self {
+            target_index,
+            not_durable,
+            ..Self::new(record, run.settings.objective)
+        };
+        if run.is_side_by_side() {
+            case.name = format!("{} on {}", case.name, case.record.target);
+        }
+        case
+    }
+
     fn new(mut record: CaseRecord, objective: Objective) -> Self {
         record.contract.content = record.found_content();
         let reason = match record.samples.last() {
@@ -143,13 +156,13 @@ impl CaseReport {
             counts_disturbed: false,
             estimate,
             modelled: None,
-            place: None,
+            target_index: None,
             not_durable: None,
             record,
         }
     }
 
-    /// Of a run with one target.
+    /// The case as a run with one target would report it alone.
     #[cfg(test)]
     pub(crate) fn from_record(record: CaseRecord) -> Self {
         let mut case = Self::new(record, Objective::Time);
@@ -170,14 +183,17 @@ impl CaseReport {
     /// The model determines all values of the total time.
     fn model(&mut self, modelled: Option<Modelled>, limits: &[Limit]) {
         if let Some(estimate) = &mut self.estimate {
-            let value_ns = modelled.as_ref().and_then(Modelled::value_ns);
-            let value_ns = value_ns.or_else(|| estimate.unmodelled_ns(&self.record));
-            let value_ns = value_ns.filter(|_| estimate.objective == Objective::Time);
-            value_ns
-                .into_iter()
-                .for_each(|value_ns| estimate.adjust(&self.record, value_ns));
+            let value_ns = modelled
+                .as_ref()
+                .and_then(Modelled::value_ns)
+                .or_else(|| estimate.unmodelled_ns(&self.record));
+            if estimate.objective == Objective::Time
+                && let Some(value_ns) = value_ns
+            {
+                estimate.adjust(&self.record, value_ns);
+            }
             estimate.limit =
-                Reached::for_case(&self.record, estimate.throughput_bytes_per_s.value, limits);
+                LimitShare::for_case(&self.record, estimate.throughput_bytes_per_s.value, limits);
         }
         self.modelled = modelled;
     }
@@ -194,20 +210,20 @@ impl CaseReport {
     }
 
     pub(crate) fn target<'r>(&self, run: &'r RunRecord) -> Option<&'r TargetRecord> {
-        run.targets.get(self.place?)
+        run.targets.get(self.target_index?)
     }
 
-    /// Of the last sample. None if not measured.
+    /// The outcome of the last sample. It is None if the case was not measured.
     pub(crate) fn outcome(&self) -> Option<&Outcome> {
         self.record.samples.last().map(|sample| &sample.outcome)
     }
 
-    /// The word in exports.
+    /// The outcome's word in exports.
     pub(crate) fn outcome_name(&self) -> &'static str {
         self.outcome().map_or("not-run", Outcome::name)
     }
 
-    /// The outcome with its reason. None if ok.
+    /// The outcome with its reason. It is None if the outcome is ok.
     pub(crate) fn cause(&self) -> Option<String> {
         let reason = self.reason.as_ref()?;
         Some(self.outcome().map_or_else(
@@ -248,52 +264,59 @@ impl CaseReport {
         self.record.origin.is_stage(Stage::Screening)
     }
 
-    pub(crate) fn has_limit(&self) -> bool {
-        self.estimate
-            .as_ref()
-            .is_some_and(|estimate| estimate.limit.is_some())
+    fn limit(&self) -> Option<LimitShare> {
+        self.estimate.as_ref()?.limit
     }
 
-    /// The key of the ranking, infinite without a value.
+    pub(crate) fn has_limit(&self) -> bool {
+        self.limit().is_some()
+    }
+
+    fn exceeds_limit(&self) -> bool {
+        self.limit().is_some_and(|limit| limit.share > 1.0)
+    }
+
+    /// Cases with the same key share one measured limit.
+    fn limit_key(&self) -> Option<(Option<usize>, LimitKind, u32)> {
+        let limit = self.limit()?;
+        Some((self.target_index, limit.kind, limit.threads))
+    }
+
+    /// The time by which cases are ranked, infinite without a value.
     pub(crate) fn time_ns(&self) -> f64 {
-        let measured = || {
-            self.estimate
-                .as_ref()
-                .map(|estimate| estimate.total_ns.value)
-        };
         self.modelled
             .as_ref()
             .and_then(Modelled::value_ns)
-            .or_else(measured)
+            .or_else(|| Some(self.estimate.as_ref()?.total_ns.value))
             .unwrap_or(f64::INFINITY)
     }
 }
 
-/// Cases without a rank are last.
+/// Compares cases by their time. Cases without a rank are last.
 pub(crate) fn by_rank(a: &CaseReport, b: &CaseReport) -> Ordering {
     b.is_ranked()
         .cmp(&a.is_ranked())
         .then(a.time_ns().total_cmp(&b.time_ns()))
 }
 
-/// The rows of a table with several targets.
+/// The rows of a table with several targets: each row has one case on all of them. If a target has a case twice, the
+/// second is in a second row.
 pub(crate) fn across_targets<C: Borrow<CaseReport>>(
     cases: impl IntoIterator<Item = C>,
 ) -> Vec<Vec<C>> {
-    let mut met: HashMap<(String, String), usize> = HashMap::new();
+    let mut times_seen: HashMap<(String, String), usize> = HashMap::new();
     let numbered = cases.into_iter().map(|case| {
-        let CaseRecord {
-            case: recorded,
-            target,
-            ..
-        } = &case.borrow().record;
-        let name = recorded.to_string();
-        let times = met.entry((name.clone(), target.clone())).or_default();
+        let record = &case.borrow().record;
+        let name = record.case.to_string();
+        let times = times_seen
+            .entry((name.clone(), record.target.clone()))
+            .or_default();
         *times += 1;
         ((name, *times), case)
     });
-    let rows = grouped(numbered, |(key, _)| key.clone()).into_iter();
-    rows.map(|(_, row)| row.into_iter().map(|(_, case)| case).collect())
+    grouped(numbered, |(row, _)| row.clone())
+        .into_iter()
+        .map(|(_, cases)| cases.into_iter().map(|(_, case)| case).collect())
         .collect()
 }
 

@@ -14,59 +14,50 @@
 
 use crate::numbers::{CaseReport, grouped};
 
-/// With fewer degrees of freedom, chance decides about the share.
-const FEWEST: usize = 10;
+/// The share is decided by chance with fewer degrees of freedom.
+const FEWEST_DEGREES_OF_FREEDOM: usize = 10;
 
-/// Candidates with files of one size.
+/// The choices of a search's candidates, and how much each matters.
 pub(crate) struct Choices {
+    /// The bytes that each of the candidates wrote.
     pub bytes: u64,
+    /// The total time of each candidate.
     pub times_ns: Vec<f64>,
-    /// From the largest share.
+    /// The choices with several values. The one with the largest share is first.
     pub all: Vec<Choice>,
 }
 
 pub(crate) struct Choice {
     pub name: String,
-    /// From 0 to 1. None of too few candidates.
+    /// The share of the spread of times that the choice explains, from 0 to 1. It is None with too few candidates.
     pub share: Option<f64>,
-    /// From the fastest.
+    /// The choice's values. The one with the shortest median time is first.
     pub values: Vec<ChoiceValue>,
 }
 
 pub(crate) struct ChoiceValue {
     pub value: String,
-    /// From the shortest.
+    /// The times of the candidates with this value. The shortest is first.
     pub times_ns: Vec<f64>,
 }
 
 impl Choices {
-    /// Of the largest group that wrote the same number of bytes. None if no choice has several values.
-    pub(crate) fn of_search<'c>(cases: &'c [CaseReport]) -> Option<Self> {
-        let is_measured =
-            |case: &&CaseReport| case.record.origin.is_search() && case.time_ns().is_normal();
-        let measured = cases.iter().filter(is_measured);
+    /// The choices of the largest group of candidates that wrote the same number of bytes. They are None if no choice has
+    /// several values.
+    pub(crate) fn of_search(cases: &[CaseReport]) -> Option<Self> {
+        let measured = cases
+            .iter()
+            .filter(|case| case.record.origin.is_search() && case.time_ns().is_normal());
         let sizes = grouped(measured, |case| {
             (case.record.target.as_str(), case.record.contract.bytes)
         });
         let ((_, bytes), cases) = sizes.into_iter().max_by_key(|(_, cases)| cases.len())?;
-        // A finalist has several stages: the final has the most samples.
-        let stages = grouped(cases, |case| case.record.case.name()).into_iter();
-        let most = |(_, stages): (_, Vec<&'c CaseReport>)| {
-            stages
-                .into_iter()
-                .max_by_key(|case| case.record.samples.len())
-        };
-        let candidates: Vec<&CaseReport> = stages.filter_map(most).collect();
-        let chosen = candidates.iter().flat_map(|case| {
-            let axes = case.record.case.axes().into_iter();
-            let method = ("method".to_owned(), case.record.case.method().to_owned());
-            axes.chain([method])
-                .map(|(name, value)| (name, value, case.time_ns()))
-        });
+        let candidates = one_per_candidate(cases);
         let times_ns: Vec<f64> = candidates.iter().map(|case| case.time_ns()).collect();
         let spread = squares(&logarithms(&times_ns));
-        let choices = grouped(chosen, |(name, ..)| name.clone()).into_iter();
-        let mut all: Vec<Choice> = choices
+        let chosen = candidates.iter().flat_map(|case| chosen_values(case));
+        let mut all: Vec<Choice> = grouped(chosen, |(name, ..)| name.clone())
+            .into_iter()
             .map(|(name, chosen)| Choice::new(name, chosen, spread))
             .collect();
         all.retain(|choice| choice.values.len() > 1);
@@ -79,20 +70,37 @@ impl Choices {
     }
 }
 
+/// A finalist was measured in several stages: the final has the most samples.
+fn one_per_candidate(cases: Vec<&CaseReport>) -> Vec<&CaseReport> {
+    grouped(cases, |case| case.record.case.name())
+        .into_iter()
+        .filter_map(|(_, stages)| {
+            stages
+                .into_iter()
+                .max_by_key(|case| case.record.samples.len())
+        })
+        .collect()
+}
+
+/// The name of a choice, the value that a candidate has, and the candidate's time.
+type ChosenValue = (String, String, f64);
+
+fn chosen_values(candidate: &CaseReport) -> impl Iterator<Item = ChosenValue> {
+    let case = &candidate.record.case;
+    let time_ns = candidate.time_ns();
+    let method = ("method".to_owned(), case.method().to_owned());
+    case.axes()
+        .into_iter()
+        .chain([method])
+        .map(move |(name, value)| (name, value, time_ns))
+}
+
 impl Choice {
-    /// `chosen` has the choice's name, its value and the time of each candidate.
-    fn new(name: String, chosen: Vec<(String, String, f64)>, spread: f64) -> Self {
-        let by_value = grouped(chosen, |(_, value, _)| value.clone()).into_iter();
-        let times = |chosen: Vec<(_, _, f64)>| chosen.into_iter().map(|(.., ns)| ns).collect();
-        let mut values: Vec<ChoiceValue> = by_value
-            .map(|(value, chosen)| ChoiceValue {
-                value,
-                times_ns: times(chosen),
-            })
+    fn new(name: String, chosen: Vec<ChosenValue>, spread: f64) -> Self {
+        let mut values: Vec<ChoiceValue> = grouped(chosen, |(_, value, _)| value.clone())
+            .into_iter()
+            .map(|(value, chosen)| ChoiceValue::new(value, &chosen))
             .collect();
-        values
-            .iter_mut()
-            .for_each(|value| value.times_ns.sort_by(f64::total_cmp));
         values.sort_by(|a, b| a.times_ns()[1].total_cmp(&b.times_ns()[1]));
         let groups: Vec<Vec<f64>> = values
             .iter()
@@ -107,7 +115,13 @@ impl Choice {
 }
 
 impl ChoiceValue {
-    /// Shortest, median and longest.
+    fn new(value: String, chosen: &[ChosenValue]) -> Self {
+        let mut times_ns: Vec<f64> = chosen.iter().map(|(.., ns)| *ns).collect();
+        times_ns.sort_by(f64::total_cmp);
+        Self { value, times_ns }
+    }
+
+    /// The shortest time, the median and the longest.
     pub(crate) fn times_ns(&self) -> [f64; 3] {
         let [first, .., last] = self.times_ns[..] else {
             return [self.times_ns[0]; 3];
@@ -124,7 +138,7 @@ fn logarithms(times: &[f64]) -> Vec<f64> {
     times.iter().map(|time| time.ln()).collect()
 }
 
-/// Squared distances to the mean.
+/// The sum of the squared distances to the mean.
 fn squares(values: &[f64]) -> f64 {
     let (mean, _) = writebench_stats::mean_and_sd(values).unwrap_or_default();
     values.iter().map(|value| (value - mean).powi(2)).sum()
@@ -137,12 +151,12 @@ fn squares(values: &[f64]) -> f64 {
 )]
 fn share(groups: &[Vec<f64>], spread: f64) -> Option<f64> {
     let all: Vec<f64> = groups.concat();
-    let free = all
+    let degrees_of_freedom = all
         .len()
         .checked_sub(groups.len())
-        .filter(|&free| free >= FEWEST && spread > 0.0)?;
+        .filter(|&degrees| degrees >= FEWEST_DEGREES_OF_FREEDOM && spread > 0.0)?;
     let within: f64 = groups.iter().map(|group| squares(group)).sum();
-    let by_chance = (groups.len() - 1) as f64 * within / free as f64;
+    let by_chance = (groups.len() - 1) as f64 * within / degrees_of_freedom as f64;
     Some(((squares(&all) - within - by_chance) / spread).clamp(0.0, 1.0))
 }
 

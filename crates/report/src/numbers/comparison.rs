@@ -8,9 +8,10 @@ use writebench_stats::{CONFIDENCE, Interval, Verdict, distinct, independent_rati
 use crate::numbers::case::{CaseReport, cases};
 use crate::numbers::obstacle::{Obstacle, disturbance, failure};
 
+/// One of the two sides of a comparison: a run, or several of the same kind.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// As the user gave it.
+    /// The side's name as the user gave it.
     pub name: String,
     pub runs: Vec<ComparedRun>,
 }
@@ -22,12 +23,12 @@ pub struct ComparedRun {
     pub run: RunRecord,
 }
 
-/// The target only if runs have several.
+/// A case, with its target if runs have several.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct CaseOn {
     #[serde(rename = "name")]
     pub case: String,
-    /// None if every run has one target, whose name may differ.
+    /// The target's name. It is None if every run has one target, because its name may differ between runs.
     pub target: Option<String>,
 }
 
@@ -74,21 +75,23 @@ pub enum CompareError {
     NothingInCommon { a: String, b: String },
 }
 
+/// What a comparison counts as one observation of a side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ObservationUnit {
-    /// For two targets of one run.
+    /// Two targets of one run are compared round by round.
     Round,
     /// Runs differ by more than their samples (Kalibera and Jones, *Rigorous Benchmarking in Reasonable Time*,
     /// 2013): one run per side proves nothing.
     Run,
 }
 
+/// A case with a rank on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedCase {
     #[serde(flatten)]
     pub case: CaseOn,
-    /// Of several runs, the median of the logarithms.
+    /// The throughput of side A. Several runs have the median of its logarithms.
     pub a_bytes_per_s: f64,
     pub b_bytes_per_s: f64,
     pub a_count: usize,
@@ -98,6 +101,7 @@ pub struct ComparedCase {
     pub verdict: Verdict,
 }
 
+/// A common case that has no rank in one of the runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Excluded {
     pub case: String,
@@ -110,15 +114,15 @@ pub struct Comparison {
     pub a: Side,
     pub b: Side,
     pub unit: ObservationUnit,
-    /// Of `--fail-if-slower`, in millionths.
+    /// The limit of `--fail-if-slower`, in millionths.
     pub limit_ppm: Option<u32>,
-    /// In A's order.
+    /// The cases with a rank on both sides, in A's order.
     pub cases: Vec<ComparedCase>,
     pub only_in_a: Vec<CaseOn>,
     pub only_in_b: Vec<CaseOn>,
     /// Cases of single runs without a ranked value.
     pub excluded: Vec<Excluded>,
-    /// What kept them from one, by the run's name.
+    /// What kept each run's excluded cases from a rank, with the run's name.
     pub(crate) obstacles: Vec<(String, Obstacle)>,
 }
 
@@ -130,9 +134,10 @@ impl Comparison {
         different(&runs)?;
         same_work(&runs)?;
         let with_target = is_target_by_target(&runs)?;
-        let (names_of_a, names_of_b) = (case_names(&a, with_target), case_names(&b, with_target));
-        let (common, only_in_a) = parted(&names_of_a, &names_of_b);
-        let (_, only_in_b) = parted(&names_of_b, &names_of_a);
+        let names_of_a = case_names(&a, with_target);
+        let names_of_b = case_names(&b, with_target);
+        let (common, only_in_a) = split_by_presence(&names_of_a, &names_of_b);
+        let (_, only_in_b) = split_by_presence(&names_of_b, &names_of_a);
         if common.is_empty() {
             return Err(CompareError::NothingInCommon {
                 a: a.name,
@@ -153,9 +158,9 @@ impl Comparison {
         let mut excluded = Vec::new();
         let mut cases = Vec::new();
         for case in common {
-            let of_a = with_rank(&cases_of_a, &case, &mut excluded);
-            let of_b = with_rank(&cases_of_b, &case, &mut excluded);
-            cases.extend(compared(case, unit, &of_a, &of_b));
+            let ranked_of_a = with_rank(&cases_of_a, &case, &mut excluded);
+            let ranked_of_b = with_rank(&cases_of_b, &case, &mut excluded);
+            cases.extend(compared(case, unit, &ranked_of_a, &ranked_of_b));
         }
         Ok(Self {
             a,
@@ -170,12 +175,12 @@ impl Comparison {
         })
     }
 
-    /// Drift between two runs looks like a difference.
+    /// Whether each side is a single run, so that drift between the two looks like a difference.
     pub fn is_of_single_runs(&self) -> bool {
         self.unit == ObservationUnit::Run && self.a.runs.len() == 1 && self.b.runs.len() == 1
     }
 
-    /// Cases with too few rounds or runs for a 95% interval.
+    /// The number of cases with too few rounds or runs for a 95% interval.
     pub fn too_few(&self) -> usize {
         self.cases
             .iter()
@@ -183,7 +188,7 @@ impl Comparison {
             .count()
     }
 
-    /// Replaces [`Verdict::MARGIN`].
+    /// Judges all cases again with this margin instead of [`Verdict::MARGIN`].
     #[must_use]
     pub fn with_margin(mut self, margin: f64) -> Self {
         for case in &mut self.cases {
@@ -199,48 +204,42 @@ impl Comparison {
             .count()
     }
 
-    /// A's cases without a value on both sides.
+    /// The number of A's cases without a verdict at 95 %: B lacks them, one side has no value, or too few rounds or runs.
     pub fn undecided_cases(&self) -> usize {
-        let is_compared = |case: &str| {
-            self.cases
-                .iter()
-                .any(|other| other.case.to_string() == case)
-        };
         let excluded = distinct(
             self.excluded.iter().map(|excluded| excluded.case.as_str()),
             |case| *case,
         );
-        let undecided = excluded
+        let not_compared = excluded
             .into_iter()
-            .filter(|case| !is_compared(case))
+            .filter(|case| !self.compares(case))
             .count();
-        self.only_in_a.len() + undecided + self.too_few()
+        self.only_in_a.len() + not_compared + self.too_few()
     }
 
-    /// By more than the limit, with the whole interval: noise adds no cases.
+    fn compares(&self, case: &str) -> bool {
+        self.cases
+            .iter()
+            .any(|other| other.case.to_string() == case)
+    }
+
+    /// The cases that are slower by more than the limit, with their whole interval, so that noise adds none.
     pub fn slower(&self) -> Vec<&ComparedCase> {
         let Some(limit_ppm) = self.limit_ppm else {
             return Vec::new();
         };
-        let least = 1.0 - f64::from(limit_ppm) / 1e6;
-        let is_slower =
-            |case: &&ComparedCase| case.verdict == Verdict::Slower && case.speed_ratio.high < least;
-        self.cases.iter().filter(is_slower).collect()
+        let least_ratio = 1.0 - f64::from(limit_ppm) / 1e6;
+        self.cases
+            .iter()
+            .filter(|case| case.verdict == Verdict::Slower && case.speed_ratio.high < least_ratio)
+            .collect()
     }
 }
 
 fn different(runs: &[&ComparedRun]) -> Result<(), CompareError> {
     for (index, second) in runs.iter().enumerate() {
-        // Targets of one run can be compared with each other.
-        let has_in_common = |first: &&&ComparedRun| {
-            first.run.id == second.run.id
-                && first
-                    .run
-                    .targets
-                    .iter()
-                    .any(|target| second.run.target(&target.name).is_some())
-        };
-        if let Some(first) = runs[..index].iter().find(has_in_common) {
+        let earlier = &runs[..index];
+        if let Some(first) = earlier.iter().find(|first| are_same(first, second)) {
             return Err(CompareError::SameRun {
                 first: first.name.clone(),
                 second: second.name.clone(),
@@ -250,7 +249,17 @@ fn different(runs: &[&ComparedRun]) -> Result<(), CompareError> {
     Ok(())
 }
 
-/// True if targets are compared by name.
+/// Whether both are the same target of the same run. Different targets of one run can be compared with each other.
+fn are_same(first: &ComparedRun, second: &ComparedRun) -> bool {
+    first.run.id == second.run.id
+        && first
+            .run
+            .targets
+            .iter()
+            .any(|target| second.run.target(&target.name).is_some())
+}
+
+/// Whether targets are compared by name, because each run has several.
 fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, CompareError> {
     let Some(several) = runs.iter().find(|run| run.run.targets.len() > 1) else {
         return Ok(false);
@@ -264,15 +273,14 @@ fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, CompareError> {
         .iter()
         .map(|target| target.name.as_str())
         .collect();
-    let (run, first) = (several.name.clone(), names[0].to_owned());
     Err(CompareError::SeveralTargets {
-        run,
-        first,
+        run: several.name.clone(),
+        first: names[0].to_owned(),
         targets: names.join(", "),
     })
 }
 
-/// Data or defaults may differ.
+/// Refuses cases of the same name with different contracts, which other data or other defaults cause.
 fn same_work(runs: &[&ComparedRun]) -> Result<(), CompareError> {
     let mut first_seen: HashMap<&str, (&Contract, &str)> = HashMap::new();
     for run in runs {
@@ -293,28 +301,29 @@ fn same_work(runs: &[&ComparedRun]) -> Result<(), CompareError> {
     Ok(())
 }
 
-/// `durability: cached → durable`, for each field.
+/// The fields that differ, such as `durability: cached → durable`.
 fn differing(a: &Contract, b: &Contract) -> String {
-    let text = |value: &serde_json::Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
     let (Ok(a), Ok(b)) = (serde_json::to_value(a), serde_json::to_value(b)) else {
         return String::new();
     };
-    let fields = a
+    let changed: Vec<String> = a
         .as_object()
         .into_iter()
         .flatten()
-        .filter(|(name, value)| b[name.as_str()] != **value);
-    let changed: Vec<String> = fields
-        .map(|(name, value)| format!("{name}: {} → {}", text(value), text(&b[name.as_str()])))
+        .map(|(name, value)| (name, value, &b[name.as_str()]))
+        .filter(|(_, value, other)| value != other)
+        .map(|(name, value, other)| format!("{name}: {} → {}", unquoted(value), unquoted(other)))
         .collect();
     changed.join(", ")
 }
 
-/// A case may be in several tables and runs.
+fn unquoted(value: &serde_json::Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The names of a side's cases, each once, although a case may be in several tables and runs.
 fn case_names(side: &Side, with_target: bool) -> Vec<CaseOn> {
     let cases = side.runs.iter().flat_map(|run| &run.run.cases);
     distinct(
@@ -323,7 +332,8 @@ fn case_names(side: &Side, with_target: bool) -> Vec<CaseOn> {
     )
 }
 
-fn parted(names: &[CaseOn], others: &[CaseOn]) -> (Vec<CaseOn>, Vec<CaseOn>) {
+/// The names that are also among the others, and those that are not.
+fn split_by_presence(names: &[CaseOn], others: &[CaseOn]) -> (Vec<CaseOn>, Vec<CaseOn>) {
     let others: HashSet<&CaseOn> = others.iter().collect();
     names
         .iter()
@@ -331,42 +341,52 @@ fn parted(names: &[CaseOn], others: &[CaseOn]) -> (Vec<CaseOn>, Vec<CaseOn>) {
         .partition(|name| others.contains(name))
 }
 
-/// Name and cases of each run.
-type Cases = Vec<(String, HashMap<CaseOn, CaseReport>)>;
+/// The cases of a run, with its name.
+struct RunCases {
+    run: String,
+    cases: HashMap<CaseOn, CaseReport>,
+}
 
-fn take_cases(side: &mut Side, with_target: bool) -> Cases {
-    let of_run = |run: &mut ComparedRun| {
+fn take_cases(side: &mut Side, with_target: bool) -> Vec<RunCases> {
+    let mut of_side = Vec::new();
+    for run in &mut side.runs {
         // Speeds are compared, also those of a search for another quantity.
         run.run.settings.objective = Objective::Time;
         let cases = cases(&mut run.run)
             .into_iter()
-            .map(|case| (CaseOn::from_record(&case.record, with_target), case));
-        (run.name.clone(), cases.collect())
-    };
-    side.runs.iter_mut().map(of_run).collect()
+            .map(|case| (CaseOn::from_record(&case.record, with_target), case))
+            .collect();
+        of_side.push(RunCases {
+            run: run.name.clone(),
+            cases,
+        });
+    }
+    of_side
 }
 
-/// Of each run's common cases without a rank.
-fn obstacles(side: &Side, cases: &Cases, common: &[CaseOn]) -> Vec<(String, Obstacle)> {
-    let of_run = |(run, (name, cases)): (&ComparedRun, &(String, HashMap<CaseOn, CaseReport>))| {
-        let unranked = common
+/// What kept each run's common cases from a rank, with the run's name.
+fn obstacles(side: &Side, runs: &[RunCases], common: &[CaseOn]) -> Vec<(String, Obstacle)> {
+    let mut obstacles = Vec::new();
+    for (ComparedRun { run, name }, RunCases { cases, .. }) in side.runs.iter().zip(runs) {
+        let unranked: Vec<&CaseReport> = common
             .iter()
             .filter_map(|case| cases.get(case))
-            .filter(|case| !case.is_ranked());
-        let unranked: Vec<&CaseReport> = unranked.collect();
-        let obstacle = disturbance(&run.run, &unranked).or_else(|| failure(&run.run, &unranked));
-        Some((name.clone(), obstacle?))
-    };
-    side.runs.iter().zip(cases).filter_map(of_run).collect()
+            .filter(|case| !case.is_ranked())
+            .collect();
+        let obstacle = disturbance(run, &unranked).or_else(|| failure(run, &unranked));
+        obstacles.extend(obstacle.map(|obstacle| (name.clone(), obstacle)));
+    }
+    obstacles
 }
 
+/// The reports of the case in the runs where it has a rank. The other runs are added to `excluded`.
 fn with_rank<'r>(
-    runs: &'r Cases,
+    runs: &'r [RunCases],
     case: &CaseOn,
     excluded: &mut Vec<Excluded>,
 ) -> Vec<&'r CaseReport> {
     let mut ranked = Vec::new();
-    for (run, cases) in runs {
+    for RunCases { run, cases } in runs {
         let report = cases.get(case);
         match report.map_or(Some("not in the run".to_owned()), why_excluded) {
             Some(reason) => excluded.push(Excluded {
@@ -380,26 +400,15 @@ fn with_rank<'r>(
     ranked
 }
 
-/// Speed is inverse time: A's time over B's. The same median of both, so that the ratio is B's value over A's.
 fn compared(
     case: CaseOn,
     unit: ObservationUnit,
     a: &[&CaseReport],
     b: &[&CaseReport],
 ) -> Option<ComparedCase> {
-    let times = |side: &[&CaseReport]| side.iter().map(|case| case.time_ns()).collect::<Vec<f64>>();
-    let bytes_per_s = |side: &[&CaseReport]| {
-        let value = |case: &&CaseReport| Some(case.estimate.as_ref()?.throughput_bytes_per_s.value);
-        log_median(&side.iter().filter_map(value).collect::<Vec<f64>>())
-    };
-    let times_of_a = times(a);
-    let times_of_b = times(b);
-    let ratio = log_median(&times_of_a)? / log_median(&times_of_b)?;
     let speed_ratio = match unit {
         ObservationUnit::Round => a.first()?.ratio_to(b.first()?)?,
-        ObservationUnit::Run => {
-            independent_ratio(&times_of_a, &times_of_b, CONFIDENCE)?.around(ratio)
-        }
+        ObservationUnit::Run => speed_ratio_of_runs(a, b)?,
     };
     let [a_count, b_count] = match unit {
         ObservationUnit::Round => [speed_ratio.count; 2],
@@ -407,8 +416,8 @@ fn compared(
     };
     Some(ComparedCase {
         case,
-        a_bytes_per_s: bytes_per_s(a)?,
-        b_bytes_per_s: bytes_per_s(b)?,
+        a_bytes_per_s: median_bytes_per_s(a)?,
+        b_bytes_per_s: median_bytes_per_s(b)?,
         a_count,
         b_count,
         verdict: verdict(&speed_ratio, Verdict::MARGIN),
@@ -416,21 +425,37 @@ fn compared(
     })
 }
 
+/// B's speed over A's. Speed is inverse time, so this is A's time over B's. It uses the same median as
+/// `median_bytes_per_s`, so that the ratio is B's value over A's.
+fn speed_ratio_of_runs(a: &[&CaseReport], b: &[&CaseReport]) -> Option<Interval> {
+    let times_of_a: Vec<f64> = a.iter().map(|case| case.time_ns()).collect();
+    let times_of_b: Vec<f64> = b.iter().map(|case| case.time_ns()).collect();
+    let ratio = log_median(&times_of_a)? / log_median(&times_of_b)?;
+    Some(independent_ratio(&times_of_a, &times_of_b, CONFIDENCE)?.around(ratio))
+}
+
+fn median_bytes_per_s(side: &[&CaseReport]) -> Option<f64> {
+    let values: Vec<f64> = side
+        .iter()
+        .filter_map(|case| Some(case.estimate.as_ref()?.throughput_bytes_per_s.value))
+        .collect();
+    log_median(&values)
+}
+
 /// The verdict is about time, which is shorter on a faster side.
 fn verdict(speed_ratio: &Interval, margin: f64) -> Verdict {
     Verdict::from_ratio(&speed_ratio.inverse(), margin)
 }
 
-/// None with a rank.
+/// Why the case has no rank in its run. The reason is None if it has one.
 fn why_excluded(case: &CaseReport) -> Option<String> {
     if case.is_ranked() {
         return None;
     }
-    let other = || match &case.not_durable {
+    Some(case.cause().unwrap_or_else(|| match &case.not_durable {
         Some(why) => format!("not durable there: {why}"),
         None => "every sample was disturbed".to_owned(),
-    };
-    Some(case.cause().unwrap_or_else(other))
+    }))
 }
 
 #[cfg(test)]

@@ -4,15 +4,15 @@
 //! [`Standings`]: one of an earlier version, or one that was killed.
 
 use writebench_model::{
-    Axes, Axis, Case, Content, ContestAnswer, Contract, Decision, GOALS, Method, Naming, Prepare,
-    RunRecord, Stage, SyncCall, SyncFiles,
+    Axes, Axis, Case, CaseRecord, Content, ContestAnswer, Contract, Decision, GOALS, Method,
+    Naming, Prepare, RunRecord, Stage, SyncCall, SyncFiles,
 };
 use writebench_stats::{Standings, counts_disturbed, distinct, grouped};
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::rounds::{Judged, times};
 
-/// A decision's answer, with its case.
+/// The answer of a contest, with its case.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Decided<'c> {
     pub(crate) case: &'c CaseReport,
@@ -23,13 +23,13 @@ pub(crate) struct Decided<'c> {
 }
 
 /// What was decided about these cases, which belong to one contest on each target. Of several targets, that with the
-/// fastest answer counts. None without an answer.
+/// fastest answer counts. The result is None without an answer.
 pub(crate) fn decided<'c>(run: &RunRecord, cases: &[&'c CaseReport]) -> Option<Decided<'c>> {
     let answers = cases.iter().filter_map(|case| as_answer(run, case));
     answers.min_by(|a, b| a.case.time_ns().total_cmp(&b.case.time_ns()))
 }
 
-/// None if the case is not the answer of its contest.
+/// What the contest of this case decided, if the case is its answer.
 fn as_answer<'c>(run: &RunRecord, case: &'c CaseReport) -> Option<Decided<'c>> {
     let decision = run.decision(&case.record.target, &case.record.contract)?;
     let answer = decision.answer.as_ref()?;
@@ -49,15 +49,13 @@ pub(crate) fn is_of_contest(case: &CaseReport) -> bool {
 
 /// Decides the contests of a run that has no record of its decisions.
 pub(crate) fn decide_now(run: &RunRecord, cases: &[CaseReport]) -> Vec<Decision> {
-    let of_contests: Vec<&CaseReport> = cases.iter().filter(|case| is_of_contest(case)).collect();
-    let baseline = of_contests
+    let contestants: Vec<&CaseReport> = cases.iter().filter(|case| is_of_contest(case)).collect();
+    let baseline = contestants
         .iter()
+        .copied()
         .find(|case| case.record.origin.is_baseline());
-    let contests = grouped(of_contests.iter().copied(), |case| {
-        (
-            &case.record.target,
-            contract_of_contest(case, baseline.copied()),
-        )
+    let contests = grouped(contestants.iter().copied(), |case| {
+        (&case.record.target, contract_of_contest(case, baseline))
     });
     contests
         .into_iter()
@@ -92,30 +90,27 @@ fn decide_contest(
         .filter(|case| !case.is_out())
         .collect();
     let counts_disturbed = counts_disturbed(able.iter().map(|case| sample_counts(case)));
-    let tables: Vec<Vec<(u32, f64)>> = able
+    let times: Vec<Vec<(u32, f64)>> = able
         .iter()
         .map(|case| {
-            let record = &case.record;
-            times(
-                &Judged {
-                    record,
-                    counts_disturbed,
-                },
-                run.settings.objective,
-            )
+            let judged = Judged {
+                record: &case.record,
+                counts_disturbed,
+            };
+            times(&judged, run.settings.objective)
         })
         .collect();
-    let standings = Standings::of(&tables);
+    let standings = Standings::of(&times);
     let compared = (0..able.len())
-        .filter(|&place| standings.is_compared(place))
+        .filter(|&index| standings.is_compared(index))
         .count();
     let rivals: Vec<(usize, Option<(u32, usize)>)> = (0..able.len())
-        .filter(|&place| is_rival(able[place], run))
-        .map(|place| (place, effort(able[place])))
+        .filter(|&index| is_rival(able[index], run))
+        .map(|index| (index, effort(able[index])))
         .collect();
-    let answer = standings.answer(&rivals).and_then(|place| {
-        let name = able[place].record.case.name().to_owned();
-        Some(ContestAnswer::new(name, standings.bound(place)?))
+    let answer = standings.answer(&rivals).and_then(|index| {
+        let name = able[index].record.case.name().to_owned();
+        Some(ContestAnswer::new(name, standings.bound(index)?))
     });
     Decision {
         target: target.to_owned(),
@@ -126,21 +121,28 @@ fn decide_contest(
     }
 }
 
-/// The good samples, and how many of them were not disturbed.
+/// The number of good samples, and how many of them were not disturbed.
 fn sample_counts(case: &CaseReport) -> (usize, usize) {
-    let calm = case
+    let good = case.good_samples().count();
+    let undisturbed = case
         .good_samples()
-        .filter(|sample| sample.disturbed.is_none());
-    (case.good_samples().count(), calm.count())
+        .filter(|sample| sample.disturbed.is_none())
+        .count();
+    (good, undisturbed)
 }
 
-/// Plain write is only a reference if the user's program cannot have it.
+/// Whether the case may be the answer. Plain write is only a reference if the user's program cannot have it.
 fn is_rival(case: &CaseReport, run: &RunRecord) -> bool {
-    let is_allowed = |case: &Case| run.settings.allows(case, case);
-    !is_reference(case) || case.record.case.known().is_none_or(is_allowed)
+    !is_reference(case)
+        || case
+            .record
+            .case
+            .known()
+            .is_none_or(|known| run.settings.allows(known, known))
 }
 
-/// None for plain write. A later version's case counts as the most complex.
+/// The effort of writing the case as a program. It is None for plain write, the least. A later version's case counts as
+/// the most complex.
 fn effort(case: &CaseReport) -> Option<(u32, usize)> {
     if is_reference(case) {
         return None;
@@ -158,17 +160,25 @@ fn is_reference(case: &CaseReport) -> bool {
     }
 }
 
-/// Plain `write`, or for a copy `read` and `write`, in chunks of the default size, with only the contract's
-/// demands.
+/// Whether the case is plain `write`, or for a copy `read` and `write`, in chunks of the default size, with only the
+/// contract's demands.
 pub(crate) fn is_baseline(case: &CaseReport) -> bool {
     let Some(known) = case.record.case.known() else {
         return false;
     };
-    let (axes, default) = (
-        known.axes(),
-        Axes::defaults(known.method().card().prepares[0]),
-    );
-    let is_asked_for = |axis: &Axis| match axis {
+    matches!(
+        known.method(),
+        Method::Write | Method::ReadWrite | Method::WriteFiles
+    ) && Axis::ALL
+        .iter()
+        .all(|axis| is_plain(*axis, known, &case.record))
+}
+
+/// Whether the case has the default of this axis, or a value that its contract demands.
+fn is_plain(axis: Axis, case: &Case, record: &CaseRecord) -> bool {
+    let axes = case.axes();
+    let default = Axes::defaults(case.method().card().prepares[0]);
+    match axis {
         Axis::Size | Axis::Data | Axis::Source | Axis::Memory | Axis::Checksums | Axis::Origin => {
             true
         }
@@ -176,15 +186,11 @@ pub(crate) fn is_baseline(case: &CaseReport) -> bool {
         Axis::SyncFiles => matches!(axes.sync_files, SyncFiles::None | SyncFiles::Each),
         Axis::Naming => matches!(axes.naming, Naming::Direct | Naming::Rename),
         // A goal's baseline has fsync. A simpler winner may have fdatasync, with fewer rounds.
-        Axis::Sync if axes.sync.call == SyncCall::Fdatasync => case.record.origin.suite() != GOALS,
+        Axis::Sync if axes.sync.call == SyncCall::Fdatasync => record.origin.suite() != GOALS,
         Axis::Sync => matches!(axes.sync.call, SyncCall::None | SyncCall::Fsync),
         Axis::Prepare => axes.prepare == Prepare::Overwrite || axes.prepare == default.prepare,
         // The question is how much is durable at a time.
-        Axis::Chunk if case.record.contract.durable_every_bytes.is_some() => true,
-        axis => axes.get(*axis) == default.get(*axis),
-    };
-    matches!(
-        known.method(),
-        Method::Write | Method::ReadWrite | Method::WriteFiles
-    ) && Axis::ALL.iter().all(is_asked_for)
+        Axis::Chunk if record.contract.durable_every_bytes.is_some() => true,
+        axis => axes.get(axis) == default.get(axis),
+    }
 }

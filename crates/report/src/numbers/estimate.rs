@@ -3,15 +3,16 @@ use writebench_model::{Axes, Axis, CaseRecord, Objective, PhasesNs, Sample};
 use writebench_stats::{CONFIDENCE, as_f64};
 
 use crate::numbers::latency::{LatencyCurve, LatencyEstimate, latency};
+use crate::numbers::limit_share::LimitShare;
 use crate::numbers::over_time::OverTime;
-use crate::numbers::reached::Reached;
 
+/// One quantity of a case, such as its throughput, with the spread of its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Figure {
-    /// From the model of all cases with the same contract (`writebench_stats::Rounds`) for the total time.
-    /// Other values are medians.
+    /// The total time, and each speed over it, come from the model of all cases with the same contract
+    /// (`writebench_stats::Rounds`). Other values are medians.
     pub value: f64,
-    /// Of the median's 95% interval, widened to hold the value. None with too few samples.
+    /// The lower end of the median's 95% interval, which is widened to hold the value. It is None with too few samples.
     pub low: Option<f64>,
     pub high: Option<f64>,
     pub min: f64,
@@ -21,48 +22,49 @@ pub struct Figure {
     pub sd: f64,
 }
 
-/// From good samples. Disturbed samples count only if all were disturbed.
+/// What the good samples of a case show together. Disturbed samples count only if all were disturbed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Estimate {
     pub throughput_bytes_per_s: Figure,
-    /// Over the time of phase `write`.
+    /// The bytes over the time of phase `write`.
     pub write_alone_bytes_per_s: Figure,
     pub total_ns: Figure,
     pub phases_ns: PhasesNs,
     pub user_cpu_ns: Figure,
     pub system_cpu_ns: Figure,
-    /// Fewer than the case's size if the time was limited.
+    /// The fewest bytes that a sample wrote: fewer than the case's size if the time was limited.
     pub bytes: u64,
-    /// Samples with limited time, compared by rate.
+    /// The number of samples that a time limit cut short. They are compared by their rate.
     pub truncated_samples: usize,
-    /// None if a chunk is as large as the file.
+    /// A record is a chunk. This is None if a chunk is as large as the file.
     pub records_per_s: Option<Figure>,
-    /// Of a set of files.
+    /// This is None unless the case writes a set of files.
     pub files_per_s: Option<Figure>,
-    /// Over all samples together.
+    /// The durations of the calls of all samples together.
     pub latency: Option<LatencyEstimate>,
-    /// Of a search.
+    /// What the search minimizes. Other runs minimize the time.
     #[serde(skip)]
     pub(crate) objective: Objective,
-    /// Another quantity than the time.
+    /// The quantity that the search minimizes, if it is not the time.
     #[serde(skip)]
     pub(crate) minimized_ns: Option<Figure>,
-    /// For charts.
+    /// The distribution of the calls' durations, as the charts draw it.
     #[serde(skip)]
     pub(crate) latency_curve: Option<LatencyCurve>,
-    /// None without a sample of enough time and calls.
+    /// How the speed changed during a sample. This is None if no sample took enough time and calls to tell.
     pub over_time: Option<OverTime>,
-    /// None if not measured.
-    pub limit: Option<Reached>,
+    /// The share of the hardware's limit. This is None if the limit was not measured.
+    pub limit: Option<LimitShare>,
     pub confidence: f64,
     pub samples: usize,
     pub disturbed_samples: usize,
-    /// Values use disturbed samples.
+    /// Every good sample was disturbed, so the values are those of disturbed samples.
     pub all_disturbed: bool,
-    /// Included in all values.
+    /// The number of outliers, which all values include.
     pub outliers: usize,
 }
 
+/// Reads one phase of a sample, or the total.
 pub(crate) type PhaseNs = fn(&PhasesNs) -> u64;
 
 pub(crate) const PHASES: [(&str, PhaseNs); 5] = [
@@ -73,7 +75,7 @@ pub(crate) const PHASES: [(&str, PhaseNs); 5] = [
     ("close", |phases| phases.close),
 ];
 
-/// None for whole files, or without calls.
+/// The bytes of a chunk. They are None for a whole file in one call, and for a method without chunks.
 fn record_bytes(case: &CaseRecord) -> Option<u64> {
     let case = case
         .case
@@ -86,29 +88,32 @@ fn records(bytes: u64, record_bytes: u64) -> u64 {
     bytes.div_ceil(record_bytes.max(1))
 }
 
+fn per_s(number: u64, ns: f64) -> f64 {
+    as_f64(number) * 1e9 / ns
+}
+
 impl Estimate {
-    /// Uses the model's time for the whole work.
+    /// Sets the total time to the model's time for the whole work, and the speeds to follow from it.
     pub(crate) fn adjust(&mut self, case: &CaseRecord, value_ns: f64) {
-        let per_s = |number: u64| as_f64(number) * 1e9 / value_ns;
         let bytes = if self.truncated_samples == 0 {
             self.bytes
         } else {
             case.contract.bytes
         };
-        self.throughput_bytes_per_s.set(per_s(bytes));
+        self.throughput_bytes_per_s.set(per_s(bytes, value_ns));
         if self.truncated_samples == 0 {
             self.total_ns.set(value_ns);
         }
         if let (Some(figure), Some(record_bytes)) = (&mut self.records_per_s, record_bytes(case)) {
-            figure.set(per_s(records(bytes, record_bytes)));
+            figure.set(per_s(records(bytes, record_bytes), value_ns));
         }
         if let Some(figure) = &mut self.files_per_s {
-            figure.set(per_s(case.contract.files.into()));
+            figure.set(per_s(case.contract.files.into(), value_ns));
         }
     }
 
-    /// Of disturbed samples only, which no model has: one median, from which time and speeds follow. None for samples
-    /// that were cut short.
+    /// The median of the total times, from which time and speeds follow if every sample was disturbed, because no model
+    /// has such a case. It is None if a sample was cut short.
     pub(crate) fn unmodelled_ns(&self, case: &CaseRecord) -> Option<f64> {
         let times = Sample::usable(&case.samples)
             .into_iter()
@@ -117,94 +122,125 @@ impl Estimate {
         Some(typical_ns).filter(|&ns| self.truncated_samples == 0 && ns > 0.0)
     }
 
-    /// Without its limit. None without a good sample.
+    /// An estimate whose limit is not yet set. It is None without a good sample.
     pub(crate) fn from_case(case: &CaseRecord, objective: Objective) -> Option<Self> {
         Self::from_samples(case, &Sample::usable(&case.samples), objective)
     }
 
-    /// From these good samples of the case.
+    /// The estimate from `usable`, the case's good samples that count.
     pub(crate) fn from_samples(
         case: &CaseRecord,
         usable: &[&Sample],
         objective: Objective,
     ) -> Option<Self> {
-        let values = |value: &dyn Fn(&Sample) -> f64| -> Vec<f64> {
-            usable.iter().map(|sample| value(sample)).collect()
-        };
-        let figure = |value: &dyn Fn(&Sample) -> f64| Figure::from_values(&values(value));
-        let median = |value: fn(&Sample) -> u64| {
-            writebench_stats::median(&values(&|sample| as_f64(value(sample)))).map(as_u64)
-        };
-        let per_s = |number: u64, ns: u64| as_f64(number) * 1e9 / as_f64(ns.max(1));
-        let total_ns = values(&|sample| as_f64(sample.phases_ns.total()));
+        let totals_ns = values(usable, |sample| sample.phases_ns.total());
         let latency = latency(usable);
-        let disturbed_samples = case
-            .samples
-            .iter()
-            .filter(|sample| sample.outcome.is_ok() && sample.disturbed.is_some())
-            .count();
-        let throughput_bytes_per_s =
-            figure(&|sample| per_s(sample.bytes, sample.phases_ns.total()))?;
         Some(Self {
-            throughput_bytes_per_s,
-            write_alone_bytes_per_s: figure(&|sample| per_s(sample.bytes, sample.phases_ns.write))?,
-            total_ns: Figure::from_values(&total_ns)?,
-            phases_ns: PhasesNs {
-                prepare: median(|sample| sample.phases_ns.prepare)?,
-                open: median(|sample| sample.phases_ns.open)?,
-                write: median(|sample| sample.phases_ns.write)?,
-                sync: median(|sample| sample.phases_ns.sync)?,
-                close: median(|sample| sample.phases_ns.close)?,
-            },
-            user_cpu_ns: figure(&|sample| as_f64(sample.user_cpu_ns))?,
-            system_cpu_ns: figure(&|sample| as_f64(sample.system_cpu_ns))?,
+            throughput_bytes_per_s: speed(usable, |sample| sample.bytes, PhasesNs::total)?,
+            write_alone_bytes_per_s: speed(usable, |sample| sample.bytes, |phases| phases.write)?,
+            total_ns: Figure::from_values(&totals_ns)?,
+            phases_ns: median_phases(usable)?,
+            user_cpu_ns: Figure::from_values(&values(usable, |sample| sample.user_cpu_ns))?,
+            system_cpu_ns: Figure::from_values(&values(usable, |sample| sample.system_cpu_ns))?,
             bytes: usable.iter().map(|sample| sample.bytes).min()?,
             truncated_samples: usable
                 .iter()
                 .filter(|sample| sample.bytes < case.contract.bytes)
                 .count(),
-            records_per_s: record_bytes(case).and_then(|bytes| {
-                figure(&|sample| per_s(records(sample.bytes, bytes), sample.phases_ns.total()))
-            }),
-            files_per_s: case.contract.file_size.and_then(|_| {
-                figure(&|sample| per_s(case.contract.files.into(), sample.phases_ns.total()))
-            }),
+            records_per_s: records_per_s(case, usable),
+            files_per_s: files_per_s(case, usable),
             objective,
-            minimized_ns: match objective {
-                Objective::Time => None,
-                Objective::Cpu => figure(&|sample| as_f64(sample.objective_ns(objective))),
-                Objective::P99 => figure(&|sample| {
-                    sample
-                        .latency
-                        .as_ref()
-                        .map_or(0.0, |latency| as_f64(latency.p99_ns))
-                }),
-            },
+            minimized_ns: minimized_ns(usable, objective),
             latency: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
             over_time: OverTime::from_samples(usable),
             limit: None,
-            confidence: writebench_stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
+            confidence: writebench_stats::median_interval(&totals_ns, CONFIDENCE)?.confidence,
             samples: usable.len(),
-            disturbed_samples,
+            disturbed_samples: count_disturbed(&case.samples),
             all_disturbed: usable.iter().all(|sample| sample.disturbed.is_some()),
-            outliers: writebench_stats::count_outliers(&total_ns),
+            outliers: writebench_stats::count_outliers(&totals_ns),
         })
     }
 }
 
+fn values(samples: &[&Sample], value: impl Fn(&Sample) -> u64) -> Vec<f64> {
+    samples.iter().map(|sample| as_f64(value(sample))).collect()
+}
+
+/// What each sample wrote, such as bytes or records, over one of its times.
+fn speed(
+    samples: &[&Sample],
+    written: impl Fn(&Sample) -> u64,
+    time_ns: PhaseNs,
+) -> Option<Figure> {
+    let speeds: Vec<f64> = samples
+        .iter()
+        .map(|sample| per_s(written(sample), as_f64(time_ns(&sample.phases_ns).max(1))))
+        .collect();
+    Figure::from_values(&speeds)
+}
+
+fn records_per_s(case: &CaseRecord, samples: &[&Sample]) -> Option<Figure> {
+    let record_bytes = record_bytes(case)?;
+    let written = |sample: &Sample| records(sample.bytes, record_bytes);
+    speed(samples, written, PhasesNs::total)
+}
+
+fn files_per_s(case: &CaseRecord, samples: &[&Sample]) -> Option<Figure> {
+    case.contract.file_size?;
+    speed(samples, |_| case.contract.files.into(), PhasesNs::total)
+}
+
+/// The median of each phase.
+fn median_phases(samples: &[&Sample]) -> Option<PhasesNs> {
+    Some(PhasesNs {
+        prepare: median_phase(samples, |phases| phases.prepare)?,
+        open: median_phase(samples, |phases| phases.open)?,
+        write: median_phase(samples, |phases| phases.write)?,
+        sync: median_phase(samples, |phases| phases.sync)?,
+        close: median_phase(samples, |phases| phases.close)?,
+    })
+}
+
+fn median_phase(samples: &[&Sample], time_ns: PhaseNs) -> Option<u64> {
+    let times_ns = values(samples, |sample| time_ns(&sample.phases_ns));
+    writebench_stats::median(&times_ns).map(as_u64)
+}
+
+/// The quantity that a search minimizes: the CPU time, or p99 of the calls' durations. It is None for the time, which
+/// [`Estimate::total_ns`] has.
+fn minimized_ns(samples: &[&Sample], objective: Objective) -> Option<Figure> {
+    let minimized = match objective {
+        Objective::Time => return None,
+        Objective::Cpu => values(samples, |sample| sample.objective_ns(objective)),
+        Objective::P99 => values(samples, p99_ns),
+    };
+    Figure::from_values(&minimized)
+}
+
+fn p99_ns(sample: &Sample) -> u64 {
+    sample.latency.as_ref().map_or(0, |latency| latency.p99_ns)
+}
+
+fn count_disturbed(samples: &[Sample]) -> usize {
+    samples
+        .iter()
+        .filter(|sample| sample.outcome.is_ok() && sample.disturbed.is_some())
+        .count()
+}
+
 impl Figure {
-    /// None without values.
+    /// The median with its spread. It is None without values.
     pub(crate) fn from_values(values: &[f64]) -> Option<Self> {
         let interval = writebench_stats::median_interval(values, CONFIDENCE)?;
         let (mean, sd) = writebench_stats::mean_and_sd(values)?;
         let (min, max) = least_and_most(values.iter().copied())?;
-        let end = |end: f64| (interval.confidence >= CONFIDENCE).then_some(end);
-        let (low, high) = (end(interval.low), end(interval.high));
+        let has_enough_values = interval.confidence >= CONFIDENCE;
         Some(Self {
             value: interval.estimate,
-            low,
-            high,
+            low: has_enough_values.then_some(interval.low),
+            high: has_enough_values.then_some(interval.high),
             min,
             max,
             mean,
@@ -212,15 +248,15 @@ impl Figure {
         })
     }
 
-    /// Widens the interval to hold the value.
+    /// Replaces the value, and widens the interval to hold it.
     fn set(&mut self, value: f64) {
         self.value = value;
         self.low = self.low.map(|low| low.min(value));
         self.high = self.high.map(|high| high.max(value));
     }
 
-    /// Of the interval, or else of the samples' range. As the interval, the range is widened to hold the value, which is
-    /// of a typical round: all of a few samples may be from slow ones.
+    /// The ends of the interval, or else of the samples' range. Like the interval, the range is widened to hold the value,
+    /// which is that of a typical round: all of a few samples may be from slow ones.
     pub(crate) fn ends(&self) -> (f64, f64) {
         self.low
             .zip(self.high)
@@ -232,7 +268,7 @@ impl Figure {
         self.value < self.min * (1.0 - 1e-9) || self.value > self.max * (1.0 + 1e-9)
     }
 
-    /// As a share of the value.
+    /// Half of the interval's width, as a share of the value.
     pub(crate) fn half_width(&self) -> Option<f64> {
         self.low
             .zip(self.high)
@@ -240,7 +276,7 @@ impl Figure {
     }
 }
 
-/// None without values.
+/// The least and the greatest value. It is None without values.
 pub(crate) fn least_and_most(mut values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let first = values.next()?;
     Some(values.fold((first, first), |(least, most), value| {

@@ -9,7 +9,7 @@ use crate::numbers::obstacle::reason;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FailedCases {
     pub outcome: &'static str,
-    /// Without the offset in the file.
+    /// The reason without the offset in the file, which differs between cases.
     pub reason: String,
     pub cases: Vec<String>,
     #[serde(skip)]
@@ -21,29 +21,34 @@ pub(crate) fn failures(cases: &[CaseReport]) -> Vec<FailedCases> {
     let failed = cases
         .iter()
         .filter_map(|case| Some((case, case.outcome().filter(|outcome| !outcome.is_ok())?)));
-    let of_reason = grouped(failed, |(_, outcome)| {
+    let reasons = grouped(failed, |(_, outcome)| {
         (outcome.name(), reason(outcome).unwrap_or_default())
     });
-    let group = |((outcome, reason), failed): (_, Vec<(&CaseReport, &Outcome)>)| FailedCases {
-        outcome,
-        reason,
-        is_fault: failed[0].1.is_fault(),
-        cases: distinct(failed.iter().map(|(case, _)| candidate(case)), |name| *name)
-            .into_iter()
-            .map(str::to_owned)
-            .collect(),
-    };
-    let mut failures: Vec<FailedCases> = of_reason.into_iter().map(group).collect();
+    let mut failures: Vec<FailedCases> = reasons
+        .into_iter()
+        .map(|((outcome, reason), failed)| FailedCases {
+            outcome,
+            reason,
+            cases: names(&failed),
+            is_fault: failed[0].1.is_fault(),
+        })
+        .collect();
     failures.sort_by_key(|failed| (!failed.is_fault, std::cmp::Reverse(failed.cases.len())));
     failures
 }
 
-/// Files have several sizes in a search, where a candidate has one label.
+fn names(failed: &[(&CaseReport, &Outcome)]) -> Vec<String> {
+    let names = failed.iter().map(|(case, _)| candidate(case));
+    distinct(names, |name| *name)
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The name of what failed. In a search, files have several sizes, and a candidate has one label for all of them.
 pub(crate) fn candidate(case: &CaseReport) -> &str {
-    let label = case
-        .record
-        .label
-        .as_deref()
-        .filter(|_| case.record.origin.is_search());
-    label.unwrap_or(&case.name)
+    match &case.record.label {
+        Some(label) if case.record.origin.is_search() => label,
+        _ => &case.name,
+    }
 }

@@ -10,44 +10,47 @@ use crate::numbers::rounds::times;
 pub struct Gated {
     pub name: String,
     pub baseline: String,
-    /// The quotient of the two cases' values, with the interval of their common rounds. None with too few.
+    /// The quotient of the two cases' values, with the interval of their common rounds. It is None with too few of them.
     pub speed_ratio: Option<Interval>,
     pub verdict: GateVerdict,
 }
 
-/// Each case over the first on its target.
-pub(crate) fn gated<'c>(run: &RunRecord, cases: &'c [CaseReport]) -> Vec<Gated> {
+/// Judges the speed of each case over the first case on its target, the baseline.
+pub(crate) fn gated(run: &RunRecord, cases: &[CaseReport]) -> Vec<Gated> {
     let Some(limit_ppm) = run.settings.fail_if_slower_ppm else {
         return Vec::new();
     };
     let different = distinct(cases, |case| (&case.record.target, &case.record.case));
-    let of_targets = grouped(different.iter().copied(), |case| &case.record.target);
+    let targets = grouped(different.iter().copied(), |case| &case.record.target);
     let gate = Gate {
         limit: f64::from(limit_ppm) / 1e6,
-        cases: different.len() - of_targets.len(),
+        cases: different.len() - targets.len(),
     };
-    let judge = |(baseline, case): (&CaseReport, &CaseReport)| {
-        let of = |case: &CaseReport| times(&case.judged(), Objective::Time);
-        let (interval, verdict) = gate.judge(&of(baseline), &of(case));
-        let quotient = baseline.time_ns() / case.time_ns();
-        // The verdict is that of the interval, which stays as it is.
-        let with_quotient = |interval: Interval| Interval {
-            estimate: quotient.clamp(interval.low, interval.high),
-            ..interval
-        };
-        let speed_ratio = interval.map(with_quotient);
-        Gated {
-            name: case.name.clone(),
-            baseline: baseline.name.clone(),
-            speed_ratio,
-            verdict,
-        }
-    };
-    let pairs = |(_, cases): (_, Vec<&'c CaseReport>)| {
-        let (baseline, others) = (cases[0], cases[1..].to_vec());
-        others.into_iter().map(move |case| (baseline, case))
-    };
-    of_targets.into_iter().flat_map(pairs).map(judge).collect()
+    let mut judged = Vec::new();
+    for (_, cases) in targets {
+        let baseline = cases[0];
+        judged.extend(cases[1..].iter().map(|case| judge(&gate, baseline, case)));
+    }
+    judged
+}
+
+fn judge(gate: &Gate, baseline: &CaseReport, case: &CaseReport) -> Gated {
+    let (interval, verdict) = gate.judge(
+        &times(&baseline.judged(), Objective::Time),
+        &times(&case.judged(), Objective::Time),
+    );
+    let quotient = baseline.time_ns() / case.time_ns();
+    // The verdict is that of the interval, which stays as it is.
+    let speed_ratio = interval.map(|interval| Interval {
+        estimate: quotient.clamp(interval.low, interval.high),
+        ..interval
+    });
+    Gated {
+        name: case.name.clone(),
+        baseline: baseline.name.clone(),
+        speed_ratio,
+        verdict,
+    }
 }
 
 #[cfg(test)]

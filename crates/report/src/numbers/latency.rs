@@ -10,88 +10,101 @@ use serde::Serialize;
 use writebench_model::{Latency, Sample};
 use writebench_stats::as_f64;
 
+/// Durations of single calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LatencyEstimate {
+    /// The number of calls.
     pub count: u64,
     pub p50_ns: u64,
     pub p90_ns: u64,
     pub p99_ns: u64,
     pub p99_9_ns: u64,
     pub max_ns: u64,
-    /// Of the sample with the longest.
+    /// The number of the record that took the longest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_record: Option<u64>,
 }
 
 impl LatencyEstimate {
-    /// None of too few values: without a value beyond it, a percentile is only the longest under another name.
+    /// The names and values of the percentiles. One is None if there are so few calls that none is beyond it: then it
+    /// would only be the longest under another name.
     pub(crate) fn percentiles(&self) -> [(&'static str, Option<u64>); 4] {
-        let known = |one_of: u64, ns: u64| Some(ns).filter(|_| self.count >= one_of);
         [
-            ("p50", known(2, self.p50_ns)),
-            ("p90", known(10, self.p90_ns)),
-            ("p99", known(100, self.p99_ns)),
-            ("p99.9", known(1000, self.p99_9_ns)),
+            ("p50", (self.count >= 2).then_some(self.p50_ns)),
+            ("p90", (self.count >= 10).then_some(self.p90_ns)),
+            ("p99", (self.count >= 100).then_some(self.p99_ns)),
+            ("p99.9", (self.count >= 1000).then_some(self.p99_9_ns)),
         ]
     }
 }
 
-/// Without the median and the longest.
-const MOST_PLACES: u32 = 38;
+/// The most quantiles of a curve, which the median and the longest call make forty.
+const MOST_QUANTILES: u32 = 38;
 
-/// Between 0 and 90 %, 90 % and 99 %, and so on, if there are few such ranges.
-const MOST_PLACES_EACH: u32 = 10;
+/// The most quantiles between 0 and 90 %, between 90 % and 99 %, and so on. There are fewer if there are many such
+/// ranges.
+const MOST_QUANTILES_PER_TENFOLD: u32 = 10;
 
 /// An hour in nanoseconds with three digits takes less: 9 bytes for each of 33,000 counts.
 const MOST_HISTOGRAM_BYTES: u64 = 1 << 20;
 
+/// All samples of a case have fewer distinct durations together. Foreign documents could have any number.
 const MOST_DURATIONS: usize = 1 << 24;
 
 /// At most forty quantiles, at even distances on an axis that expands rare durations. Each has the least duration
 /// of single samples, that of all together, and the greatest. The last is the longest call.
 pub(crate) type LatencyCurve = Vec<(f64, [u64; 3])>;
 
-/// None if a histogram is missing or unreadable, all are empty, or they exceed any real case.
+/// The durations of all samples together. They are None if a histogram is missing or unreadable, all are empty, or they
+/// exceed any real case.
 pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCurve)> {
-    let mut each = Vec::new();
+    let mut by_sample = Vec::new();
     let mut left = MOST_DURATIONS;
     for sample in samples {
         let durations = Durations::read(sample.latency.as_ref()?)?;
         left = left.checked_sub(durations.0.len())?;
-        each.push(durations);
+        by_sample.push(durations);
     }
-    each.retain(|durations| durations.count() > 0);
-    let all = Durations::together(&each)?;
-    let at = |quantile: f64| all.longest_of(quantile);
-    let count = all.count();
-    let [p50_ns, p90_ns, p99_ns, p99_9_ns, max_ns] = [0.5, 0.9, 0.99, 0.999, 1.0].map(at);
+    by_sample.retain(|durations| durations.count() > 0);
+    let all = Durations::together(&by_sample)?;
+    Some((estimate(&all, samples), curve(&all, &by_sample)))
+}
+
+fn estimate(all: &Durations, samples: &[&Sample]) -> LatencyEstimate {
     let longest = samples
         .iter()
         .filter_map(|sample| sample.latency.as_ref())
         .max_by_key(|latency| latency.max_ns);
-    let max_record = longest.and_then(|latency| latency.max_record);
-    let estimate = LatencyEstimate {
-        count,
-        p50_ns,
-        p90_ns,
-        p99_ns,
-        p99_9_ns,
-        max_ns,
-        max_record,
-    };
-    let place = |quantile: f64, looked_up: f64| {
-        let of_each = || each.iter().map(|durations| durations.longest_of(looked_up));
-        Some((
-            quantile,
-            [of_each().min()?, at(looked_up), of_each().max()?],
-        ))
-    };
-    let mut curve: LatencyCurve = quantiles(count)
+    LatencyEstimate {
+        count: all.count(),
+        p50_ns: all.at_quantile(0.5),
+        p90_ns: all.at_quantile(0.9),
+        p99_ns: all.at_quantile(0.99),
+        p99_9_ns: all.at_quantile(0.999),
+        max_ns: all.at_quantile(1.0),
+        max_record: longest.and_then(|latency| latency.max_record),
+    }
+}
+
+fn curve(all: &Durations, by_sample: &[Durations]) -> LatencyCurve {
+    let mut curve: LatencyCurve = quantiles(all.count())
         .into_iter()
-        .filter_map(|place_of| place(place_of, place_of))
+        .filter_map(|quantile| Some((quantile, range_at_quantile(quantile, all, by_sample)?)))
         .collect();
-    curve.extend(place(place_of_longest(count), 1.0));
-    Some((estimate, curve))
+    let longest = range_at_quantile(1.0, all, by_sample);
+    curve.extend(longest.map(|range| (place_of_longest(all.count()), range)));
+    curve
+}
+
+/// The least duration of single samples, that of all together, and the greatest of single samples.
+fn range_at_quantile(quantile: f64, all: &Durations, by_sample: &[Durations]) -> Option<[u64; 3]> {
+    let durations_ns: Vec<u64> = by_sample
+        .iter()
+        .map(|durations| durations.at_quantile(quantile))
+        .collect();
+    let least_ns = *durations_ns.iter().min()?;
+    let greatest_ns = *durations_ns.iter().max()?;
+    Some([least_ns, all.at_quantile(quantile), greatest_ns])
 }
 
 /// Distinct durations with cumulative counts. A histogram takes a quarter of a megabyte, mostly zeros.
@@ -112,10 +125,10 @@ impl Durations {
         Self::summed(counts)
     }
 
-    /// None without durations.
-    fn together(each: &[Self]) -> Option<Self> {
+    /// The durations of all samples. They are None without a sample.
+    fn together(by_sample: &[Self]) -> Option<Self> {
         let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
-        for durations in each {
+        for durations in by_sample {
             let mut before = 0;
             for &(ns, up_to) in &durations.0 {
                 let count = counts.entry(ns).or_default();
@@ -123,10 +136,10 @@ impl Durations {
                 before = up_to;
             }
         }
-        Self::summed(counts.into_iter()).filter(|_| !each.is_empty())
+        Self::summed(counts.into_iter()).filter(|_| !by_sample.is_empty())
     }
 
-    /// None on overflow, possible only in foreign documents.
+    /// The durations with cumulative counts. They are None on overflow, which is possible only in foreign documents.
     fn summed(counts: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
         let mut sum = 0u64;
         let up_to = counts.map(|(ns, count)| {
@@ -146,16 +159,16 @@ impl Durations {
         clippy::cast_sign_loss,
         reason = "from 0 to the count"
     )]
-    fn longest_of(&self, quantile: f64) -> u64 {
+    fn at_quantile(&self, quantile: f64) -> u64 {
         let wanted =
             ((quantile * as_f64(self.count())).ceil() as u64).clamp(1, self.count().max(1));
-        let at = self.0.partition_point(|&(_, up_to)| up_to < wanted);
-        self.0.get(at).map_or(0, |&(ns, _)| ns)
+        let index = self.0.partition_point(|&(_, up_to)| up_to < wanted);
+        self.0.get(index).map_or(0, |&(ns, _)| ns)
     }
 }
 
-/// From "V2 deflate" to "V2". None if larger than writebench's: the library allocates the size in the header,
-/// which foreign documents can set to gigabytes.
+/// Converts a histogram from the form "V2 deflate" to "V2". The result is None if it is larger than writebench's: the
+/// library allocates the size in the header, which foreign documents can set to gigabytes.
 fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
     const HEADER_BYTES: usize = 40;
     let mut inflated = Vec::new();
@@ -164,32 +177,35 @@ fn inflated(bytes: &[u8]) -> Option<Vec<u8>> {
         .take(MOST_HISTOGRAM_BYTES)
         .read_to_end(&mut inflated)
         .ok()?;
-    let number = |at: usize| Some(u32::from_be_bytes(*inflated.get(at..)?.first_chunk()?));
-    let (counts_bytes, digits) = (number(4)? as usize, number(12)?);
+    let counts_bytes = big_endian_u32(&inflated, 4)? as usize;
+    let digits = big_endian_u32(&inflated, 12)?;
     (counts_bytes <= inflated.len().saturating_sub(HEADER_BYTES) && digits <= 3).then_some(inflated)
 }
 
-/// After all other calls, and before 1.
+fn big_endian_u32(bytes: &[u8], offset: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(*bytes.get(offset..)?.first_chunk()?))
+}
+
+/// The place of the longest call on the curve: after all other calls, and before 1, which is infinitely far away.
 fn place_of_longest(count: u64) -> f64 {
     (1.0 - 0.5 / as_f64(count)).min(1.0 - f64::EPSILON)
 }
 
-/// At even distances on the axis, with the median, 90 %, 99 % and so on, but none rarer than a single call.
+/// Quantiles at even distances on the axis, with the median, 90 %, 99 % and so on, but none rarer than a single call.
 fn quantiles(count: u64) -> Vec<f64> {
     let tenfolds = as_f64(count).log10();
-    let each = (1..=MOST_PLACES_EACH)
+    let steps_per_tenfold = (1..=MOST_QUANTILES_PER_TENFOLD)
         .rev()
-        .find(|&each| f64::from(each) * tenfolds <= f64::from(MOST_PLACES));
-    let each = f64::from(each.unwrap_or(1));
-    let steps = (0..=MOST_PLACES)
+        .find(|&steps| f64::from(steps) * tenfolds <= f64::from(MOST_QUANTILES));
+    let steps_per_tenfold = f64::from(steps_per_tenfold.unwrap_or(1));
+    let mut quantiles: Vec<f64> = (0..=MOST_QUANTILES)
         .map(f64::from)
-        .take_while(|step| step / each <= tenfolds + 1e-9);
-    let mut quantiles: Vec<f64> = steps
-        .map(|step| 1.0 - 10.0_f64.powf(-step / each))
+        .take_while(|step| step / steps_per_tenfold <= tenfolds + 1e-9)
+        .map(|step| 1.0 - 10.0_f64.powf(-step / steps_per_tenfold))
         .collect();
     quantiles.retain(|&quantile| quantile < place_of_longest(count));
     if count > 1 {
-        // One of ten steps nearly coincides with the median.
+        // If there are ten steps, one of them nearly coincides with the median.
         quantiles.retain(|quantile| (quantile - 0.5).abs() > 0.01);
         quantiles.push(0.5);
         quantiles.sort_by(f64::total_cmp);

@@ -8,9 +8,9 @@ mod estimate;
 mod failures;
 mod gated;
 mod latency;
+mod limit_share;
 mod obstacle;
 mod over_time;
-mod reached;
 mod rounds;
 #[cfg(test)]
 mod tests;
@@ -26,11 +26,11 @@ pub(crate) use self::failures::{candidate, failures};
 pub use self::gated::Gated;
 pub(crate) use self::gated::gated;
 pub(crate) use self::latency::{LatencyCurve, LatencyEstimate};
+pub(crate) use self::limit_share::{LimitShare, limit_kind};
 pub(crate) use self::obstacle::{
     EndedBy, Obstacle, ObstacleKind, disturbance, failure, obstacle, obstacle_to, others_wait_ppm,
     usable,
 };
 pub(crate) use self::over_time::{Burst, OverTime, rates};
-pub(crate) use self::reached::{Reached, limit_kind};
 pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, total};
 pub(crate) use writebench_stats::{distinct, grouped};

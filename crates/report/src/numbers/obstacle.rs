@@ -5,7 +5,7 @@ use writebench_stats::{FEWEST_FOR_INTERVAL, as_f64, distinct, grouped};
 
 use crate::numbers::case::CaseReport;
 
-/// The main one, with the evidence for it. Sentences name its cause and the remedy.
+/// The main reason for too few usable samples, with the evidence for it. Sentences name its cause and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Obstacle {
     pub kind: ObstacleKind,
@@ -29,11 +29,11 @@ impl Obstacle {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ObstacleKind {
-    /// Other programs: the share of time in which a task waited for a CPU, in millionths.
+    /// Other programs used the CPUs. `wait_ppm` is the share of time in which a task waited for one, in millionths.
     CpuPressure {
         wait_ppm: u32,
     },
-    /// Of the control group. None if only its effect is known.
+    /// The control group allows too little CPU time. Its limit is None if only the effect is known.
     CpuQuota {
         limit_ppm: Option<u64>,
     },
@@ -43,20 +43,21 @@ pub(crate) enum ObstacleKind {
     ReturnedMemory,
     /// Copies in memory were slow, and nothing shows why.
     SlowMemory,
-    /// In the words recorded with most of the samples.
+    /// Something else disturbed the samples, in the words recorded with most of them.
     Disturbed {
         reason: String,
     },
     DiskFull,
     QuotaExceeded,
-    /// The control group's limit, if it has one. `is_killed`: the worker died by SIGKILL.
+    /// Memory ran out: a call failed, or, if `is_killed`, the worker died by SIGKILL. `limit_bytes` is the control group's
+    /// limit, if it has one.
     MemoryLimit {
         is_killed: bool,
         limit_bytes: Option<u64>,
     },
     FileSizeLimit,
     ReadOnly,
-    /// The most frequent reason.
+    /// Other errors, with the most frequent reason.
     Failures {
         reason: String,
     },
@@ -80,13 +81,13 @@ pub(crate) enum EndedBy {
     MaxBytes {
         bytes: u64,
     },
-    /// No more were requested.
+    /// No more samples were requested.
     Samples,
-    /// The search or the contest ended before them.
+    /// The search or the contest ended before it had enough rounds.
     Schedule,
 }
 
-// Numbers of Linux, on all architectures of Rust except MIPS and SPARC.
+// These are the numbers of Linux, on all architectures of Rust except MIPS and SPARC.
 const ENOMEM: i32 = 12;
 const EFBIG: i32 = 27;
 const ENOSPC: i32 = 28;
@@ -98,13 +99,13 @@ const SIGXFSZ: i32 = 25;
 /// A run without more threads than CPUs waits less than this.
 const MOST_OWN_WAIT_PPM: u32 = 400_000;
 
-/// Of the cases that an answer needs, such as plain write and the best of the others. None if each has six
-/// usable samples.
+/// What keeps the cases that an answer needs, such as plain write and the best of the others, from six usable samples
+/// each. It is None if each has them.
 pub(crate) fn obstacle(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obstacle> {
     obstacle_to(FEWEST_FOR_INTERVAL as usize, run, cases)
 }
 
-/// To this number of rounds.
+/// What keeps the cases from this number of usable samples each.
 pub(crate) fn obstacle_to(
     rounds: usize,
     run: &RunRecord,
@@ -112,52 +113,57 @@ pub(crate) fn obstacle_to(
 ) -> Option<Obstacle> {
     // A case may be in several tables.
     let cases: Vec<&CaseReport> = distinct(cases.iter().copied(), |case| &case.name);
-    let is_lacking = |case: &CaseReport| !case.is_ok() || usable(case) < rounds;
-    if !cases.iter().any(|case| is_lacking(case)) {
+    if !cases.iter().any(|case| lacks_rounds(case, rounds)) {
         return None;
     }
-    let (able, others): (Vec<&CaseReport>, Vec<&CaseReport>) =
+    let (ok, not_ok): (Vec<&CaseReport>, Vec<&CaseReport>) =
         cases.iter().partition(|case| case.is_ok());
-    let failed = others
+    let failed = not_ok
         .iter()
         .filter(|case| case.outcome().is_some())
         .count();
     // A comparison needs two cases.
-    if able.len() < cases.len().min(2) && 2 * failed >= others.len() && failed > 0 {
+    if ok.len() < cases.len().min(2) && 2 * failed >= not_ok.len() && failed > 0 {
         return failure(run, &cases);
     }
-    let lacking: Vec<&CaseReport> = able
+    let lacking: Vec<&CaseReport> = ok
         .iter()
         .copied()
-        .filter(|case| is_lacking(case))
+        .filter(|case| lacks_rounds(case, rounds))
         .collect();
-    disturbance(run, &lacking).or_else(|| {
-        let count = cases.iter().map(|case| usable(case)).min().unwrap_or(0);
-        let kind = match run.status {
-            RunStatus::Interrupted | RunStatus::Failed | RunStatus::Running => {
-                ObstacleKind::Interrupted
-            }
-            RunStatus::Complete | RunStatus::Limited => ObstacleKind::TooFewRounds {
-                ended_by: ended_by(rounds, run, &cases),
-                wait_ppm: others_wait_ppm(run, &cases),
-            },
-        };
-        Some(Obstacle {
-            kind,
-            count,
-            of: rounds,
-        })
-    })
+    disturbance(run, &lacking).or_else(|| Some(end_of_run(rounds, run, &cases)))
 }
 
-/// Good samples, without disturbed ones unless those count.
+fn lacks_rounds(case: &CaseReport, rounds: usize) -> bool {
+    !case.is_ok() || usable(case) < rounds
+}
+
+/// The obstacle if the samples were good: the run ended before there were enough of them.
+fn end_of_run(rounds: usize, run: &RunRecord, cases: &[&CaseReport]) -> Obstacle {
+    let kind = match run.status {
+        RunStatus::Interrupted | RunStatus::Failed | RunStatus::Running => {
+            ObstacleKind::Interrupted
+        }
+        RunStatus::Complete | RunStatus::Limited => ObstacleKind::TooFewRounds {
+            ended_by: ended_by(rounds, run, cases),
+            wait_ppm: others_wait_ppm(run, cases),
+        },
+    };
+    Obstacle {
+        kind,
+        count: cases.iter().map(|case| usable(case)).min().unwrap_or(0),
+        of: rounds,
+    }
+}
+
+/// The number of good samples, without disturbed ones unless those count.
 pub(crate) fn usable(case: &CaseReport) -> usize {
     case.good_samples()
         .filter(|sample| case.counts_disturbed || sample.disturbed.is_none())
         .count()
 }
 
-/// Of failed and unsupported cases: the most frequent kind. None without such a case.
+/// The most frequent kind of failure among the cases that failed or are unsupported. It is None without such a case.
 pub(crate) fn failure(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obstacle> {
     let failed = cases
         .iter()
@@ -167,7 +173,7 @@ pub(crate) fn failure(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obstacle
         failed.filter_map(|outcome| failure_kind(outcome, run)),
         Clone::clone,
     );
-    let (kind, same) = kinds.into_iter().rev().max_by_key(|(_, same)| same.len())?;
+    let (kind, same) = largest(kinds)?;
     Some(Obstacle {
         kind,
         count: same.len(),
@@ -175,13 +181,16 @@ pub(crate) fn failure(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obstacle
     })
 }
 
-/// None for a good outcome.
+/// The group with the most members, and the first of several.
+fn largest<K, T>(groups: Vec<(K, Vec<T>)>) -> Option<(K, Vec<T>)> {
+    groups
+        .into_iter()
+        .rev()
+        .max_by_key(|(_, members)| members.len())
+}
+
+/// The kind of a failed or unsupported outcome. It is None for a good one.
 fn failure_kind(outcome: &Outcome, run: &RunRecord) -> Option<ObstacleKind> {
-    let limit_bytes = || {
-        run.targets
-            .first()
-            .and_then(|target| target.environment.memory.limit_bytes)
-    };
     let errno = match outcome {
         Outcome::Failed(failure) => failure.errno,
         _ => None,
@@ -190,27 +199,39 @@ fn failure_kind(outcome: &Outcome, run: &RunRecord) -> Option<ObstacleKind> {
         Outcome::WorkerDied { signal, .. } => *signal,
         _ => None,
     };
-    let reason = || reason(outcome);
     Some(match (outcome, errno, signal) {
         (Outcome::Ok, ..) => return None,
-        (Outcome::Unsupported(_), ..) => ObstacleKind::Unsupported { reason: reason()? },
+        (Outcome::Unsupported(_), ..) => ObstacleKind::Unsupported {
+            reason: reason(outcome)?,
+        },
         (_, Some(ENOSPC), _) => ObstacleKind::DiskFull,
         (_, Some(EDQUOT), _) => ObstacleKind::QuotaExceeded,
         (_, Some(ENOMEM), _) => ObstacleKind::MemoryLimit {
             is_killed: false,
-            limit_bytes: limit_bytes(),
+            limit_bytes: memory_limit_bytes(run),
         },
         (.., Some(SIGKILL)) => ObstacleKind::MemoryLimit {
             is_killed: true,
-            limit_bytes: limit_bytes(),
+            limit_bytes: memory_limit_bytes(run),
         },
         (_, Some(EFBIG), _) | (.., Some(SIGXFSZ)) => ObstacleKind::FileSizeLimit,
         (_, Some(EROFS), _) => ObstacleKind::ReadOnly,
-        _ => ObstacleKind::Failures { reason: reason()? },
+        _ => ObstacleKind::Failures {
+            reason: reason(outcome)?,
+        },
     })
 }
 
-/// Without the offset, at which the same failure may differ. None for a good outcome.
+fn memory_limit_bytes(run: &RunRecord) -> Option<u64> {
+    run.targets.first()?.environment.memory.limit_bytes
+}
+
+fn cpu_limit_ppm(run: &RunRecord) -> Option<u64> {
+    run.targets.first()?.environment.cpu.limit_ppm
+}
+
+/// The outcome's reason without the offset, which differs between samples with the same failure. It is None for a good
+/// outcome.
 pub(crate) fn reason(outcome: &Outcome) -> Option<String> {
     match outcome {
         Outcome::Unsupported(failure) | Outcome::Failed(failure) => {
@@ -236,21 +257,34 @@ pub(crate) fn disturbance(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obst
     if 2 * reasons.len() <= samples.len() {
         return None;
     }
-    let kinds = grouped(reasons.iter().copied(), |reason| {
+    let causes = grouped(reasons.iter().copied(), |reason| {
         DisturbedBy::from_reason(reason)
     });
-    let (kind, same) = kinds.into_iter().rev().max_by_key(|(_, same)| same.len())?;
-    let environment = run.targets.first().map(|target| &target.environment);
-    let quota = || ObstacleKind::CpuQuota {
-        limit_ppm: environment.and_then(|all| all.cpu.limit_ppm),
+    let (cause, its_reasons) = largest(causes)?;
+    Some(Obstacle {
+        kind: disturbance_kind(cause, its_reasons, run, cases)?,
+        count: reasons.len(),
+        of: samples.len(),
+    })
+}
+
+/// The kind of a disturbance by `cause`, which the samples of these cases recorded in the words of `reasons`.
+fn disturbance_kind(
+    cause: DisturbedBy,
+    reasons: Vec<&str>,
+    run: &RunRecord,
+    cases: &[&CaseReport],
+) -> Option<ObstacleKind> {
+    let quota = ObstacleKind::CpuQuota {
+        limit_ppm: cpu_limit_ppm(run),
     };
-    let kind = match kind {
+    Some(match cause {
         DisturbedBy::Hypervisor => ObstacleKind::Hypervisor,
-        DisturbedBy::CpuLimit => quota(),
+        DisturbedBy::CpuLimit => quota,
         DisturbedBy::Heat => ObstacleKind::Heat,
         DisturbedBy::ReturnedMemory => ObstacleKind::ReturnedMemory,
-        // Without CPU time the probes take longer, and the supervisor waits.
-        DisturbedBy::SlowMemory | DisturbedBy::Absent if is_held_up(run, cases) => quota(),
+        // A lack of CPU time makes the probes take longer, and the supervisor wait.
+        DisturbedBy::SlowMemory | DisturbedBy::Absent if is_held_up(run, cases) => quota,
         DisturbedBy::SlowMemory | DisturbedBy::Absent if others_wait_ppm(run, cases).is_some() => {
             ObstacleKind::CpuPressure {
                 wait_ppm: others_wait_ppm(run, cases)?,
@@ -258,17 +292,11 @@ pub(crate) fn disturbance(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obst
         }
         DisturbedBy::SlowMemory => ObstacleKind::SlowMemory,
         DisturbedBy::Absent | DisturbedBy::Other => {
-            let reasons = grouped(same, |reason| reason.to_owned()).into_iter().rev();
-            let (reason, _) = reasons.max_by_key(|(_, same)| same.len())?;
+            let (reason, _) = largest(grouped(reasons, |reason| reason.to_owned()))?;
             ObstacleKind::Disturbed {
                 reason: reason.to_owned(),
             }
         }
-    };
-    Some(Obstacle {
-        kind,
-        count: reasons.len(),
-        of: samples.len(),
     })
 }
 
@@ -276,15 +304,11 @@ pub(crate) fn disturbance(run: &RunRecord, cases: &[&CaseReport]) -> Option<Obst
 /// every process that computes, but mostly between short samples, which then show no delay of their own.
 fn is_held_up(run: &RunRecord, cases: &[&CaseReport]) -> bool {
     const ONE_CPU_PPM: u64 = 1_000_000;
-    let limit_ppm = run
-        .targets
-        .first()
-        .and_then(|target| target.environment.cpu.limit_ppm);
     let mut reasons = cases
         .iter()
         .flat_map(|case| case.good_samples())
         .filter_map(|sample| sample.disturbed.as_ref());
-    limit_ppm.is_some_and(|ppm| ppm < ONE_CPU_PPM)
+    cpu_limit_ppm(run).is_some_and(|ppm| ppm < ONE_CPU_PPM)
         || reasons.any(|reason| DisturbedBy::from_reason(reason) == DisturbedBy::CpuLimit)
 }
 
@@ -293,32 +317,33 @@ fn is_held_up(run: &RunRecord, cases: &[&CaseReport]) -> bool {
 pub(crate) fn others_wait_ppm(run: &RunRecord, cases: &[&CaseReport]) -> Option<u32> {
     let wait_ppm = run.cpu_wait_ppm.filter(|&ppm| ppm > MOST_OWN_WAIT_PPM)?;
     let cpus = run.targets.first()?.environment.cpu.available;
-    let own = cases.iter().filter_map(|case| case.record.case.known());
-    let own = own
+    let own_threads = cases
+        .iter()
+        .filter_map(|case| case.record.case.known())
         .map(|case| case.axes().threads.max(case.axes().ranks))
         .max()?;
-    (own <= cpus && !is_held_up(run, cases)).then_some(wait_ppm)
+    (own_threads <= cpus && !is_held_up(run, cases)).then_some(wait_ppm)
 }
 
 fn ended_by(rounds: usize, run: &RunRecord, cases: &[&CaseReport]) -> EndedBy {
     let settings = &run.settings;
+    let requested_samples = as_f64(settings.most_samples().into());
+    if run.status == RunStatus::Complete
+        && !run.is_search()
+        && requested_samples < as_f64(rounds as u64)
+    {
+        return EndedBy::Samples;
+    }
     let next_bytes = cases
         .iter()
         .map(|case| case.record.contract.bytes)
         .max()
         .unwrap_or(0);
-    let is_used_up = |most: &u64| run.written_bytes.unwrap_or(0).saturating_add(next_bytes) > *most;
-    let asked = as_f64(settings.most_samples().into());
-    match (settings.max_bytes.filter(is_used_up), settings.budget_ns) {
-        _ if run.status == RunStatus::Complete
-            && !run.is_search()
-            && asked < as_f64(rounds as u64) =>
-        {
-            EndedBy::Samples
-        }
-        (Some(bytes), _) => EndedBy::MaxBytes { bytes },
-        (None, Some(ns)) => EndedBy::Budget { ns },
-        (None, None) => EndedBy::Schedule,
+    let bytes_with_next = run.written_bytes.unwrap_or(0).saturating_add(next_bytes);
+    match (settings.max_bytes, settings.budget_ns) {
+        (Some(bytes), _) if bytes_with_next > bytes => EndedBy::MaxBytes { bytes },
+        (_, Some(ns)) => EndedBy::Budget { ns },
+        (_, None) => EndedBy::Schedule,
     }
 }
 

@@ -2,15 +2,16 @@ use serde::Serialize;
 use writebench_model::{Sample, Timeline};
 use writebench_stats::{Stability, as_f64};
 
+/// A fast beginning, such as that of a device with a cache, and the speed after it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Burst {
     pub bytes_per_s: f64,
-    /// Since the beginning of phase write.
+    /// The time from the beginning of phase `write` to the end of the burst.
     pub duration_ns: f64,
     pub sustained_bytes_per_s: f64,
 }
 
-/// The second only for a burst.
+/// How a sample's speed changed during its phase `write`. The second value is None unless it was a burst.
 fn stability(sample: &Sample) -> Option<(Stability, Option<Burst>)> {
     let timeline = sample
         .timeline
@@ -26,6 +27,7 @@ fn stability(sample: &Sample) -> Option<(Stability, Option<Burst>)> {
     Some((stability, burst))
 }
 
+/// The speed in each interval of the timeline, in bytes per second.
 pub(crate) fn rates(timeline: &Timeline) -> Vec<f64> {
     let interval_ns = as_f64(timeline.interval_ns.max(1));
     timeline
@@ -35,55 +37,62 @@ pub(crate) fn rates(timeline: &Timeline) -> Vec<f64> {
         .collect()
 }
 
-/// That of most samples, and the worse of a tie.
+/// How the speed of a case changed during its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OverTime {
+    /// The stability of most samples. Of two that are as frequent, it is the worse.
     pub stability: Stability,
+    /// The number of samples with this stability.
     pub samples: usize,
-    /// Samples that were long enough.
+    /// The number of samples that were long enough to tell.
     pub timelines: usize,
-    /// Medians of those samples, for a burst.
+    /// The medians of the samples with a burst. It is None for another stability.
     pub burst: Option<Burst>,
 }
 
 impl OverTime {
-    /// None without a timeline.
+    /// The result is None without a timeline.
     pub(crate) fn from_samples(samples: &[&Sample]) -> Option<Self> {
         let all: Vec<_> = samples
             .iter()
             .filter_map(|sample| stability(sample))
             .collect();
-        let count = |wanted| {
-            all.iter()
-                .filter(|(stability, _)| *stability == wanted)
-                .count()
-        };
-        let (stability, _) = *all
+        let (stability, samples) = all
             .iter()
-            .max_by_key(|(stability, _)| (count(*stability), *stability))?;
+            .map(|&(stability, _)| (stability, count(&all, stability)))
+            .max_by_key(|&(stability, count)| (count, stability))?;
         let bursts: Vec<Burst> = all.iter().filter_map(|(_, burst)| *burst).collect();
-        let median = |value: fn(&Burst) -> f64| {
-            writebench_stats::median(&bursts.iter().map(value).collect::<Vec<f64>>())
-        };
-        let burst = || {
-            Some(Burst {
-                bytes_per_s: median(|burst| burst.bytes_per_s)?,
-                duration_ns: median(|burst| burst.duration_ns)?,
-                sustained_bytes_per_s: median(|burst| burst.sustained_bytes_per_s)?,
-            })
-        };
         let burst = if stability == Stability::Burst {
-            burst()
+            median_burst(&bursts)
         } else {
             None
         };
         Some(Self {
             stability,
-            samples: count(stability),
+            samples,
             timelines: all.len(),
             burst,
         })
     }
+}
+
+fn count(all: &[(Stability, Option<Burst>)], wanted: Stability) -> usize {
+    all.iter()
+        .filter(|(stability, _)| *stability == wanted)
+        .count()
+}
+
+fn median_burst(bursts: &[Burst]) -> Option<Burst> {
+    Some(Burst {
+        bytes_per_s: median(bursts, |burst| burst.bytes_per_s)?,
+        duration_ns: median(bursts, |burst| burst.duration_ns)?,
+        sustained_bytes_per_s: median(bursts, |burst| burst.sustained_bytes_per_s)?,
+    })
+}
+
+fn median(bursts: &[Burst], value: fn(&Burst) -> f64) -> Option<f64> {
+    let values: Vec<f64> = bursts.iter().map(value).collect();
+    writebench_stats::median(&values)
 }
 
 #[cfg(test)]

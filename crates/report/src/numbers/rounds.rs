@@ -6,28 +6,26 @@ use std::sync::Arc;
 use writebench_model::{CaseRecord, Objective, Sample};
 use writebench_stats::{CONFIDENCE, Interval, Rounds, as_f64, grouped};
 
+/// A case's part of the model of its contract.
 #[derive(Debug, Clone)]
 pub(crate) struct Modelled {
     rounds: Arc<Rounds>,
+    /// The case's index in the model.
     index: usize,
 }
 
 impl Modelled {
-    /// A model for each contract on each target. None without a sample that counts.
+    /// Makes a model for each contract on each target. A case without a sample that counts has none.
     pub(crate) fn for_cases(cases: &[Judged<'_>], objective: Objective) -> Vec<Option<Self>> {
         let mut modelled = vec![None; cases.len()];
-        for (_, group) in grouped(0..cases.len(), |&index| {
-            (&cases[index].record.contract, &cases[index].record.target)
-        }) {
+        let contracts = grouped(0..cases.len(), |&case| {
+            (&cases[case].record.contract, &cases[case].record.target)
+        });
+        for (_, group) in contracts {
             // A case in several tables counts once.
-            let bits = |case: &Judged<'_>| -> Vec<(u32, u64)> {
-                times(case, objective)
-                    .into_iter()
-                    .map(|(round, time)| (round, time.to_bits()))
-                    .collect()
-            };
             let rows = grouped(group, |&case| {
-                (cases[case].record.case.name(), bits(&cases[case]))
+                let times_in_bits = times_in_bits(&cases[case], objective);
+                (cases[case].record.case.name(), times_in_bits)
             });
             let tables: Vec<_> = rows
                 .iter()
@@ -36,23 +34,23 @@ impl Modelled {
             let rounds = Arc::new(Rounds::fit(&tables));
             for (index, (_, same)) in rows.into_iter().enumerate() {
                 for case in same {
-                    let place = Self {
+                    let part = Self {
                         rounds: Arc::clone(&rounds),
                         index,
                     };
-                    modelled[case] = Some(place).filter(|place| place.value_ns().is_some());
+                    modelled[case] = Some(part).filter(|part| part.value_ns().is_some());
                 }
             }
         }
         modelled
     }
 
-    /// In a typical round.
+    /// The case's time in a typical round.
     pub(crate) fn value_ns(&self) -> Option<f64> {
         self.rounds.value(self.index)
     }
 
-    /// The other may be in another model.
+    /// The case's time over the other's, which may be in another model.
     pub(crate) fn ratio_to(&self, other: &Self) -> Option<Interval> {
         self.rounds.ratio(self.index, (&other.rounds, other.index))
     }
@@ -65,43 +63,61 @@ pub(crate) struct Judged<'c> {
     pub(crate) counts_disturbed: bool,
 }
 
-/// The samples that decide, by round. See [`Sample::judged_ns`].
+/// The rounds and times of the samples that decide. See [`Sample::judged_ns`].
 pub(crate) fn times(case: &Judged<'_>, objective: Objective) -> Vec<(u32, f64)> {
-    let judged = |sample: &Sample| {
-        let judged_ns =
-            sample.judged_ns(&case.record.contract, objective, case.counts_disturbed)?;
-        Some((sample.round, judged_ns))
-    };
-    case.record.samples.iter().filter_map(judged).collect()
+    case.record
+        .samples
+        .iter()
+        .filter_map(|sample| {
+            let judged_ns =
+                sample.judged_ns(&case.record.contract, objective, case.counts_disturbed)?;
+            Some((sample.round, judged_ns))
+        })
+        .collect()
 }
 
-/// The interval is from common rounds. 0 over 0 is 1, a positive value over 0 infinite.
+/// The same as `times`, in a form that is a key.
+fn times_in_bits(case: &Judged<'_>, objective: Objective) -> Vec<(u32, u64)> {
+    times(case, objective)
+        .into_iter()
+        .map(|(round, time)| (round, time.to_bits()))
+        .collect()
+}
+
+/// The ratio of two cases' values, with an interval from their common rounds. Each case comes with its value, and
+/// `value_of` reads the same quantity from a sample.
 pub(crate) fn ratio_in_rounds(
-    case: (&CaseRecord, f64),
-    other: (&CaseRecord, f64),
-    of_sample: fn(&Sample) -> f64,
+    (case, value): (&CaseRecord, f64),
+    (other, other_value): (&CaseRecord, f64),
+    value_of: fn(&Sample) -> f64,
 ) -> Option<Interval> {
-    let by_round = |case: &CaseRecord| -> HashMap<u32, f64> {
-        Sample::usable(&case.samples)
-            .iter()
-            .map(|sample| (sample.round, of_sample(sample)))
-            .collect()
-    };
-    let over = |own: f64, other: f64| if own == other { 1.0 } else { own / other };
-    let others = by_round(other.0);
-    let ratios = by_round(case.0).into_iter();
-    let ratios: Vec<f64> = ratios
-        .filter_map(|(round, own)| others.get(&round).map(|&other| over(own, other)))
+    let others_by_round = values_by_round(other, value_of);
+    let ratios: Vec<f64> = values_by_round(case, value_of)
+        .into_iter()
+        .filter_map(|(round, own)| Some(quotient(own, *others_by_round.get(&round)?)))
         .collect();
-    Some(writebench_stats::median_interval(&ratios, CONFIDENCE)?.around(over(case.1, other.1)))
+    let interval = writebench_stats::median_interval(&ratios, CONFIDENCE)?;
+    Some(interval.around(quotient(value, other_value)))
 }
 
-/// In nanoseconds.
+fn values_by_round(case: &CaseRecord, value_of: fn(&Sample) -> f64) -> HashMap<u32, f64> {
+    Sample::usable(&case.samples)
+        .iter()
+        .map(|sample| (sample.round, value_of(sample)))
+        .collect()
+}
+
+/// 0 over 0 is 1 here, and a positive value over 0 is infinite.
+fn quotient(value: f64, other: f64) -> f64 {
+    if value == other { 1.0 } else { value / other }
+}
+
+/// The sample's total time in nanoseconds.
 pub(crate) fn total(sample: &Sample) -> f64 {
     as_f64(sample.phases_ns.total())
 }
 
-/// 2 and 1/2 cancel.
+/// The mean of ratios, in which 2 and 1/2 cancel.
 pub(crate) fn geometric_mean(ratios: &[f64]) -> f64 {
     (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / as_f64(ratios.len() as u64)).exp()
 }

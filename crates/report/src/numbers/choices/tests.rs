@@ -17,7 +17,7 @@ proptest! {
     fn a_share_is_from_0_to_1_and_needs_candidates(groups in groups()) {
         match share_of(&groups) {
             Some(share) => prop_assert!((0.0..=1.0).contains(&share)),
-            None => prop_assert!(groups.concat().len() < groups.len() + FEWEST),
+            None => prop_assert!(groups.concat().len() < groups.len() + FEWEST_DEGREES_OF_FREEDOM),
         }
     }
 

@@ -2,17 +2,19 @@ use serde::Serialize;
 use writebench_model::{Case, CaseRecord, DataSource, Durability, Limit, LimitKind, Store};
 use writebench_stats::as_f64;
 
+/// A measured limit of the hardware, and the share of it that a case reached.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Reached {
+pub struct LimitShare {
     pub kind: LimitKind,
     pub threads: u32,
     pub bytes_per_s: u64,
-    /// At most 1: an exceeded limit is dropped.
+    /// The case's throughput over the limit. It is at most 1, because an exceeded limit is dropped.
     pub share: f64,
 }
 
-/// The device for durable data. A plain copy by as many threads for the page cache, from one chunk if the
-/// source is one. None for cases that move no data, and for copies of uncached files.
+/// The limit that applies to a case, with the number of threads that measure it. Durable data is limited by the device.
+/// Data in the page cache is limited by a plain copy with as many threads, from one chunk if the source is one. Cases that
+/// move no data have no limit, nor have copies of uncached files.
 pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     let contract = &case.contract;
     if !contract.content.has_own_bytes() || contract.bytes == 0 {
@@ -38,8 +40,8 @@ pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     Some((kind, axes.map_or(1, |axes| axes.threads)))
 }
 
-impl Reached {
-    /// None if the limit was not measured.
+impl LimitShare {
+    /// The share of the limit that applies to the case. It is None if that limit was not measured.
     pub(crate) fn for_case(
         case: &CaseRecord,
         throughput_bytes_per_s: f64,
@@ -108,7 +110,7 @@ mod tests {
         };
         let limits = [limit(1, Some(1000)), limit(4, Some(4000)), limit(8, None)];
         let share = |threads| {
-            Reached::for_case(
+            LimitShare::for_case(
                 &case(Durability::Cached, DataSource::Memory, threads),
                 500.0,
                 &limits,
