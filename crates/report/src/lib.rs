@@ -11,9 +11,9 @@ mod tables;
 pub use import::run_of_export;
 pub use numbers::{ComparedRun, Comparison, FailedCases, Gated, ObservationUnit, Side};
 pub use sentences::answer::ContractAnswer;
-pub use sentences::arranged::Sort;
 pub use sentences::comparison::FOUR_RUNS;
 pub use sentences::machine::machine_lines;
+pub use sentences::sort::Sort;
 pub use sentences::{
     Report, counted, emit_options, percent, quoted, ratio_interval, visible, visible_lines,
 };

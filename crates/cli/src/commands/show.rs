@@ -52,9 +52,7 @@ impl ShowCommand {
         output::all_ok(exports.iter().map(|export| export.write(&report, output)))?;
         let report = match (self.sort, self.top) {
             (None, None) => report,
-            (sort, top) => {
-                report.arranged(sort.unwrap_or(Sort::ALL[0]), top.map(|top| top as usize))
-            }
+            (sort, top) => report.sorted(sort.unwrap_or(Sort::ALL[0]), top.map(|top| top as usize)),
         };
         if !exports.iter().any(Export::is_to_stdout) {
             let detail = if self.all { Detail::All } else { Detail::Usual };

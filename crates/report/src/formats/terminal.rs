@@ -116,7 +116,7 @@ fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, S
         let certain =
             certain.map(|answer| format!("{}: {}", answer.finding.goal, answer.certainty));
         said.extend(certain.map(|line| plain(&line)));
-        said.extend(report.remarks.iter().map(plain));
+        said.extend(report.run_notes.iter().map(plain));
         said.extend(report.read_back.iter().map(|line| (QUIET, line.clone())));
     }
     said.extend(

@@ -1,6 +1,6 @@
 use std::borrow::Borrow;
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use writebench_model::{
     CaseRecord, Contract, Durability, Limit, LimitKind, Objective, Outcome, RunRecord, Sample,
@@ -8,7 +8,6 @@ use writebench_model::{
 };
 use writebench_stats::{Interval, Verdict, grouped};
 
-use crate::numbers::decisions::{decide_now, is_of_contest};
 use crate::numbers::estimate::Estimate;
 use crate::numbers::limit_share::LimitShare;
 use crate::numbers::rounds::{Judged, Modelled};
@@ -34,60 +33,6 @@ pub struct CaseReport {
     pub not_durable: Option<String>,
 }
 
-/// Takes the cases out of the run, and reports them in the order of its tables. If the run has no record of its
-/// decisions, they are made here.
-pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
-    let records = tables_together(std::mem::take(&mut run.cases));
-    let mut cases = without_models(records, run);
-    if run.decisions.is_empty() {
-        run.decisions = decide_now(run, &cases);
-    }
-    count_disturbed(&mut cases, run);
-    model(&mut cases, run);
-    drop_exceeded_limits(&mut cases);
-    cases
-}
-
-fn without_models(records: Vec<CaseRecord>, run: &RunRecord) -> Vec<CaseReport> {
-    let indices: HashMap<&str, usize> = run
-        .targets
-        .iter()
-        .map(|target| target.name.as_str())
-        .zip(0..)
-        .collect();
-    records
-        .into_iter()
-        .map(|record| {
-            let target_index = indices.get(record.target.as_str()).copied();
-            CaseReport::on_target(record, target_index, run)
-        })
-        .collect()
-}
-
-/// In a contest that was decided with disturbed samples, because the machine was busy, they count in every case.
-fn count_disturbed(cases: &mut [CaseReport], run: &RunRecord) {
-    for case in cases.iter_mut().filter(|case| is_of_contest(case)) {
-        let decision = run.decision(&case.record.target, &case.record.contract);
-        if decision.is_some_and(|decision| decision.counts_disturbed) {
-            case.counts_disturbed = true;
-            let good = Sample::good(&case.record.samples);
-            case.estimate = Estimate::from_samples(&case.record, &good, run.settings.objective);
-        }
-    }
-}
-
-/// Gives each case its part of the model of its contract, and its share of the target's limit.
-fn model(cases: &mut [CaseReport], run: &RunRecord) {
-    let judged: Vec<Judged<'_>> = cases.iter().map(CaseReport::judged).collect();
-    let modelled = Modelled::for_cases(&judged, run.settings.objective);
-    for (case, modelled) in cases.iter_mut().zip(modelled) {
-        let limits = case
-            .target(run)
-            .map_or(&[][..], |target| target.limits.as_slice());
-        case.model(modelled, limits);
-    }
-}
-
 /// Why the target does not keep the case's promise of durability. The calls of a later version's case are unknown, so
 /// only the target itself can break its promise.
 fn why_not_durable(record: &CaseRecord, target: &TargetRecord) -> Option<String> {
@@ -99,34 +44,13 @@ fn why_not_durable(record: &CaseRecord, target: &TargetRecord) -> Option<String>
         .or_else(|| target.why_not_durable(record.case.known()?))
 }
 
-/// A case that joined a contest was recorded last, but belongs in its table.
-fn tables_together(rows: Vec<CaseRecord>) -> Vec<CaseRecord> {
-    let tables = grouped(rows, |row| {
-        let suite = row.origin.suite().to_owned();
-        let section = row.origin.section().to_owned();
-        (suite, section)
-    });
-    tables.into_iter().flat_map(|(_, rows)| rows).collect()
-}
-
-/// A limit that a case exceeds is wrong: all cases of the target lose it.
-fn drop_exceeded_limits(cases: &mut [CaseReport]) {
-    let exceeded: HashSet<_> = cases
-        .iter()
-        .filter(|case| case.exceeds_limit())
-        .filter_map(CaseReport::limit_key)
-        .collect();
-    for case in cases {
-        let is_exceeded = case.limit_key().is_some_and(|key| exceeded.contains(&key));
-        if let Some(estimate) = case.estimate.as_mut().filter(|_| is_exceeded) {
-            estimate.limit = None;
-        }
-    }
-}
-
 impl CaseReport {
     /// The case without its part of a model.
-    fn on_target(record: CaseRecord, target_index: Option<usize>, run: &RunRecord) -> Self {
+    pub(super) fn on_target(
+        record: CaseRecord,
+        target_index: Option<usize>,
+        run: &RunRecord,
+    ) -> Self {
         let not_durable =
             target_index.and_then(|index| why_not_durable(&record, &run.targets[index]));
         let mut case = Self {
@@ -181,7 +105,7 @@ impl CaseReport {
     }
 
     /// The model determines all values of the total time.
-    fn model(&mut self, modelled: Option<Modelled>, limits: &[Limit]) {
+    pub(super) fn model(&mut self, modelled: Option<Modelled>, limits: &[Limit]) {
         if let Some(estimate) = &mut self.estimate {
             let value_ns = modelled
                 .as_ref()
@@ -272,12 +196,12 @@ impl CaseReport {
         self.limit().is_some()
     }
 
-    fn exceeds_limit(&self) -> bool {
+    pub(super) fn exceeds_limit(&self) -> bool {
         self.limit().is_some_and(|limit| limit.share > 1.0)
     }
 
     /// Cases with the same key share one measured limit.
-    fn limit_key(&self) -> Option<(Option<usize>, LimitKind, u32)> {
+    pub(super) fn limit_key(&self) -> Option<(Option<usize>, LimitKind, u32)> {
         let limit = self.limit()?;
         Some((self.target_index, limit.kind, limit.threads))
     }

@@ -5,7 +5,8 @@ use serde::Serialize;
 use writebench_model::{CaseRecord, Contract, Objective, RunRecord};
 use writebench_stats::{CONFIDENCE, Interval, Verdict, distinct, independent_ratio, log_median};
 
-use crate::numbers::case::{CaseReport, cases};
+use crate::numbers::case::CaseReport;
+use crate::numbers::cases::cases;
 use crate::numbers::obstacle::{Obstacle, disturbance, failure};
 
 /// One of the two sides of a comparison: a run, or several of the same kind.

@@ -59,7 +59,7 @@ mod tests {
     use writebench_model::{Outcome, Sample, Settings};
     use writebench_testkit::{example_case, example_run};
 
-    use crate::numbers::case::cases;
+    use crate::numbers::cases::cases;
 
     fn samples(times_ms: &[u64]) -> Vec<Sample> {
         let sample = |(round, &ms): (u32, &u64)| {

@@ -1,6 +1,7 @@
 //! The lowest layer of a report: values without sentences.
 
 mod case;
+mod cases;
 mod choices;
 mod comparison;
 mod decisions;
@@ -15,7 +16,8 @@ mod rounds;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::case::{CaseReport, across_targets, by_contract, by_rank, cases};
+pub(crate) use self::case::{CaseReport, across_targets, by_contract, by_rank};
+pub(crate) use self::cases::cases;
 pub(crate) use self::choices::{Choice, Choices};
 pub(crate) use self::comparison::{CaseOn, CompareError, ComparedCase};
 pub use self::comparison::{ComparedRun, Comparison, ObservationUnit, Side};

@@ -18,51 +18,45 @@ use crate::sentences::number::{MILLISECONDS, TIMES, or_nothing};
 use crate::sentences::recommended::{has_rounds, simpler};
 use crate::sentences::words::{NAMED, capitalised, counted, list, quoted};
 
-/// Common rounds for an interval.
+/// The least number of common rounds for an interval.
 const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
 
 const COPIED: &str = "Your data may be anywhere in memory: the time includes its copy to aligned memory, which O_DIRECT needs.";
 
-/// None of fewer than six rounds.
+/// A case's speed over the baseline's, from at least six common rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct SpeedRatio {
     pub value: f64,
-    /// Of the 95% interval.
+    /// The lower end of the 95% interval.
     pub low: f64,
     pub high: f64,
     pub rounds: usize,
-    /// Of the case.
+    /// What the ratio says of the case.
     pub verdict: Verdict,
 }
 
 impl SpeedRatio {
-    fn over(baseline: &CaseReport, case: &CaseReport) -> Option<Self> {
-        let ratio = baseline.ratio_to(case).filter(Interval::is_sure)?;
-        let Interval {
-            estimate: value,
-            low,
-            high,
-            count: rounds,
-            ..
-        } = ratio;
+    /// The ratio is None without a baseline, and from fewer than six rounds.
+    fn over(baseline: Option<&CaseReport>, case: &CaseReport) -> Option<Self> {
+        let ratio = baseline?.ratio_to(case).filter(Interval::is_sure)?;
         Some(Self {
-            value,
-            low,
-            high,
-            rounds,
+            value: ratio.estimate,
+            low: ratio.low,
+            high: ratio.high,
+            rounds: ratio.count,
             verdict: ratio.inverse().verdict(),
         })
     }
 }
 
-/// Names of cases.
+/// The answer of a search in the names of cases.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
     /// The simplest method that is probably within 3 % of the fastest.
     pub recommended: String,
     /// No other method compared is faster than the recommended one by more than this ratio, at 95 %.
     pub bound: f64,
-    /// None for the baseline, or if it failed.
+    /// The recommended case's speed over the baseline's. It is None if the baseline is recommended, or failed.
     pub speed_ratio: Option<SpeedRatio>,
     pub baseline: String,
     /// The largest gain in the finals, without the baseline.
@@ -73,14 +67,14 @@ pub struct Advice {
     /// The fastest copy that shares blocks with the source, as cp's may.
     pub shared_copy: Option<String>,
     pub shared_copy_speed_ratio: Option<SpeedRatio>,
-    /// With a sample.
+    /// The number of candidates with a sample.
     pub candidates: usize,
-    /// Or unsupported.
+    /// The number of candidates that failed or are unsupported.
     pub failed_candidates: usize,
 }
 
 impl Advice {
-    /// None for a case of a later version.
+    /// The recommended case, if this version knows its method and values.
     pub(crate) fn recommended_case<'c>(&self, cases: &'c [CaseReport]) -> Option<&'c Case> {
         cases
             .iter()
@@ -91,6 +85,7 @@ impl Advice {
     }
 }
 
+/// A finished search, with the cases behind its advice.
 pub(crate) struct Search<'c> {
     pub advice: Advice,
     finals: Vec<&'c CaseReport>,
@@ -98,67 +93,54 @@ pub(crate) struct Search<'c> {
     decision: Decided<'c>,
     recommended: &'c CaseReport,
     fastest: &'c CaseReport,
-    clone: Option<&'c CaseReport>,
+    shared_copy: Option<&'c CaseReport>,
 }
 
 impl<'c> Search<'c> {
-    /// None for other runs, or with fewer than two cases in the finals.
+    /// The search is None for other runs, and if it had fewer than two cases in its finals.
     pub(crate) fn from_cases(run: &RunRecord, cases: &'c [CaseReport]) -> Option<Self> {
-        let cases: Vec<&CaseReport> = cases
-            .iter()
-            .filter(|case| case.record.origin.is_search())
-            .collect();
         let finals: Vec<&CaseReport> = cases
             .iter()
-            .copied()
             .filter(|case| case.record.origin.is_stage(Stage::Final))
             .collect();
-        let is_baseline = |case: &CaseReport| case.record.origin.is_baseline();
-        let (baselines, others): (Vec<&CaseReport>, Vec<&CaseReport>) =
-            finals.iter().copied().partition(|case| is_baseline(case));
-        let baseline = baselines.first().copied();
-        let measured = baseline.filter(|case| case.is_ranked());
-        let (clones, ways) = others
-            .into_iter()
-            .partition(|case| case.record.contract.content == Content::SharedCopy);
-        let (ways, clone) = (ranked(ways), ranked(clones).first().copied());
+        let baseline = finals.iter().copied().find(|case| is_baseline(case));
+        let ranked_baseline = baseline.filter(|case| case.is_ranked());
+        let (shared_copies, ways): (Vec<&CaseReport>, Vec<&CaseReport>) = finals
+            .iter()
+            .copied()
+            .filter(|case| !is_baseline(case))
+            .partition(|case| is_shared_copy(case));
+        let shared_copy = ranked(shared_copies).first().copied();
+        let ways = ranked(ways);
         // A finalist without a rival has not won.
-        let fastest = *ways
-            .first()
-            .filter(|_| ways.len() + usize::from(measured.is_some()) > 1)?;
-        let speed_ratio = |case: &CaseReport| SpeedRatio::over(measured?, case);
-        let ranked: Vec<&CaseReport> = ways.iter().copied().chain(measured).collect();
+        let rivals = ways.len() + usize::from(ranked_baseline.is_some());
+        let fastest = *ways.first().filter(|_| rivals > 1)?;
         let contenders: Vec<&CaseReport> = finals
             .iter()
             .copied()
-            .filter(|case| case.record.contract.content != Content::SharedCopy)
+            .filter(|case| !is_shared_copy(case))
             .collect();
         let decision = decided(run, &contenders)?;
         let recommended = decision.case;
-        let near = ranked.into_iter().filter(|case| is_near(case, recommended));
-        let name = |case: &CaseReport| case.record.case.to_string();
-        // Files have several sizes, a candidate has one label.
-        let mut tried: HashMap<&str, bool> = HashMap::new();
-        for case in cases.iter().filter(|case| !case.record.samples.is_empty()) {
-            let name = case
-                .record
-                .label
-                .as_deref()
-                .unwrap_or(case.record.case.name());
-            *tried.entry(name).or_default() |= !case.is_ok();
-        }
+        let near = ways
+            .into_iter()
+            .chain(ranked_baseline)
+            .filter(|case| is_near(case, recommended));
+        let has_failed = failures_by_candidate(cases);
         let advice = Advice {
             recommended: name(recommended),
             bound: decision.bound,
-            speed_ratio: speed_ratio(recommended).filter(|_| !is_baseline(recommended)),
+            speed_ratio: SpeedRatio::over(ranked_baseline, recommended)
+                .filter(|_| !is_baseline(recommended)),
             baseline: baseline.map(name).unwrap_or_default(),
             fastest: name(fastest),
-            fastest_speed_ratio: speed_ratio(fastest),
+            fastest_speed_ratio: SpeedRatio::over(ranked_baseline, fastest),
             same_or_inconclusive: near.map(name).collect(),
-            shared_copy: clone.map(name),
-            shared_copy_speed_ratio: clone.and_then(speed_ratio),
-            candidates: tried.len(),
-            failed_candidates: tried.values().filter(|failed| **failed).count(),
+            shared_copy: shared_copy.map(name),
+            shared_copy_speed_ratio: shared_copy
+                .and_then(|copy| SpeedRatio::over(ranked_baseline, copy)),
+            candidates: has_failed.len(),
+            failed_candidates: has_failed.values().filter(|failed| **failed).count(),
         };
         Some(Self {
             advice,
@@ -167,171 +149,166 @@ impl<'c> Search<'c> {
             decision,
             recommended,
             fastest,
-            clone,
+            shared_copy,
         })
+    }
+
+    fn ranked_baseline(&self) -> Option<&'c CaseReport> {
+        self.baseline.filter(|case| case.is_ranked())
     }
 
     /// Steps from plain write to the recommended method, the fastest, and the recommended method with one
     /// choice less. Only measured cases have a line.
     pub(crate) fn findings(&self) -> Vec<Finding> {
-        let known = |case: &'c CaseReport| case.record.case.known();
-        let plain = self.baseline.filter(|case| case.is_ranked());
-        // Starts with the fastest, whose missing choice contributes least.
-        let simpler = |case: &CaseReport| {
-            let simpler = self
-                .baseline
-                .map_or(Vec::new(), |plain| simpler(case, plain, &self.finals));
-            ranked(
-                simpler
-                    .into_iter()
-                    .filter(|case| has_rounds(case))
-                    .collect(),
-            )
-        };
-        let line = |goal: &str,
-                    way: Option<String>,
-                    case: &CaseReport,
-                    other: Option<&CaseReport>,
-                    how: &str| {
-            let ratio = other.and_then(|other| other.ratio_to(case));
-            let compared = or_nothing(ratio, |ratio| compared(&ratio).replacen(" ×", how, 1));
-            let finding = Finding::for_case(case, case.estimate.as_ref()?, compared);
-            Some(Finding {
-                goal: goal.to_owned(),
-                description: way.unwrap_or(finding.description),
-                ..finding
-            })
-        };
-        let beyond = |case, other| {
-            known(case)
-                .zip(known(other))
-                .map_or(String::new(), |(case, other)| case.words_beyond(other))
-        };
-        let plus = |case, other| Some(format!("+ {}", beyond(case, other)));
-        let mut chain: Vec<&CaseReport> = vec![self.recommended];
-        while let Some(next) = chain.last().and_then(|last| simpler(last).first().copied()) {
-            chain.push(next);
+        let steps = self.steps();
+        let mut findings: Vec<Finding> = Vec::new();
+        findings.extend(self.shared_copy_finding());
+        for (index, case) in steps.iter().enumerate() {
+            let before = index.checked_sub(1).map(|before| steps[before]);
+            let times = if index > 1 { " × more" } else { " ×" };
+            findings.extend(self.step_finding(case, before, times));
         }
-        chain.extend(plain.filter(|plain| !std::ptr::eq(*plain, self.recommended)));
-        chain.reverse();
-        let mut lines: Vec<Option<Finding>> = Vec::new();
-        lines.extend(
-            self.clone
-                .map(|clone| line("shared blocks", None, clone, plain, " ×")),
-        );
-        for (index, &case) in chain.iter().enumerate() {
-            let before = index.checked_sub(1).map(|before| chain[before]);
-            let goal = match before {
-                _ if std::ptr::eq(case, self.recommended) => "recommended",
-                None => "plain write",
-                Some(_) => "step",
-            };
-            let way = before.and_then(|before| plus(case, before));
-            lines.push(line(
-                goal,
-                way,
-                case,
-                before,
-                if index > 1 { " × more" } else { " ×" },
-            ));
-        }
-        let recommended = Some(self.recommended);
-        let is_fastest = |other: &CaseReport| self.fastest.time_ns() < other.time_ns();
-        if is_fastest(self.recommended) && plain.is_none_or(is_fastest) {
-            let is_step = |(fastest, case): (&Case, &Case)| case.is_part_of(fastest);
-            let is_step = known(self.fastest)
-                .zip(known(self.recommended))
-                .is_some_and(is_step);
-            let way = plus(self.fastest, self.recommended).filter(|_| is_step);
-            lines.push(line("fastest", way, self.fastest, recommended, " × more"));
-        }
-        for case in simpler(self.recommended) {
-            if !chain.iter().any(|step| std::ptr::eq(*step, case)) {
-                let way = format!("− {}", beyond(self.recommended, case));
-                lines.push(line("", Some(way), case, recommended, " × of it"));
+        findings.extend(self.fastest_finding());
+        for case in self.with_one_choice_less(self.recommended) {
+            if !steps.iter().any(|step| std::ptr::eq(*step, case)) {
+                let lost = format!("− {}", choices_beyond(self.recommended, case));
+                let recommended = Some(self.recommended);
+                findings.extend(finding("", Some(lost), case, recommended, " × of it"));
             }
         }
-        lines.into_iter().flatten().collect()
+        findings
+    }
+
+    /// The cases from plain write to the recommended method. Each has one choice more than the one before.
+    fn steps(&self) -> Vec<&'c CaseReport> {
+        let mut steps = vec![self.recommended];
+        let mut last = self.recommended;
+        // The fastest is next, because its missing choice contributes least.
+        while let Some(next) = self.with_one_choice_less(last).first().copied() {
+            steps.push(next);
+            last = next;
+        }
+        let plain = self
+            .ranked_baseline()
+            .filter(|plain| !std::ptr::eq(*plain, self.recommended));
+        steps.extend(plain);
+        steps.reverse();
+        steps
+    }
+
+    /// The measured cases that have one choice less than this one. The fastest is first.
+    fn with_one_choice_less(&self, case: &CaseReport) -> Vec<&'c CaseReport> {
+        let Some(baseline) = self.baseline else {
+            return Vec::new();
+        };
+        let mut cases = simpler(case, baseline, &self.finals);
+        cases.retain(|case| has_rounds(case));
+        ranked(cases)
+    }
+
+    fn shared_copy_finding(&self) -> Option<Finding> {
+        let plain = self.ranked_baseline();
+        finding("shared blocks", None, self.shared_copy?, plain, " ×")
+    }
+
+    fn step_finding(
+        &self,
+        case: &CaseReport,
+        before: Option<&CaseReport>,
+        times: &str,
+    ) -> Option<Finding> {
+        let goal = match before {
+            _ if std::ptr::eq(case, self.recommended) => "recommended",
+            None => "plain write",
+            Some(_) => "step",
+        };
+        let added = before.map(|before| format!("+ {}", choices_beyond(case, before)));
+        finding(goal, added, case, before, times)
+    }
+
+    /// The fastest case, if it is faster than the recommended one and plain write.
+    fn fastest_finding(&self) -> Option<Finding> {
+        let is_fastest = self.is_slower_than_fastest(self.recommended)
+            && self
+                .ranked_baseline()
+                .is_none_or(|plain| self.is_slower_than_fastest(plain));
+        if !is_fastest {
+            return None;
+        }
+        let is_step = match (known(self.fastest), known(self.recommended)) {
+            (Some(fastest), Some(recommended)) => recommended.is_part_of(fastest),
+            _ => false,
+        };
+        let added =
+            is_step.then(|| format!("+ {}", choices_beyond(self.fastest, self.recommended)));
+        let recommended = Some(self.recommended);
+        finding("fastest", added, self.fastest, recommended, " × more")
+    }
+
+    fn is_slower_than_fastest(&self, case: &CaseReport) -> bool {
+        self.fastest.time_ns() < case.time_ns()
     }
 
     fn is_another_way(&self) -> bool {
         self.advice.recommended != self.advice.baseline
     }
 
-    /// The recommendation first.
+    /// The recommendation, what it needs, and how to check it.
     pub(crate) fn sentences(&self, run: &RunRecord) -> Vec<String> {
-        let Advice {
-            recommended,
-            baseline,
-            fastest,
-            same_or_inconclusive,
-            ..
-        } = &self.advice;
         let mut sentences: Vec<String> = self.sharing().into_iter().collect();
         sentences.push(self.recommendation(run.settings.objective.words()));
-        sentences.extend(
-            self.decision
-                .bound_in_words()
-                .map(|bound| format!("{}.", capitalised(&bound))),
-        );
-        if self.is_another_way() && !same_or_inconclusive.is_empty() {
-            sentences.push(format!(
-                "Same or inconclusive: {}.",
-                list(same_or_inconclusive, NAMED)
-            ));
-        }
+        let bound = self.decision.bound_in_words();
+        sentences.extend(bound.map(|bound| format!("{}.", capitalised(&bound))));
+        sentences.extend(self.near());
         sentences.extend(latency(self.recommended, "The recommended method"));
-        sentences.extend(
-            self.baseline
-                .filter(|_| self.is_another_way())
-                .and_then(|plain| latency(plain, "Plain write")),
-        );
+        if self.is_another_way() {
+            let plain = self.baseline;
+            sentences.extend(plain.and_then(|plain| latency(plain, "Plain write")));
+        }
         sentences.extend(self.needs());
-        sentences.extend(self.smaller(&run.settings));
+        sentences.extend(self.smaller_files(&run.settings));
+        sentences.push(self.check(run));
+        sentences.extend(constraints(&run.settings));
+        let language = run.settings.language();
+        sentences.extend(known(self.recommended).and_then(|case| code::sentence(case, language)));
+        sentences
+    }
+
+    fn near(&self) -> Option<String> {
+        let near = &self.advice.same_or_inconclusive;
+        (self.is_another_way() && !near.is_empty())
+            .then(|| format!("Same or inconclusive: {}.", list(near, NAMED)))
+    }
+
+    /// A command that measures the recommended method beside the comparison's other case, or beside the one with the
+    /// nearest value.
+    fn check(&self, run: &RunRecord) -> String {
         let target = run.targets.first().map_or(".", |target| &target.path);
         let from = run
             .settings
             .copy_from
             .as_deref()
-            .map(|from| format!(" --from {}", quoted(from)));
-        let mut check = format!(
-            "writebench run {}{} --case {recommended}",
-            quoted(target),
-            from.unwrap_or_default()
-        );
-        // The comparison's other case, or the one with the nearest value.
+            .map_or(String::new(), |from| format!(" --from {}", quoted(from)));
+        let recommended = &self.advice.recommended;
         let other = if self.is_another_way() {
-            baseline
+            &self.advice.baseline
         } else {
-            fastest
+            &self.advice.fastest
         };
-        if !other.is_empty() {
-            check += &format!(" --case {other}");
-        }
-        sentences.push(format!("To check: {check}"));
-        let constraints: Vec<String> = run
-            .settings
-            .constraints
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        if !constraints.is_empty() {
-            sentences.push(format!("Constraints: {}.", constraints.join(" ")));
-        }
-        let language = run.settings.language();
-        sentences.extend(
-            self.recommended
-                .record
-                .case
-                .known()
-                .and_then(|case| code::sentence(case, language)),
-        );
-        sentences
+        let other = if other.is_empty() {
+            String::new()
+        } else {
+            format!(" --case {other}")
+        };
+        format!(
+            "To check: writebench run {}{from} --case {recommended}{other}",
+            quoted(target)
+        )
     }
 
-    /// Requirements on the memory of the data.
+    /// What the recommended method needs of the memory of the data.
     fn needs(&self) -> Option<String> {
-        let case = self.recommended.record.case.known()?;
+        let case = known(self.recommended)?;
         let needs = match (case.axes().memory, case.staged_bytes() > 0) {
             (DataMemory::PageAligned, _) if case.axes().source == Source::Chunk => {
                 return Some("Your code fills one buffer, which begins at a page.".to_owned());
@@ -346,101 +323,109 @@ impl<'c> Search<'c> {
         ))
     }
 
-    /// For files of the finals smaller than requested.
-    fn smaller(&self, settings: &Settings) -> Option<String> {
+    /// What to do if the files of the finals were smaller than requested.
+    fn smaller_files(&self, settings: &Settings) -> Option<String> {
         let bytes = self.fastest.record.contract.bytes;
-        let asked_bytes = settings.search_bytes.filter(|&asked| asked > bytes)?;
-        let times = asked_bytes.div_ceil(bytes.max(1));
-        let budget = settings.budget_ns.map(|ns| ns / 1_000_000_000 * times);
-        let budget = budget.map_or(String::new(), |seconds| {
+        let requested_bytes = settings
+            .search_bytes
+            .filter(|&requested| requested > bytes)?;
+        let times = requested_bytes.div_ceil(bytes.max(1));
+        let budget_s = settings.budget_ns.map(|ns| ns / 1_000_000_000 * times);
+        let budget = budget_s.map_or(String::new(), |seconds| {
             format!(" of about {} min", seconds.div_ceil(60))
         });
-        let [of_finals, asked] = [bytes, asked_bytes].map(|bytes| Bytes(bytes).approximate());
+        let size = Bytes(bytes).approximate();
+        let requested = Bytes(requested_bytes).approximate();
         Some(format!(
-            "The limits allowed six rounds with {of_finals}, not with {asked}. Use a --budget{budget}, or a larger \
+            "The limits allowed six rounds with {size}, not with {requested}. Use a --budget{budget}, or a larger \
              --max-bytes."
         ))
     }
 
-    /// With its time, because it moves no bytes.
+    /// The fastest copy with shared blocks, with its time instead of a throughput, because it moves no bytes.
     fn sharing(&self) -> Option<String> {
-        let clone = self.clone?;
-        let time = MILLISECONDS.text(clone.estimate.as_ref()?.total_ns.value);
+        let copy = self.shared_copy?;
+        let time = MILLISECONDS.text(copy.estimate.as_ref()?.total_ns.value);
         let ratio = self.advice.shared_copy_speed_ratio;
         let gain = ratio.map(|ratio| format!(", {} times as fast", TIMES.text(ratio.value)));
         Some(format!(
             "Copy with shared blocks, as by cp: {}, {time} ms{}. Copy of the bytes:",
-            clone.record.case,
+            copy.record.case,
             gain.unwrap_or_default()
         ))
     }
 
     fn recommendation(&self, [fast, faster]: [&str; 2]) -> String {
+        let plain = self.baseline.map_or("plain write", plain);
         let Advice {
             recommended,
             baseline,
-            fastest,
-            candidates,
-            failed_candidates: failed,
             ..
         } = &self.advice;
-        let plain = self.baseline.map_or("plain write", plain);
-        let interval = |gain: &SpeedRatio| TIMES.between(gain.low, gain.high);
-        let (way, why) = match (self.advice.speed_ratio, self.advice.fastest_speed_ratio) {
-            (Some(gain), _) if self.is_another_way() => {
-                let (times, rounds) = (TIMES.text(gain.value), counted(gain.rounds, "round"));
-                let why = format!(
-                    "{times} times as {fast} as {plain} ({baseline}), 95% CI {}, {rounds}",
-                    interval(&gain)
-                );
-                (recommended.clone(), format!(", {why}"))
-            }
-            (None, _) if self.is_another_way() => {
-                let why = match self.baseline.filter(|case| case.is_ranked()) {
-                    Some(_) => {
-                        format!("in fewer than {ROUNDS} common rounds with {plain} ({baseline})")
-                    }
-                    None => format!("without a result of {plain} ({baseline}) for comparison"),
-                };
-                (
-                    recommended.clone(),
-                    format!(", the simplest of the fastest, {why}"),
-                )
-            }
-            (_, gain) => {
-                let why = match gain {
-                    None => format!(
-                        "No method is known to be {faster}: 95 % needs {ROUNDS} common rounds"
-                    ),
-                    Some(gain) if gain.verdict == Verdict::Faster => {
-                        format!("No method was so much {faster} that it pays for its effort")
-                    }
-                    Some(_) => format!("No method was measurably {faster} here"),
-                };
-                let failed = if *failed == 0 {
-                    String::new()
-                } else {
-                    format!(", {failed} failed or unsupported")
-                };
-                let gain = gain.map_or(String::new(), |gain| {
-                    let (times, rounds) = (TIMES.text(gain.value), counted(gain.rounds, "round"));
-                    format!(", {times} × ({}) in {rounds}", interval(&gain))
-                });
-                let candidates = counted(*candidates, "candidate");
-                let why = format!(". {why} (tried {candidates}{failed}, fastest: {fastest}{gain})");
-                (format!("{plain}, {baseline}"), why)
-            }
+        let (way, why) = if self.is_another_way() {
+            (recommended.clone(), self.why_another_way(plain, fast))
+        } else {
+            (format!("{plain}, {baseline}"), self.why_plain(faster))
         };
         let is_cached = self.recommended.record.contract.durability == Durability::Cached;
         let place = if is_cached { " in the page cache" } else { "" };
         format!(
             "Recommended: {way}, at {}{place}{why}.",
-            self.figure().unwrap_or_default()
+            self.value_with_unit().unwrap_or_default()
         )
     }
 
+    fn why_another_way(&self, plain: &str, fast: &str) -> String {
+        let baseline = &self.advice.baseline;
+        if let Some(gain) = &self.advice.speed_ratio {
+            let times = TIMES.text(gain.value);
+            let interval = TIMES.between(gain.low, gain.high);
+            let rounds = counted(gain.rounds, "round");
+            return format!(
+                ", {times} times as {fast} as {plain} ({baseline}), 95% CI {interval}, {rounds}"
+            );
+        }
+        let why = if self.ranked_baseline().is_some() {
+            format!("in fewer than {ROUNDS} common rounds with {plain} ({baseline})")
+        } else {
+            format!("without a result of {plain} ({baseline}) for comparison")
+        };
+        format!(", the simplest of the fastest, {why}")
+    }
+
+    fn why_plain(&self, faster: &str) -> String {
+        let Advice {
+            fastest,
+            fastest_speed_ratio,
+            candidates,
+            failed_candidates,
+            ..
+        } = &self.advice;
+        let why = match fastest_speed_ratio {
+            None => {
+                format!("No method is known to be {faster}: 95 % needs {ROUNDS} common rounds")
+            }
+            Some(gain) if gain.verdict == Verdict::Faster => {
+                format!("No method was so much {faster} that it pays for its effort")
+            }
+            Some(_) => format!("No method was measurably {faster} here"),
+        };
+        let failed = match failed_candidates {
+            0 => String::new(),
+            failed => format!(", {failed} failed or unsupported"),
+        };
+        let gain = fastest_speed_ratio.map_or(String::new(), |gain| {
+            let times = TIMES.text(gain.value);
+            let interval = TIMES.between(gain.low, gain.high);
+            let rounds = counted(gain.rounds, "round");
+            format!(", {times} × ({interval}) in {rounds}")
+        });
+        let candidates = counted(*candidates, "candidate");
+        format!(". {why} (tried {candidates}{failed}, fastest: {fastest}{gain})")
+    }
+
     /// Records per second for records, otherwise throughput, or the quantity to minimize.
-    fn figure(&self) -> Option<String> {
+    fn value_with_unit(&self) -> Option<String> {
         // Some cases make records durable without a request.
         let is_about_records = self
             .finals
@@ -453,49 +438,111 @@ impl<'c> Search<'c> {
         } else {
             metric
         };
-        Some(format!(
-            "{} {}",
-            metric.text.text((metric.figure)(estimate)?.value),
-            metric.unit
-        ))
+        let value = (metric.figure)(estimate)?.value;
+        Some(format!("{} {}", metric.text.text(value), metric.unit))
     }
 }
 
-/// Another case within 3 %, or not distinguishable.
-fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
-    let is_close = |ratio: Interval| {
-        (ratio.estimate - 1.0).abs() <= CLOSE - 1.0 || !ratio.verdict().is_difference()
-    };
-    case.record.case != other.record.case && case.ratio_to(other).is_some_and(is_close)
+fn name(case: &CaseReport) -> String {
+    case.record.case.to_string()
 }
 
-/// With the obstacle: more time or bytes help only against their limits.
+fn known(case: &CaseReport) -> Option<&Case> {
+    case.record.case.known()
+}
+
+fn is_baseline(case: &CaseReport) -> bool {
+    case.record.origin.is_baseline()
+}
+
+fn is_shared_copy(case: &CaseReport) -> bool {
+    case.record.contract.content == Content::SharedCopy
+}
+
+/// Whether each candidate failed in any of its cases. Files have several sizes, and a candidate has one label for all of
+/// them.
+fn failures_by_candidate(cases: &[CaseReport]) -> HashMap<&str, bool> {
+    let tried = cases
+        .iter()
+        .filter(|case| case.record.origin.is_search() && !case.record.samples.is_empty());
+    let mut has_failed: HashMap<&str, bool> = HashMap::new();
+    for case in tried {
+        let label = case.record.label.as_deref();
+        let candidate = label.unwrap_or(case.record.case.name());
+        *has_failed.entry(candidate).or_default() |= !case.is_ok();
+    }
+    has_failed
+}
+
+/// A line about the case. Its ratio to `other` is written with `times`, such as ` × more`, instead of the plain sign.
+fn finding(
+    goal: &str,
+    description: Option<String>,
+    case: &CaseReport,
+    other: Option<&CaseReport>,
+    times: &str,
+) -> Option<Finding> {
+    let ratio = other.and_then(|other| other.ratio_to(case));
+    let compared = or_nothing(ratio, |ratio| compared(&ratio).replacen(" ×", times, 1));
+    let finding = Finding::for_case(case, case.estimate.as_ref()?, compared);
+    Some(Finding {
+        goal: goal.to_owned(),
+        description: description.unwrap_or(finding.description),
+        ..finding
+    })
+}
+
+/// The choices of the case that the other does not make, in words.
+fn choices_beyond(case: &CaseReport, other: &CaseReport) -> String {
+    match (known(case), known(other)) {
+        (Some(case), Some(other)) => case.words_beyond(other),
+        _ => String::new(),
+    }
+}
+
+fn constraints(settings: &Settings) -> Option<String> {
+    let constraints: Vec<String> = settings
+        .constraints
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    (!constraints.is_empty()).then(|| format!("Constraints: {}.", constraints.join(" ")))
+}
+
+/// Whether the other is a different case, and within 3 % or not distinguishable.
+fn is_near(case: &CaseReport, other: &CaseReport) -> bool {
+    let Some(ratio) = case.ratio_to(other) else {
+        return false;
+    };
+    let is_close = (ratio.estimate - 1.0).abs() <= CLOSE - 1.0;
+    case.record.case != other.record.case && (is_close || !ratio.verdict().is_difference())
+}
+
+/// Why a search has no advice, with the obstacle, because more time or bytes help only against their limits.
 pub(crate) fn without_advice(run: &RunRecord, cases: &[CaseReport]) -> String {
-    let looked_at: Vec<&CaseReport> = cases
+    let measured: Vec<&CaseReport> = cases
         .iter()
         .filter(|case| !case.record.samples.is_empty())
         .collect();
-    let is_final = |case: &&CaseReport| case.record.origin.is_stage(Stage::Final);
-    let finals: Vec<&CaseReport> = looked_at.iter().copied().filter(is_final).collect();
+    let finals: Vec<&CaseReport> = measured
+        .iter()
+        .copied()
+        .filter(|case| case.record.origin.is_stage(Stage::Final))
+        .collect();
     // The only finalist may have its rounds, and no rival.
-    let found = obstacle(run, &finals).or_else(|| obstacle(run, &looked_at));
-    match found.map(|obstacle| (obstacle.is_too_few_rounds(), obstacle)) {
-        Some((true, obstacle)) => {
-            format!(
-                "The search ended too early for advice: {}. {}",
-                obstacle.cause(),
-                obstacle.remedy()
-            )
-        }
-        Some((false, obstacle)) => {
-            format!("No advice: {}. {}", obstacle.cause(), obstacle.remedy())
-        }
-        None => "The search ended too early for advice.".to_owned(),
-    }
+    let Some(obstacle) = obstacle(run, &finals).or_else(|| obstacle(run, &measured)) else {
+        return "The search ended too early for advice.".to_owned();
+    };
+    let beginning = if obstacle.is_too_few_rounds() {
+        "The search ended too early for advice"
+    } else {
+        "No advice"
+    };
+    format!("{beginning}: {}. {}", obstacle.cause(), obstacle.remedy())
 }
 
-/// The fastest first. Cases of few rounds are left out if any case has enough, because only chance makes them as
-/// fast.
+/// The ranked cases. The fastest is first. Cases of few rounds are left out if any case has enough, because only chance
+/// makes them as fast.
 fn ranked(mut cases: Vec<&CaseReport>) -> Vec<&CaseReport> {
     let is_any_sure = cases
         .iter()

@@ -13,56 +13,84 @@ use crate::sentences::recommended::simpler;
 use crate::sentences::warning::case_sentence;
 use crate::sentences::words::{NAMED, capitalised, counted, counted_range, list};
 
+/// What a run says about a contract: its best case, or why there is none.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContractAnswer {
     pub contract: Contract,
     /// A line on the first screen.
     pub finding: Finding,
     pub sentence: String,
-    /// Verdicts on other cases. Empty without an answer.
+    /// Verdicts on other cases. They are empty without an answer.
     pub certainty: String,
 }
 
-/// More targets would not fit on a screen.
-pub(crate) fn are_for_each_target(run: &RunRecord, cases: &[CaseReport]) -> bool {
-    let is_of_goals = cases.iter().all(|case| case.record.origin.suite() == GOALS);
-    is_of_goals && run.targets.len() == 2 && run.missing.is_empty()
+/// An answer before it has its question.
+#[derive(Default)]
+struct Answer {
+    finding: Finding,
+    sentence: String,
+    certainty: String,
 }
 
-/// For each contract, and each of two targets. Contracts without a sample are left out, unless all are.
+type CasesOfContract<'c> = (&'c Contract, Vec<&'c CaseReport>);
+
+/// Whether each target has answers of its own. More than two targets would not fit on a screen.
+pub(crate) fn are_for_each_target(run: &RunRecord, cases: &[CaseReport]) -> bool {
+    is_of_goals(cases) && run.targets.len() == 2 && run.missing.is_empty()
+}
+
+fn is_of_goals(cases: &[CaseReport]) -> bool {
+    cases.iter().all(|case| case.record.origin.suite() == GOALS)
+}
+
+/// An answer for each contract, or, for two targets, for each contract on each target. Contracts without a sample are left
+/// out, unless all are.
 pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnswer> {
     let mut contracts = by_contract(cases);
-    let is_measured =
-        |cases: &[&CaseReport]| cases.iter().any(|case| !case.record.samples.is_empty());
     if contracts.iter().any(|(_, cases)| is_measured(cases)) {
         contracts.retain(|(_, cases)| is_measured(cases));
     }
-    // Files of records are smaller than files of other goals, which needs no words.
-    let kind = |contract: &Contract| contract.durable_every_bytes.is_some();
-    let differs = |a: &Contract, b: &Contract| kind(a) == kind(b) && a.bytes != b.bytes;
-    let several_sizes = contracts
-        .iter()
-        .any(|(a, _)| contracts.iter().any(|(b, _)| differs(a, b)));
-    let of_each_target = are_for_each_target(run, cases);
-    if of_each_target {
-        let by_target = |(contract, cases): (_, Vec<_>)| {
-            let by_target = grouped(cases, |case: &&CaseReport| case.record.target.clone());
-            by_target
-                .into_iter()
-                .map(move |(_, cases)| (contract, cases))
-        };
+    let has_several_sizes = have_several_sizes(&contracts);
+    let is_for_each_target = are_for_each_target(run, cases);
+    if is_for_each_target {
         contracts = contracts.into_iter().flat_map(by_target).collect();
     }
-    let compares_targets = run.is_side_by_side() && !of_each_target;
-    let answer = |(contract, cases): (&Contract, Vec<&CaseReport>)| {
+    let compares_targets = run.is_side_by_side() && !is_for_each_target;
+    let mut answers = Vec::new();
+    for (contract, cases) in contracts {
         let mut answer = ContractAnswer::for_contract(contract, run, cases, compares_targets);
         // A set's goal has the number and the size of its files.
-        if several_sizes && contract.files <= 1 {
+        if has_several_sizes && contract.files <= 1 {
             answer.finding.goal += &format!(", {}", Bytes(contract.bytes).in_words());
         }
-        answer
-    };
-    contracts.into_iter().map(answer).collect()
+        answers.push(answer);
+    }
+    answers
+}
+
+fn is_measured(cases: &[&CaseReport]) -> bool {
+    cases.iter().any(|case| !case.record.samples.is_empty())
+}
+
+/// Whether files of the same kind have different sizes. Files of records are smaller than those of other goals, which
+/// needs no words.
+fn have_several_sizes(contracts: &[CasesOfContract<'_>]) -> bool {
+    let (of_records, others): (Vec<&Contract>, Vec<&Contract>) = contracts
+        .iter()
+        .map(|(contract, _)| *contract)
+        .partition(|contract| contract.durable_every_bytes.is_some());
+    [of_records, others].iter().any(|contracts| {
+        contracts
+            .windows(2)
+            .any(|pair| pair[0].bytes != pair[1].bytes)
+    })
+}
+
+fn by_target((contract, cases): CasesOfContract<'_>) -> Vec<CasesOfContract<'_>> {
+    grouped(cases, |case| case.record.target.clone())
+        .into_iter()
+        .map(|(_, cases)| (contract, cases))
+        .collect()
 }
 
 impl ContractAnswer {
@@ -78,29 +106,14 @@ impl ContractAnswer {
         let target = run
             .targets
             .iter()
-            .find(|target| target.name == cases[0].record.target);
-        let target = target.filter(|_| !compares_targets);
-        let mut ranked: Vec<&CaseReport> = cases
-            .iter()
-            .copied()
-            .filter(|case| case.is_ranked())
-            .collect();
-        let is_of_goal = cases.iter().all(|case| case.record.origin.suite() == GOALS);
-        let decision = if is_of_goal {
-            decided(run, &cases)
-        } else {
-            None
-        };
-        if let Some(decision) = decision {
-            // The sort is stable.
-            ranked.sort_by_key(|case| !std::ptr::eq(*case, decision.case));
-        }
-        let first = run.targets.first().filter(|_| compares_targets);
-        let (mut finding, sentence, certainty) = match ranked.as_slice() {
-            [] => unranked_answer(&cases),
-            _ if is_of_goal && decision.is_none() => no_answer_yet(run, &cases),
-            [best, others @ ..] => ranked_answer(best, others, cases.len(), first, decision),
-        };
+            .find(|target| target.name == cases[0].record.target)
+            .filter(|_| !compares_targets);
+        let first_target = run.targets.first().filter(|_| compares_targets);
+        let Answer {
+            mut finding,
+            sentence,
+            certainty,
+        } = Answer::for_cases(run, &cases, first_target);
         let promised = match target {
             Some(target) => promised([target]),
             None => promised(&run.targets),
@@ -125,154 +138,232 @@ impl ContractAnswer {
     }
 }
 
-/// Finding, sentence and certainty. `first`: the target of comparison.
-fn ranked_answer(
+impl Answer {
+    /// The answer from the cases of a contract, by time. The best case is compared with the same case on `first_target`,
+    /// if there is one.
+    fn for_cases(
+        run: &RunRecord,
+        cases: &[&CaseReport],
+        first_target: Option<&TargetRecord>,
+    ) -> Self {
+        let mut ranked: Vec<&CaseReport> = cases
+            .iter()
+            .copied()
+            .filter(|case| case.is_ranked())
+            .collect();
+        let is_of_goal = cases.iter().all(|case| case.record.origin.suite() == GOALS);
+        let decision = if is_of_goal {
+            decided(run, cases)
+        } else {
+            None
+        };
+        if let Some(decision) = decision {
+            // The sort is stable.
+            ranked.sort_by_key(|case| !std::ptr::eq(*case, decision.case));
+        }
+        match ranked.as_slice() {
+            [] => Self::without_rank(cases),
+            _ if is_of_goal && decision.is_none() => Self::not_yet(run, cases),
+            [best, others @ ..] => {
+                Self::with_rank(best, others, cases.len(), first_target, decision)
+            }
+        }
+    }
+
+    /// `cases` is the number of cases with and without a rank.
+    fn with_rank(
+        best: &CaseReport,
+        others: &[&CaseReport],
+        cases: usize,
+        first_target: Option<&TargetRecord>,
+        decision: Option<Decided<'_>>,
+    ) -> Self {
+        let Some(estimate) = &best.estimate else {
+            return Self::default();
+        };
+        let is_plain = is_baseline(best);
+        // Another target is another question.
+        let same_target: Vec<&CaseReport> = others
+            .iter()
+            .copied()
+            .filter(|case| case.record.target == best.record.target)
+            .collect();
+        let is_baseline_of_others = is_plain && !same_target.is_empty();
+        let baseline = same_target
+            .into_iter()
+            .find(|case| is_baseline(case) && !is_plain);
+        let ratio_to_baseline = baseline.and_then(|baseline| baseline.ratio_to(best));
+        let speed_ratio = match (first_target, &ratio_to_baseline) {
+            (Some(first), _) => ratio_to_target(best, others, &first.name),
+            (None, Some(ratio)) => compared(ratio),
+            (None, None) if is_plain => match &decision {
+                Some(decision) => plain_as_answer(best, others, decision),
+                None => plain_as_fastest(best, others),
+            },
+            (None, None) => NOTHING.to_owned(),
+        };
+        let finding = Finding {
+            target: first_target.map(|_| best.record.target.clone()),
+            is_baseline: is_plain && first_target.is_none() && best.record.origin.suite() == GOALS,
+            ..Finding::for_case(best, estimate, speed_ratio)
+        };
+        let worth = worth(best, estimate, is_baseline_of_others, ratio_to_baseline);
+        let latency = latency(best, "It").map_or(String::new(), |latency| format!(" {latency}"));
+        Self {
+            finding,
+            sentence: format!("{}{worth}.{latency}", value_of(best, estimate)),
+            certainty: certainty_with_bound(best, others, cases, decision),
+        }
+    }
+
+    /// A value without a rank, or the reason why there is none.
+    fn without_rank(cases: &[&CaseReport]) -> Self {
+        let first = cases[0];
+        let Some(estimate) = &first.estimate else {
+            let why = case_sentence(first);
+            let more = match cases.len() - 1 {
+                0 => String::new(),
+                more => format!(", and {} without a result", counted(more, "more case")),
+            };
+            return Self {
+                // It stands in the column of the fastest methods.
+                finding: Finding::none(&format!("no result: {why}")),
+                sentence: format!("no answer. {why}{more}."),
+                certainty: String::new(),
+            };
+        };
+        let why = why_unranked(first, estimate);
+        let finding = match &first.not_durable {
+            Some(why) => Finding::none(&not_durable_here(why)),
+            None => Finding {
+                case: None,
+                ..Finding::for_case(first, estimate, format!("no rank: {why}"))
+            },
+        };
+        Self {
+            finding,
+            sentence: format!("{}, without a rank.", value_of(first, estimate)),
+            certainty: format!("Not ranked, because {why}."),
+        }
+    }
+
+    /// The samples do not suffice: those of plain write, or those of all others.
+    fn not_yet(run: &RunRecord, cases: &[&CaseReport]) -> Self {
+        let baseline = cases
+            .iter()
+            .copied()
+            .find(|case| is_baseline(case) && !case.is_out());
+        let (whose, count, lacking) = match baseline {
+            Some(baseline) => (plain(baseline), usable(baseline), vec![baseline]),
+            None => {
+                let most = cases.iter().map(|case| usable(case)).max();
+                ("any method", most.unwrap_or(0), cases.to_vec())
+            }
+        };
+        let why = obstacle(run, &lacking)
+            .map_or(String::new(), |obstacle| format!(" {}", obstacle.text()));
+        Self {
+            finding: Finding::none(&format!(
+                "{NO_ANSWER_YET}: {count} of {FEWEST_FOR_INTERVAL} usable samples"
+            )),
+            sentence: format!(
+                "{NO_ANSWER_YET}: an answer needs {FEWEST_FOR_INTERVAL} usable samples of {whose}, and has {count}.{why}"
+            ),
+            certainty: String::new(),
+        }
+    }
+}
+
+/// Verdicts on the other cases, after the bound on their speed if a contest decided.
+fn certainty_with_bound(
     best: &CaseReport,
     others: &[&CaseReport],
     cases: usize,
-    first: Option<&TargetRecord>,
     decision: Option<Decided<'_>>,
-) -> (Finding, String, String) {
-    let Some(estimate) = &best.estimate else {
-        return Default::default();
-    };
-    // Another target is another question.
-    let mut beside = others
-        .iter()
-        .copied()
-        .filter(|case| case.record.target == best.record.target)
-        .peekable();
-    let is_plain = is_baseline(best);
-    let is_baseline_of_others = is_plain && beside.peek().is_some();
-    let baseline = beside.find(|case| is_baseline(case)).filter(|_| !is_plain);
-    let times_baseline = baseline.and_then(|baseline| baseline.ratio_to(best));
-    let in_words = match (first, &times_baseline) {
-        (Some(first), _) => beside_first(best, others, &first.name),
-        (None, Some(ratio)) => compared(ratio),
-        (None, None) if is_plain => decision.map_or_else(
-            || first_of(best, others),
-            |decision| plain_beside(best, others, &decision),
-        ),
-        (None, None) => NOTHING.to_owned(),
-    };
-    let target = first.map(|_| best.record.target.clone());
-    let is_baseline = is_plain && first.is_none() && best.record.origin.suite() == GOALS;
-    let finding = Finding {
-        target,
-        is_baseline,
-        ..Finding::for_case(best, estimate, in_words)
-    };
-    let worth = worth(best, estimate, is_baseline_of_others, times_baseline);
+) -> String {
     let certainty = match cases {
         1 => "No other case for comparison.".to_owned(),
         _ if others.is_empty() => "No other ranked case for comparison.".to_owned(),
-        _ if best.record.origin.suite() == GOALS => steps(best, others),
+        _ if best.record.origin.suite() == GOALS => gains_of_choices(best, others),
         _ => certainty(best, others),
     };
-    let bound = decision.as_ref().and_then(Decided::bound_in_words);
-    let certainty = bound.map_or(certainty.clone(), |bound| {
-        format!("{}. {certainty}", capitalised(&bound))
-    });
-    let latency = latency(best, "It").map_or(String::new(), |latency| format!(" {latency}"));
-    (
-        finding,
-        format!("{}{worth}.{latency}", figure_of(best, estimate)),
-        certainty,
-    )
+    match decision.as_ref().and_then(Decided::bound_in_words) {
+        Some(bound) => format!("{}. {certainty}", capitalised(&bound)),
+        None => certainty,
+    }
 }
 
-/// A value without a rank, or a reason.
-fn unranked_answer(cases: &[&CaseReport]) -> (Finding, String, String) {
-    let first = cases[0];
-    let Some(estimate) = &first.estimate else {
-        let why = case_sentence(first);
-        let more = match cases.len() - 1 {
-            0 => String::new(),
-            more => format!(", and {} without a result", counted(more, "more case")),
-        };
-        // It stands in the column of the fastest methods.
-        let finding = Finding::none(&format!("no result: {why}"));
-        return (finding, format!("no answer. {why}{more}."), String::new());
-    };
-    let why = why_unranked(first, estimate);
-    let finding = match &first.not_durable {
-        Some(why) => Finding::none(&not_durable_here(why)),
-        None => Finding {
-            case: None,
-            ..Finding::for_case(first, estimate, format!("no rank: {why}"))
-        },
-    };
-    let sentence = format!("{}, without a rank.", figure_of(first, estimate));
-    (finding, sentence, format!("Not ranked, because {why}."))
-}
-
-/// Contributions of the recommended case's choices, by the cases that lack one.
-fn steps(best: &CaseReport, others: &[&CaseReport]) -> String {
+/// What each choice of the recommended case contributes, from the cases that lack one.
+fn gains_of_choices(best: &CaseReport, others: &[&CaseReport]) -> String {
     let baseline = others
         .iter()
         .copied()
         .find(|other| is_baseline(other))
         .unwrap_or(best);
-    let step = |other: &CaseReport| {
-        let ratio = best.ratio_to(other).filter(Interval::is_sure)?;
-        let ends = TIMES.between(ratio.low, ratio.high);
-        Some(format!(
-            "{} × the speed ({ends}) with {}",
-            TIMES.text(ratio.estimate),
-            other.record.case
-        ))
-    };
-    let steps: Vec<String> = simpler(best, baseline, others)
+    let losses: Vec<String> = simpler(best, baseline, others)
         .into_iter()
-        .filter_map(step)
+        .filter_map(|other| loss(best, other))
         .collect();
-    if steps.is_empty() {
-        // The bound is about all others together, and needs fewer rounds than the interval of a ratio.
-        let is_sure =
-            |other: &&CaseReport| other.ratio_to(best).is_some_and(|ratio| ratio.is_sure());
-        return match others.iter().any(is_sure) {
-            true => certainty(best, others),
-            false => format!(
-                "No single ratio has an interval: {}, 95 % needs 6.",
-                rounds(best, others)
-            ),
-        };
+    if !losses.is_empty() {
+        return format!(
+            "{}With one choice less, you get {}.",
+            faster_with_effort(best, others),
+            list(&losses, losses.len())
+        );
     }
-    let is_faster = |other: &&&CaseReport| other.verdict_to(best) == Verdict::Faster;
+    // The bound is about all others together, and needs fewer rounds than the interval of a ratio.
+    if others.iter().any(|other| is_sure(best, other)) {
+        certainty(best, others)
+    } else {
+        format!(
+            "No single ratio has an interval: {}, 95 % needs 6.",
+            rounds(best, others)
+        )
+    }
+}
+
+/// `0.80 × the speed (0.78 – 0.83) with write,size=1MiB`.
+fn loss(best: &CaseReport, other: &CaseReport) -> Option<String> {
+    let ratio = best.ratio_to(other).filter(Interval::is_sure)?;
+    let ends = TIMES.between(ratio.low, ratio.high);
+    Some(format!(
+        "{} × the speed ({ends}) with {}",
+        TIMES.text(ratio.estimate),
+        other.record.case
+    ))
+}
+
+/// The first of the other cases that is proven to be faster, as a sentence and a space.
+fn faster_with_effort(best: &CaseReport, others: &[&CaseReport]) -> String {
     let faster = others
         .iter()
-        .find(is_faster)
+        .find(|other| other.verdict_to(best) == Verdict::Faster)
         .and_then(|faster| Some((faster, best.ratio_to(faster)?)));
-    let faster = faster.map_or(String::new(), |(faster, ratio)| {
+    faster.map_or(String::new(), |(faster, ratio)| {
         format!(
             "{} is {} times as fast, with more effort. ",
             faster.record.case,
             TIMES.text(ratio.estimate)
         )
-    });
-    format!(
-        "{faster}With one choice less, you get {}.",
-        list(&steps, steps.len())
-    )
+    })
 }
 
+/// What the best case's value is worth: its ratio to the baseline, and its share of the limit.
 fn worth(
     best: &CaseReport,
     estimate: &Estimate,
-    is_baseline: bool,
-    times_baseline: Option<Interval>,
+    is_baseline_of_others: bool,
+    ratio_to_baseline: Option<Interval>,
 ) -> String {
     let plain = plain(best);
-    let mut text = if is_baseline {
+    let mut text = if is_baseline_of_others {
         format!(", {plain}")
     } else {
         String::new()
     };
-    if let Some(ratio) = &times_baseline {
-        let (factor, ends) = (
-            TIMES.text(ratio.estimate),
-            TIMES.between(ratio.low, ratio.high),
-        );
+    if let Some(ratio) = &ratio_to_baseline {
+        let factor = TIMES.text(ratio.estimate);
+        let ends = TIMES.between(ratio.low, ratio.high);
         text += &match ratio.verdict() {
             Verdict::Faster | Verdict::Slower => format!(", {factor} × {plain} ({ends})"),
             Verdict::Same => format!(", the same as {plain} ({factor} ×, {ends})"),
@@ -280,18 +371,18 @@ fn worth(
                 format!(", vs. {plain} inconclusive ({factor} ×, {ends})")
             }
             Verdict::Inconclusive => {
-                format!(
-                    ", vs. {plain} inconclusive after {}",
-                    counted(ratio.count, "round")
-                )
+                let rounds = counted(ratio.count, "round");
+                format!(", vs. {plain} inconclusive after {rounds}")
             }
         };
     }
-    text + &estimate.limit.map_or(String::new(), |limit| {
-        format!(", {} of the limit", share(limit.share))
-    })
+    if let Some(limit) = estimate.limit {
+        text += &format!(", {} of the limit", share(limit.share));
+    }
+    text
 }
 
+/// The words for the baseline of a case.
 pub(crate) fn plain(case: &CaseReport) -> &'static str {
     match case.record.case.known() {
         Some(known) if known.method().copies() => "plain read and write",
@@ -300,20 +391,21 @@ pub(crate) fn plain(case: &CaseReport) -> &'static str {
 }
 
 /// `write,size=1MiB at 4.70 GB/s (4.51 – 4.83)`.
-fn figure_of(case: &CaseReport, estimate: &Estimate) -> String {
+fn value_of(case: &CaseReport, estimate: &Estimate) -> String {
     let metric = Metric::for_case(&case.record, estimate);
     let at = if metric.unit == "ms" { "in" } else { "at" };
-    let (value, interval) = (metric.value(estimate), metric.interval_or_samples(estimate));
+    let value = metric.value(estimate);
+    let interval = metric.interval_or_samples(estimate);
     format!("{} {at} {value} {} ({interval})", case.name, metric.unit)
 }
 
-/// Plain write is the fastest.
-fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
+/// The comparison of plain write with the others, if it is the fastest.
+fn plain_as_fastest(best: &CaseReport, others: &[&CaseReport]) -> String {
     let ratios: Vec<Interval> = others
         .iter()
         .filter_map(|other| other.ratio_to(best))
         .collect();
-    // Without a common round the verdict is inconclusive.
+    // A case without a common round has no ratio, and its verdict is inconclusive.
     let verdicts: Vec<Verdict> = others.iter().map(|other| other.verdict_to(best)).collect();
     match ratios.iter().map(|ratio| ratio.count).max().unwrap_or(0) {
         _ if others.is_empty() => plain(best).to_owned(),
@@ -329,36 +421,19 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> String {
     }
 }
 
-/// Plain write is the answer to a goal.
-fn plain_beside(best: &CaseReport, others: &[&CaseReport], decision: &Decided<'_>) -> String {
-    let verdicts: Vec<Verdict> = others.iter().map(|other| other.verdict_to(best)).collect();
-    match decision.bound_percent().as_str() {
-        _ if others.is_empty() => plain(best).to_owned(),
-        _ if verdicts.iter().all(|verdict| *verdict == Verdict::Slower) => {
-            "plain is fastest".to_owned()
-        }
-        percent => format!("plain, others ≤ {percent} % faster"),
+/// The comparison of plain write with the others, if it is the answer to a goal.
+fn plain_as_answer(best: &CaseReport, others: &[&CaseReport], decision: &Decided<'_>) -> String {
+    if others.is_empty() {
+        return plain(best).to_owned();
     }
-}
-
-/// The samples do not suffice: those of plain write, or those of all others.
-fn no_answer_yet(run: &RunRecord, cases: &[&CaseReport]) -> (Finding, String, String) {
-    let baseline = cases
+    let are_all_slower = others
         .iter()
-        .copied()
-        .find(|case| is_baseline(case) && !case.is_out());
-    let most = cases.iter().map(|case| usable(case)).max().unwrap_or(0);
-    let (whose, count) = baseline.map_or(("any method", most), |case| (plain(case), usable(case)));
-    let finding = Finding::none(&format!(
-        "{NO_ANSWER_YET}: {count} of {FEWEST_FOR_INTERVAL} usable samples"
-    ));
-    let needed = baseline.map_or_else(|| cases.to_vec(), |baseline| vec![baseline]);
-    let why =
-        obstacle(run, &needed).map_or(String::new(), |obstacle| format!(" {}", obstacle.text()));
-    let sentence = format!(
-        "{NO_ANSWER_YET}: an answer needs {FEWEST_FOR_INTERVAL} usable samples of {whose}, and has {count}.{why}"
-    );
-    (finding, sentence, String::new())
+        .all(|other| other.verdict_to(best) == Verdict::Slower);
+    if are_all_slower {
+        "plain is fastest".to_owned()
+    } else {
+        format!("plain, others ≤ {} % faster", decision.bound_percent())
+    }
 }
 
 pub(crate) const NO_ANSWER_YET: &str = "no answer yet";
@@ -369,19 +444,19 @@ pub(crate) fn without_answer(
     cases: &[CaseReport],
     answers: &[ContractAnswer],
 ) -> Option<String> {
-    let is_missing =
-        |answer: &&ContractAnswer| answer.finding.description.starts_with(NO_ANSWER_YET);
     let missing: Vec<&Contract> = answers
         .iter()
-        .filter(is_missing)
+        .filter(|answer| answer.finding.description.starts_with(NO_ANSWER_YET))
         .map(|answer| &answer.contract)
         .collect();
-    let is_needed =
-        |case: &&CaseReport| missing.contains(&&case.record.contract) && is_baseline(case);
-    let needed: Vec<&CaseReport> = cases.iter().filter(is_needed).collect();
-    let reason = obstacle(run, &needed)
-        .filter(|_| !missing.is_empty())?
-        .text();
+    if missing.is_empty() {
+        return None;
+    }
+    let needed: Vec<&CaseReport> = cases
+        .iter()
+        .filter(|case| missing.contains(&&case.record.contract) && is_baseline(case))
+        .collect();
+    let reason = obstacle(run, &needed)?.text();
     Some(format!(
         "No answer yet for {}. {reason}",
         counted(missing.len(), "goal")
@@ -390,13 +465,10 @@ pub(crate) fn without_answer(
 
 /// The goals that the limits left out, and the limit that would do.
 pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
-    let is_of_goals = cases.iter().all(|case| case.record.origin.suite() == GOALS);
     let contracts = by_contract(cases);
-    let is_measured = |(_, cases): &&(&Contract, Vec<&CaseReport>)| {
-        cases.iter().any(|case| !case.record.samples.is_empty())
-    };
-    let (measured, left): (Vec<_>, Vec<_>) = contracts.iter().partition(is_measured);
-    if !is_of_goals
+    let (measured, left): (Vec<_>, Vec<_>) =
+        contracts.iter().partition(|(_, cases)| is_measured(cases));
+    if !is_of_goals(cases)
         || measured.is_empty()
         || left.is_empty()
         || run.status == RunStatus::Interrupted
@@ -407,14 +479,12 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
         .iter()
         .map(|(contract, _)| goal(contract, None, promised(&run.targets)))
         .collect();
-    let (goals, names) = (counted(left.len(), "goal"), names.join("; "));
+    let names = names.join("; ");
+    let goals = counted(left.len(), "goal");
     let factor = as_f64(contracts.len() as u64) / as_f64(measured.len() as u64);
     let needed_bytes = as_f64(run.written_bytes.unwrap_or(0)) * factor;
-    if run
-        .settings
-        .max_bytes
-        .is_some_and(|most| needed_bytes > as_f64(most))
-    {
+    let max_bytes = run.settings.max_bytes;
+    if max_bytes.is_some_and(|most| needed_bytes > as_f64(most)) {
         let gibibytes = (needed_bytes / as_f64(1 << 30)).ceil();
         return Some(format!(
             "The limit on bytes left out {goals}: {names}. To measure all, use --max-bytes {gibibytes:.0}GiB."
@@ -422,24 +492,19 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
     }
     let budget = run.settings.budget_ns.map_or(String::new(), |budget_ns| {
         let seconds = as_f64(budget_ns) / 1e9 * factor;
-        format!(
-            " To measure all, use --budget {:.0}s.",
-            (seconds / 5.0).ceil() * 5.0
-        )
+        let seconds = (seconds / 5.0).ceil() * 5.0;
+        format!(" To measure all, use --budget {seconds:.0}s.")
     });
     Some(format!(
         "The limits left no time for {goals}: {names}.{budget}"
     ))
 }
 
-/// The same case on the first target.
-fn beside_first(best: &CaseReport, others: &[&CaseReport], first: &str) -> String {
-    let same = |other: &&&CaseReport| {
-        other.record.target == first && other.record.case == best.record.case
-    };
+/// The ratio of the best case to the same case on the first target.
+fn ratio_to_target(best: &CaseReport, others: &[&CaseReport], first: &str) -> String {
     let same = others
         .iter()
-        .find(same)
+        .find(|other| other.record.target == first && other.record.case == best.record.case)
         .filter(|_| best.record.target != first);
     let ratio = same.and_then(|same| same.ratio_to(best));
     or_nothing(ratio, |ratio| compared(&ratio))
@@ -460,36 +525,33 @@ fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
     }
 }
 
-/// At 95 % for each comparison.
+/// Whether the ratio of the two cases has an interval at 95 %.
+fn is_sure(best: &CaseReport, other: &CaseReport) -> bool {
+    other.ratio_to(best).is_some_and(|ratio| ratio.is_sure())
+}
+
+/// How the others compare with the best case, at 95 % for each comparison.
 fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
-    let is_sure = |case: &CaseReport| case.ratio_to(best).is_some_and(|ratio| ratio.is_sure());
-    let (sure, few): (Vec<&CaseReport>, Vec<&CaseReport>) =
-        others.iter().copied().partition(|case| is_sure(case));
-    let with = |wanted: &[Verdict]| -> Vec<&CaseReport> {
-        sure.iter()
-            .copied()
-            .filter(|case| wanted.contains(&case.verdict_to(best)))
-            .collect()
-    };
-    let named = |what: &str, cases: &[&CaseReport]| {
-        let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-        (!cases.is_empty()).then(|| format!("{what} {}", list(&names, NAMED)))
-    };
+    let (sure, few): (Vec<&CaseReport>, Vec<&CaseReport>) = others
+        .iter()
+        .copied()
+        .partition(|other| is_sure(best, other));
     if sure.is_empty() {
-        let other = if let [one] = few.as_slice() {
-            &one.name
-        } else {
-            "any other"
+        let other = match few.as_slice() {
+            [one] => &one.name,
+            _ => "any other",
         };
         return format!(
             "Inconclusive vs. {other}: {}, 95 % needs 6.",
             rounds(best, &few)
         );
     }
-    let same = named("same within 5 %:", &with(&[Verdict::Same]));
-    let mut parts: Vec<String> = same.into_iter().collect();
-    parts.extend(named("inconclusive:", &with(&[Verdict::Inconclusive])));
-    let slower = with(&[Verdict::Slower, Verdict::Faster]);
+    let same = with_verdict(best, &sure, &[Verdict::Same]);
+    let inconclusive = with_verdict(best, &sure, &[Verdict::Inconclusive]);
+    let slower = with_verdict(best, &sure, &[Verdict::Slower, Verdict::Faster]);
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(named("same within 5 %:", &same));
+    parts.extend(named("inconclusive:", &inconclusive));
     if let Some(next) = slower.first() {
         let than = match slower.as_slice() {
             [one] => one.name.clone(),
@@ -504,11 +566,25 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
         parts.push(format!("faster than {than}{by}"));
     }
     parts.extend(named("too few rounds for", &few));
-    parts
+    let sentences: Vec<String> = parts.iter().map(|part| capitalised(part) + ".").collect();
+    sentences.join(" ")
+}
+
+fn with_verdict<'c>(
+    best: &CaseReport,
+    others: &[&'c CaseReport],
+    wanted: &[Verdict],
+) -> Vec<&'c CaseReport> {
+    others
         .iter()
-        .map(|part| capitalised(part) + ".")
-        .collect::<Vec<_>>()
-        .join(" ")
+        .copied()
+        .filter(|other| wanted.contains(&other.verdict_to(best)))
+        .collect()
+}
+
+fn named(what: &str, cases: &[&CaseReport]) -> Option<String> {
+    let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+    (!cases.is_empty()).then(|| format!("{what} {}", list(&names, NAMED)))
 }
 
 /// `: the next, B, takes 1.21 times as long (1.15 – 1.30) in 6 rounds`.
@@ -521,10 +597,8 @@ fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
     } else {
         format!(": the next, {},", next.name)
     };
-    let (factor, ends) = (
-        TIMES.text(ratio.estimate),
-        TIMES.between(ratio.low, ratio.high),
-    );
+    let factor = TIMES.text(ratio.estimate);
+    let ends = TIMES.between(ratio.low, ratio.high);
     format!(
         "{next_one} takes {factor} times as long ({ends}) in {}",
         rounds(best, &[next])

@@ -9,29 +9,31 @@ use crate::numbers::{Comparison, Side, distinct};
 use crate::sentences::machine::device_line;
 use crate::sentences::obstacle::cpus;
 
+/// A fact that is not the same for all runs of a comparison, such as the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Change {
     pub name: String,
-    /// Several values if its runs differ.
+    /// The values of side A. There are several if its runs differ.
     pub a: Vec<String>,
     pub b: Vec<String>,
 }
 
 impl Comparison {
-    /// Also among the runs of one side.
+    /// The differences between the sides, and among the runs of one side.
     pub(crate) fn changes(&self) -> Vec<Change> {
-        let (facts_of_a, facts_of_b) = (facts_of_side(&self.a), facts_of_side(&self.b));
+        let facts_of_a = facts_of_side(&self.a);
+        let facts_of_b = facts_of_side(&self.b);
         let facts = facts_of_a.iter().chain(&facts_of_b).flatten();
         let names = distinct(facts.map(|(name, _)| name), |name| *name);
-        let change = |name: &String| {
-            let (a, b) = (values(&facts_of_a, name), values(&facts_of_b, name));
-            (a != b || a.len() > 1).then(|| Change {
+        let mut changes: Vec<Change> = names
+            .into_iter()
+            .map(|name| Change {
                 name: name.clone(),
-                a,
-                b,
+                a: values(&facts_of_a, name),
+                b: values(&facts_of_b, name),
             })
-        };
-        let mut changes: Vec<Change> = names.into_iter().filter_map(change).collect();
+            .filter(|change| change.a != change.b || change.a.len() > 1)
+            .collect();
         // Another device has other settings: its name is enough.
         if changes
             .iter()
@@ -43,6 +45,7 @@ impl Comparison {
     }
 }
 
+/// Names and values.
 type Facts = Vec<(String, String)>;
 
 fn fact(name: &str, value: impl Into<String>) -> (String, String) {
@@ -57,15 +60,20 @@ fn facts_of_side(side: &Side) -> Vec<Facts> {
     side.runs.iter().map(|run| facts(&run.run)).collect()
 }
 
-fn values(facts: &[Facts], name: &str) -> Vec<String> {
-    let value = |of_run: &Facts| {
-        let fact = of_run.iter().find(|(other, _)| other == name);
-        fact.map_or("unknown".to_owned(), |(_, value)| value.clone())
-    };
-    distinct(facts.iter().map(value), Clone::clone)
+/// The different values that the runs of a side have for a fact.
+fn values(facts_of_side: &[Facts], name: &str) -> Vec<String> {
+    let values = facts_of_side.iter().map(|facts| value(facts, name));
+    distinct(values, Clone::clone)
 }
 
-/// Without the seed, limits and number of samples, which have no effect on speed.
+fn value(facts: &[(String, String)], name: &str) -> String {
+    facts
+        .iter()
+        .find(|(other, _)| other == name)
+        .map_or("unknown".to_owned(), |(_, value)| value.clone())
+}
+
+/// The facts that may have an effect on speed. The seed, the limits and the number of samples have none.
 fn facts(run: &RunRecord) -> Facts {
     let mut facts = vec![fact("writebench", &run.version)];
     facts.extend(
@@ -128,29 +136,23 @@ fn machine_facts(environment: &Environment) -> Facts {
     ]
 }
 
-/// Without numbers of loop devices and the mount point.
+/// `520MiB in /data (ext4), direct I/O`.
+fn image_text(image: &Image) -> String {
+    let size = Bytes(image.size_bytes);
+    let direct = if image.direct_io { ", direct I/O" } else { "" };
+    format!(
+        "{size} in {} ({}){direct}",
+        image.directory, image.directory_filesystem
+    )
+}
+
+/// The facts of a filesystem made for the run. The numbers of its loop devices and its mount point differ in each run, and
+/// are left out.
 fn making_facts(making: &FilesystemSpec, filesystem: &Filesystem) -> Facts {
-    let image = |image: &Image| {
-        let (size, direct) = (
-            Bytes(image.size_bytes),
-            if image.direct_io { ", direct I/O" } else { "" },
-        );
-        format!(
-            "{size} in {} ({}){direct}",
-            image.directory, image.directory_filesystem
-        )
-    };
+    let images: Vec<String> = making.images.iter().map(image_text).collect();
     vec![
         fact("made", making.kind.clone()),
-        fact(
-            "images",
-            making
-                .images
-                .iter()
-                .map(image)
-                .collect::<Vec<_>>()
-                .join(", "),
-        ),
+        fact("images", images.join(", ")),
         fact("mkfs options", making.mkfs_options.join(" ")),
         fact(
             "given mount options",

@@ -1,8 +1,8 @@
 use writebench_model::{Axis, Case, DataSource, Prepare, RecordedCase};
 use writebench_snippets::{EmitOptions, Language, code};
 
-/// A producer's data is asked for in chunks, also where its length is not known first. A set of files has a
-/// function for each.
+/// How a case is printed as code. A producer's data is asked for in chunks, also where its length is not known first. A
+/// set of files has a function for each.
 pub fn emit_options(case: &Case) -> EmitOptions {
     let is_produced = case.contract().source == DataSource::Chunk;
     let is_ahead = case.axes().prepare == Prepare::FallocateAhead;
@@ -13,31 +13,36 @@ pub fn emit_options(case: &Case) -> EmitOptions {
     }
 }
 
-/// Durable records get the code of a log where a language has it. `only`: the name of a language.
+/// The code of a case in each language that has it, or only in the language with the name `only`. Durable records get the
+/// code of a log where a language has it.
 pub(crate) fn codes(
     case: &Case,
     only: Option<&str>,
 ) -> Option<(EmitOptions, Vec<(Language, String)>)> {
-    let log = EmitOptions {
-        is_append: true,
-        ..EmitOptions::default()
-    };
-    let log = case.axes().sync.is_on_the_way().then_some(log);
-    let is_wanted = |language: &&Language| only.is_none_or(|name| language.name() == name);
-    log.into_iter()
-        .chain([emit_options(case)])
-        .find_map(|options| {
-            let code = |&language: &Language| Some((language, code(case, language, options).ok()?));
-            let codes: Vec<_> = Language::ALL
-                .iter()
-                .filter(is_wanted)
-                .filter_map(code)
-                .collect();
-            (!codes.is_empty()).then_some((options, codes))
-        })
+    if case.axes().sync.is_on_the_way() {
+        let log = EmitOptions {
+            is_append: true,
+            ..EmitOptions::default()
+        };
+        let codes = codes_with(log, case, only);
+        if !codes.is_empty() {
+            return Some((log, codes));
+        }
+    }
+    let options = emit_options(case);
+    let codes = codes_with(options, case, only);
+    (!codes.is_empty()).then_some((options, codes))
 }
 
-/// The command, and the first line of the function.
+fn codes_with(options: EmitOptions, case: &Case, only: Option<&str>) -> Vec<(Language, String)> {
+    Language::ALL
+        .iter()
+        .filter(|language| only.is_none_or(|name| language.name() == name))
+        .filter_map(|&language| Some((language, code(case, language, options).ok()?)))
+        .collect()
+}
+
+/// The command that prints the case as code, and the first line of the function.
 pub(crate) fn sentence(case: &Case, only: Option<&str>) -> Option<String> {
     let (options, codes) = codes(case, only)?;
     let ((first, text), others) = codes.split_first()?;
@@ -66,24 +71,24 @@ pub(crate) fn sentence(case: &Case, only: Option<&str>) -> Option<String> {
     ))
 }
 
+/// The names of the functions that a user calls, in the forms of all languages, without capitals and underscores.
+const FUNCTIONS: [&str; 7] = [
+    "writefile(",
+    "writefiles(",
+    "writestream(",
+    "copyfile(",
+    "logappend(",
+    ") append(",
+    " fn append(",
+];
+
 fn first_line(text: &str) -> Option<&str> {
-    let begins = |line: &&str| {
-        let name = line.to_lowercase().replace('_', "");
-        let is_named = |name_of_function| name.contains(name_of_function);
-        !line.starts_with("static")
-            && [
-                "writefile(",
-                "writefiles(",
-                "writestream(",
-                "copyfile(",
-                "logappend(",
-                ") append(",
-                " fn append(",
-            ]
-            .into_iter()
-            .any(is_named)
-    };
-    text.lines().find(begins)
+    text.lines().find(|line| begins_function(line))
+}
+
+fn begins_function(line: &str) -> bool {
+    let letters = line.to_lowercase().replace('_', "");
+    !line.starts_with("static") && FUNCTIONS.iter().any(|function| letters.contains(function))
 }
 
 #[cfg(test)]

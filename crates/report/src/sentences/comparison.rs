@@ -1,9 +1,9 @@
 use writebench_stats::Verdict;
 
-use crate::numbers::{CaseOn, ComparedCase, Comparison, ObservationUnit, Obstacle, Side, grouped};
+use crate::numbers::{ComparedCase, Comparison, ObservationUnit, Side, grouped};
 use crate::sentences::words::{counted, list};
 
-/// A side often has four runs.
+/// More runs than these are counted. A side often has four.
 const NAMED_RUNS: usize = 5;
 
 pub(crate) fn side_line(side: &Side) -> String {
@@ -21,94 +21,101 @@ pub(crate) fn side_line(side: &Side) -> String {
 }
 
 pub(crate) fn only_in(comparison: &Comparison) -> Vec<String> {
-    let sides = [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)].into_iter();
-    let line = |(side, cases): (&str, &Vec<CaseOn>)| {
-        let names: Vec<String> = cases.iter().map(ToString::to_string).collect();
-        format!("Only in {side}: {}", list(&names, NAMED_RUNS))
-    };
-    sides
+    [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)]
+        .into_iter()
         .filter(|(_, cases)| !cases.is_empty())
-        .map(line)
+        .map(|(side, cases)| {
+            let names: Vec<String> = cases.iter().map(ToString::to_string).collect();
+            format!("Only in {side}: {}", list(&names, NAMED_RUNS))
+        })
         .collect()
 }
 
-/// One line for the same runs and reason.
+/// The excluded cases, with a line for all that have the same runs and reason.
 pub(crate) fn excluded(comparison: &Comparison) -> Vec<String> {
-    let of_cases = grouped(&comparison.excluded, |excluded| {
+    let by_case = grouped(&comparison.excluded, |excluded| {
         (&excluded.case, &excluded.reason)
-    })
-    .into_iter();
-    let of_cases = of_cases.map(|((case, why), all)| {
-        let runs: Vec<&str> = all.iter().map(|excluded| excluded.run.as_str()).collect();
-        (case, why, runs)
     });
-    let line = |((runs, why), cases): ((Vec<&str>, &String), Vec<(&String, _, _)>)| {
-        let cases: Vec<&str> = cases.iter().map(|(case, ..)| case.as_str()).collect();
-        format!(
-            "Excluded from {}: {}: {why}",
-            list(&runs, NAMED_RUNS),
-            list(&cases, NAMED_RUNS)
-        )
-    };
-    grouped(of_cases, |(_, why, runs)| (runs.clone(), *why))
+    let with_runs = by_case.into_iter().map(|((case, reason), all)| {
+        let runs: Vec<&str> = all.iter().map(|excluded| excluded.run.as_str()).collect();
+        (case, reason, runs)
+    });
+    grouped(with_runs, |(_, reason, runs)| (runs.clone(), *reason))
         .into_iter()
-        .map(line)
+        .map(|((runs, reason), cases)| {
+            let cases: Vec<&str> = cases.iter().map(|(case, ..)| case.as_str()).collect();
+            format!(
+                "Excluded from {}: {}: {reason}",
+                list(&runs, NAMED_RUNS),
+                list(&cases, NAMED_RUNS)
+            )
+        })
         .collect()
 }
 
 /// A line for each cause, with the runs that had it.
 pub(crate) fn obstacles(comparison: &Comparison) -> Vec<String> {
-    let by_text = grouped(&comparison.obstacles, |(_, obstacle)| obstacle.text());
-    let line = |(text, all): (String, Vec<&(String, Obstacle)>)| {
-        let runs: Vec<&str> = all.iter().map(|(run, _)| run.as_str()).collect();
-        format!("{}: {text}", list(&runs, NAMED_RUNS))
-    };
-    by_text.into_iter().map(line).collect()
+    grouped(&comparison.obstacles, |(_, obstacle)| obstacle.text())
+        .into_iter()
+        .map(|(text, all)| {
+            let runs: Vec<&str> = all.iter().map(|(run, _)| run.as_str()).collect();
+            format!("{}: {text}", list(&runs, NAMED_RUNS))
+        })
+        .collect()
 }
 
-/// A missing verdict, the unit, and the least number for 95 %.
-fn words(comparison: &Comparison) -> (&'static str, String, Option<&'static str>) {
-    match comparison.unit {
-        ObservationUnit::Round => (
-            "too few rounds",
-            "Both sides are from one run, compared round by round.".to_owned(),
-            Some("95 % needs at least 6 rounds."),
-        ),
-        ObservationUnit::Run if comparison.is_of_single_runs() => (
-            "one run per side",
-            format!(
-                "Two single runs also differ by drift between them. {FOUR_RUNS}: compare 1,3,5,7 2,4,6,8."
-            ),
-            None,
-        ),
-        ObservationUnit::Run => (
-            "too few runs",
-            "The unit is the run: runs differ by more than their samples do.".to_owned(),
-            Some("95 % needs at least 4 runs per side, or 3 and 5, or 2 and 8."),
-        ),
+/// How a comparison counts its observations, in words.
+struct UnitInWords {
+    /// The reason for a missing verdict.
+    too_few: &'static str,
+    sentence: String,
+    /// The least number of observations for a verdict at 95 %.
+    least: Option<&'static str>,
+}
+
+impl UnitInWords {
+    fn of(comparison: &Comparison) -> Self {
+        match comparison.unit {
+            ObservationUnit::Round => Self {
+                too_few: "too few rounds",
+                sentence: "Both sides are from one run, compared round by round.".to_owned(),
+                least: Some("95 % needs at least 6 rounds."),
+            },
+            ObservationUnit::Run if comparison.is_of_single_runs() => Self {
+                too_few: "one run per side",
+                sentence: format!(
+                    "Two single runs also differ by drift between them. {FOUR_RUNS}: compare 1,3,5,7 2,4,6,8."
+                ),
+                least: None,
+            },
+            ObservationUnit::Run => Self {
+                too_few: "too few runs",
+                sentence: "The unit is the run: runs differ by more than their samples do."
+                    .to_owned(),
+                least: Some("95 % needs at least 4 runs per side, or 3 and 5, or 2 and 8."),
+            },
+        }
     }
 }
 
-/// Also the reason for a missing verdict.
+/// The verdict on a case, or the reason why it has none.
 pub(crate) fn verdict(case: &ComparedCase, comparison: &Comparison) -> String {
     let name = case.verdict.name();
     if case.speed_ratio.is_sure() {
         name.to_owned()
     } else {
-        format!("{name}: {}", words(comparison).0)
+        format!("{name}: {}", UnitInWords::of(comparison).too_few)
     }
 }
 
 pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
-    let (_, unit, needed) = words(comparison);
-    let mut notes = vec![unit];
-    notes.extend(
-        needed
-            .filter(|_| comparison.too_few() > 0)
-            .map(str::to_owned),
-    );
-    let told = comparison.count(Verdict::Faster) + comparison.count(Verdict::Slower);
-    if told > 0 && comparison.cases.len() > 1 {
+    let unit = UnitInWords::of(comparison);
+    let mut notes = vec![unit.sentence];
+    if comparison.too_few() > 0 {
+        notes.extend(unit.least.map(str::to_owned));
+    }
+    let differences = comparison.count(Verdict::Faster) + comparison.count(Verdict::Slower);
+    if differences > 0 && comparison.cases.len() > 1 {
         notes.push(
             "Each verdict is at 95 %: one in 20 unchanged cases is called faster or slower by chance."
                 .to_owned(),
@@ -124,12 +131,12 @@ pub(crate) fn counts(comparison: &Comparison) -> String {
     if comparison.is_of_single_runs() {
         return "inconclusive: one run per side".to_owned();
     }
-    let all = [
+    [
         Verdict::Faster,
         Verdict::Slower,
         Verdict::Same,
         Verdict::Inconclusive,
-    ];
-    let text = |verdict: Verdict| format!("{} {}", comparison.count(verdict), verdict.name());
-    all.map(text).join(", ")
+    ]
+    .map(|verdict| format!("{} {}", comparison.count(verdict), verdict.name()))
+    .join(", ")
 }

@@ -6,28 +6,27 @@ use crate::sentences::words::{counted, list};
 /// A line for each reason: a search names what it could not measure.
 pub(crate) fn failures(failures: &[FailedCases], cases: &[CaseReport]) -> Vec<String> {
     let measured = cases.iter().filter(|case| case.outcome().is_some());
-    let all = counted(
-        distinct(measured.map(candidate), |name| *name).len(),
-        "candidate",
-    );
-    let line = |failed: &FailedCases| {
-        let FailedCases { reason, cases, .. } = failed;
-        format!(
-            "{} of {all} {}: {reason} ({}).",
-            cases.len(),
-            words(failed),
-            list(cases, 1)
-        )
-    };
-    failures.iter().map(line).collect()
+    let candidates = distinct(measured.map(candidate), |name| *name);
+    let all = counted(candidates.len(), "candidate");
+    failures
+        .iter()
+        .map(|failed| {
+            format!(
+                "{} of {all} {}: {} ({}).",
+                failed.cases.len(),
+                words(failed),
+                failed.reason,
+                list(&failed.cases, 1)
+            )
+        })
+        .collect()
 }
 
-/// Of a run of goals, whose tables few people read. `O_DIRECT` in the page cache has its own sentence.
-pub(crate) fn of_goals(failed: &[FailedCases], cases: &[CaseReport]) -> Vec<String> {
-    let is_said = |failed: &FailedCases| failed.reason.starts_with(Failure::DIRECT_IN_PAGE_CACHE);
+/// The failures in a run of goals, because few people read its tables. `O_DIRECT` in the page cache has its own sentence.
+pub(crate) fn failures_in_goals(failed: &[FailedCases], cases: &[CaseReport]) -> Vec<String> {
     let other: Vec<FailedCases> = failed
         .iter()
-        .filter(|failed| !is_said(failed))
+        .filter(|failed| !failed.reason.starts_with(Failure::DIRECT_IN_PAGE_CACHE))
         .cloned()
         .collect();
     failures(&other, cases)

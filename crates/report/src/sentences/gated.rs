@@ -17,26 +17,28 @@ pub fn ratio_interval(ratio: &Interval) -> String {
 /// A line per judged case.
 pub(crate) fn sentences(run: &RunRecord, gated: &[Gated]) -> Vec<String> {
     let limit = percent(run.settings.fail_if_slower_ppm.unwrap_or_default());
-    let sentence = |Gated {
-                        name,
-                        baseline,
-                        speed_ratio,
-                        verdict,
-                    }: &Gated| {
-        let Some(ratio) = speed_ratio else {
-            return format!(
-                "{name} vs. {baseline}: no verdict, which needs at least 8 undisturbed rounds."
-            );
-        };
-        let found = match verdict {
-            GateVerdict::Slower => format!("slower by more than {limit}"),
-            GateVerdict::Passed => format!("not slower by more than {limit}"),
-            GateVerdict::Undecided => format!("undecided whether slower by more than {limit}"),
-        };
-        let speed = THOUSANDTHS.text(ratio.estimate);
-        let interval = ratio_interval(ratio);
-        let rounds = counted(ratio.count, "round");
-        format!("{name} has {speed} times the speed of {baseline} ({interval}, {rounds}): {found}.")
+    gated.iter().map(|gated| sentence(gated, &limit)).collect()
+}
+
+fn sentence(gated: &Gated, limit: &str) -> String {
+    let Gated {
+        name,
+        baseline,
+        speed_ratio,
+        verdict,
+    } = gated;
+    let Some(ratio) = speed_ratio else {
+        return format!(
+            "{name} vs. {baseline}: no verdict, which needs at least 8 undisturbed rounds."
+        );
     };
-    gated.iter().map(sentence).collect()
+    let found = match verdict {
+        GateVerdict::Slower => format!("slower by more than {limit}"),
+        GateVerdict::Passed => format!("not slower by more than {limit}"),
+        GateVerdict::Undecided => format!("undecided whether slower by more than {limit}"),
+    };
+    let speed = THOUSANDTHS.text(ratio.estimate);
+    let interval = ratio_interval(ratio);
+    let rounds = counted(ratio.count, "round");
+    format!("{name} has {speed} times the speed of {baseline} ({interval}, {rounds}): {found}.")
 }

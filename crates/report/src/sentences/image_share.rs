@@ -8,20 +8,22 @@ use writebench_stats::Interval;
 use crate::numbers::{CaseReport, geometric_mean, least_and_most};
 use crate::sentences::words::counted;
 
-/// For each filesystem in an image on a measured filesystem of the same kind.
+/// A sentence for each filesystem in an image on a measured filesystem of the same kind.
 pub(crate) fn sentences(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
-    let sentence = |made: &TargetRecord| {
-        let image = plain_image(made)?;
-        let plain = run
-            .targets
-            .iter()
-            .find(|plain| is_below(plain, made, image))?;
-        sentence(made, image, plain, cases)
-    };
-    run.targets.iter().filter_map(sentence).collect()
+    run.targets
+        .iter()
+        .filter_map(|made| {
+            let image = plain_image(made)?;
+            let plain = run
+                .targets
+                .iter()
+                .find(|plain| is_below(plain, made, image))?;
+            sentence(made, image, plain, cases)
+        })
+        .collect()
 }
 
-/// With mkfs's defaults: other differences would hide the image's share.
+/// The image of a filesystem that mkfs made with its defaults. Other differences would hide the image's share.
 fn plain_image(made: &TargetRecord) -> Option<&Image> {
     let making = made.made_filesystem.as_ref()?;
     let is_plain = making.kind == made.environment.filesystem.kind
@@ -46,17 +48,12 @@ fn sentence(
     plain: &TargetRecord,
     cases: &[CaseReport],
 ) -> Option<String> {
-    let ranked = |target: &TargetRecord| -> BTreeMap<&str, &CaseReport> {
-        let ranked = cases
-            .iter()
-            .filter(|case| case.is_ranked() && case.record.target == target.name);
-        ranked.map(|case| (case.record.case.name(), case)).collect()
-    };
-    let without = ranked(plain);
-    let ratio = |(name, with): (&str, &CaseReport)| {
-        with.ratio_to(without.get(name)?).filter(Interval::is_sure)
-    };
-    let ratios: Vec<Interval> = ranked(made).into_iter().filter_map(ratio).collect();
+    let without_image = ranked_by_name(plain, cases);
+    let ratios: Vec<Interval> = ranked_by_name(made, cases)
+        .into_iter()
+        .filter_map(|(name, case)| case.ratio_to(without_image.get(name)?))
+        .filter(Interval::is_sure)
+        .collect();
     let estimates: Vec<f64> = ratios.iter().map(|ratio| ratio.estimate).collect();
     let (least, most) = least_and_most(estimates.iter().copied())?;
     let mean = geometric_mean(&estimates);
@@ -77,6 +74,17 @@ fn sentence(
         plain.name,
         counted(ratios.len(), "case"),
     ))
+}
+
+fn ranked_by_name<'c>(
+    target: &TargetRecord,
+    cases: &'c [CaseReport],
+) -> BTreeMap<&'c str, &'c CaseReport> {
+    cases
+        .iter()
+        .filter(|case| case.is_ranked() && case.record.target == target.name)
+        .map(|case| (case.record.case.name(), case))
+        .collect()
 }
 
 #[cfg(test)]

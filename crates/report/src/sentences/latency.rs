@@ -4,7 +4,7 @@ use crate::numbers::{CaseReport, LatencyEstimate};
 use crate::sentences::number::MILLISECONDS;
 use crate::sentences::words::{counted, list};
 
-/// Percentiles of durable records, or of files, of all samples together. Other sentences have percentiles of a sample.
+/// Percentiles of durable records, or of files, over all samples together. Other sentences have percentiles of a sample.
 pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
     let all = case.estimate.as_ref()?.latency?;
     let contract = &case.record.contract;
@@ -50,10 +50,10 @@ fn percentiles(all: &LatencyEstimate) -> Vec<String> {
     if known.len() > 2 {
         known.retain(|(name, _)| *name != "p90");
     }
-    let texts = known
+    let texts: Vec<String> = known
         .into_iter()
-        .map(|(name, ns)| format!("{} ms at {name}", MILLISECONDS.text(as_f64(ns))));
-    let texts: Vec<String> = texts.collect();
+        .map(|(name, ns)| format!("{} ms at {name}", MILLISECONDS.text(as_f64(ns))))
+        .collect();
     match texts.split_last() {
         Some((last, before @ [_, _, ..])) => vec![list(before, before.len()), last.clone()],
         _ => texts,

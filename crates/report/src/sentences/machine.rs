@@ -9,7 +9,11 @@ use crate::sentences::ranks::cluster_line;
 use crate::sentences::report::Report;
 use crate::sentences::words::{counted, list};
 
+/// Lines with a label, such as `kernel`, and a text.
 pub(crate) type Lines = Vec<(&'static str, String)>;
+
+/// More targets than these are counted.
+const NAMED_TARGETS: usize = 8;
 
 /// The run in a line: `/data · ext4 on vda (virtio_blk) · 128 MiB per sample · 7.1 GiB written`.
 pub(crate) fn one_line(report: &Report) -> String {
@@ -18,27 +22,12 @@ pub(crate) fn one_line(report: &Report) -> String {
         [one] if !run.is_side_by_side() => {
             format!("{} · {}", one.path, filesystem(&one.environment))
         }
-        targets => list(
-            &targets
-                .iter()
-                .map(|target| target.name.as_str())
-                .collect::<Vec<_>>(),
-            8,
-        ),
+        targets => {
+            let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+            list(&names, NAMED_TARGETS)
+        }
     };
-    let is_shown = |case: &&CaseReport| !case.is_screening() && !case.record.samples.is_empty();
-    let sizes = || {
-        report
-            .cases
-            .iter()
-            .filter(is_shown)
-            .map(|case| case.record.contract.bytes)
-    };
-    let per_sample = match (sizes().min(), sizes().max()) {
-        (Some(least), Some(most)) if least == most => format!(" · {} per sample", size(least)),
-        (Some(least), Some(most)) => format!(" · {} to {} per sample", size(least), size(most)),
-        _ => String::new(),
-    };
+    let per_sample = bytes_per_sample(&report.cases);
     let number = report
         .number
         .map(|number| format!("run {number} · "))
@@ -54,6 +43,21 @@ pub(crate) fn one_line(report: &Report) -> String {
     )
 }
 
+/// ` · 64 KiB to 128 MiB per sample`, from the cases in the tables.
+fn bytes_per_sample(cases: &[CaseReport]) -> String {
+    let sizes: Vec<u64> = cases
+        .iter()
+        .filter(|case| !case.is_screening() && !case.record.samples.is_empty())
+        .map(|case| case.record.contract.bytes)
+        .collect();
+    match (sizes.iter().min(), sizes.iter().max()) {
+        (Some(least), Some(most)) if least == most => format!(" · {} per sample", size(*least)),
+        (Some(least), Some(most)) => format!(" · {} to {} per sample", size(*least), size(*most)),
+        _ => String::new(),
+    }
+}
+
+/// `ext4 on vda (virtio_blk)`.
 fn filesystem(environment: &Environment) -> String {
     let kind = &environment.filesystem.kind;
     let Some(device) = &environment.device else {
@@ -62,34 +66,33 @@ fn filesystem(environment: &Environment) -> String {
     let model = device
         .model
         .as_ref()
-        .and_then(|model| model.split(',').next());
-    let model = model
+        .and_then(|model| model.split(',').next())
         .map(|model| format!(" ({})", model.trim()))
         .unwrap_or_default();
     format!("{kind} on {}{model}", device.name)
 }
 
-/// As recorded, or by the samples alone.
+/// The written bytes as the run recorded them. A run of an earlier version recorded only those of its samples.
 fn bytes_written(report: &Report) -> u64 {
-    let different = || {
-        distinct(&report.cases, |case| {
-            (&case.record.target, case.record.case.name())
-        })
-    };
-    let bytes = || {
-        different()
-            .into_iter()
-            .map(|case| case.record.sample_bytes())
-            .fold(0, u64::saturating_add)
-    };
-    report.run.written_bytes.unwrap_or_else(bytes)
+    report
+        .run
+        .written_bytes
+        .unwrap_or_else(|| bytes_of_samples(&report.cases))
+}
+
+fn bytes_of_samples(cases: &[CaseReport]) -> u64 {
+    // A case may be in several tables.
+    distinct(cases, |case| (&case.record.target, case.record.case.name()))
+        .into_iter()
+        .map(|case| case.record.sample_bytes())
+        .fold(0, u64::saturating_add)
 }
 
 pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
     [system_lines(environment), place_lines(environment, target)].concat()
 }
 
-/// A line for each of several targets.
+/// The lines about the machine and the target. Several targets have a line each.
 pub(crate) fn run_lines(run: &RunRecord) -> Lines {
     let mut lines: Lines = run
         .cluster
@@ -122,11 +125,13 @@ fn target_line(target: &TargetRecord) -> String {
     let Environment {
         filesystem, device, ..
     } = &target.environment;
-    // The image describes our loop device.
-    let device = device.as_ref().filter(|_| target.made_filesystem.is_none());
-    let device = device.map_or(String::new(), |device| {
-        format!(" · {}", device_line(device))
-    });
+    // A made filesystem is on a loop device, which its image describes.
+    let device = device
+        .as_ref()
+        .filter(|_| target.made_filesystem.is_none())
+        .map_or(String::new(), |device| {
+            format!(" · {}", device_line(device))
+        });
     let Filesystem {
         kind,
         source,
@@ -149,36 +154,39 @@ fn target_line(target: &TargetRecord) -> String {
 
 /// ` · an image of 520 MiB in /data (ext4), direct I/O · mkfs -b 1024`.
 fn making_text(making: &FilesystemSpec) -> String {
-    let image = |image: &Image| {
-        let size = size(image.size_bytes);
-        let images = match making.images.len() {
-            1 => format!("an image of {size}"),
-            count => format!("{count} images of {size}"),
-        };
-        let direct = match &image.direct_io_refused {
-            _ if image.direct_io => "direct I/O".to_owned(),
-            Some(why) => format!("no direct I/O: {why}"),
-            None => "no direct I/O".to_owned(),
-        };
-        format!(
-            "{images} in {} ({}), {direct}",
-            image.directory, image.directory_filesystem
-        )
-    };
+    let images = making
+        .images
+        .first()
+        .map(|first| images_text(first, making.images.len()));
     let options = making.mkfs_options.join(" ");
     let mkfs = (!options.is_empty()).then(|| format!("mkfs {options}"));
     let mount = making
         .mount_options
         .as_ref()
         .map(|options| format!("mount -o {options}"));
-    let parts = making
-        .images
-        .first()
-        .map(image)
+    [images, mkfs, mount]
         .into_iter()
-        .chain(mkfs)
-        .chain(mount);
-    parts.map(|part| format!(" · {part}")).collect()
+        .flatten()
+        .map(|part| format!(" · {part}"))
+        .collect()
+}
+
+/// `2 images of 520 MiB in /data (ext4), direct I/O`. All images of a filesystem are alike.
+fn images_text(first: &Image, count: usize) -> String {
+    let size = size(first.size_bytes);
+    let images = match count {
+        1 => format!("an image of {size}"),
+        count => format!("{count} images of {size}"),
+    };
+    let direct = match &first.direct_io_refused {
+        _ if first.direct_io => "direct I/O".to_owned(),
+        Some(why) => format!("no direct I/O: {why}"),
+        None => "no direct I/O".to_owned(),
+    };
+    format!(
+        "{images} in {} ({}), {direct}",
+        first.directory, first.directory_filesystem
+    )
 }
 
 fn system_lines(environment: &Environment) -> Lines {
@@ -213,6 +221,7 @@ fn system_lines(environment: &Environment) -> Lines {
     vec![("machine", known(machine)), ("kernel", known(kernel))]
 }
 
+/// The parts that are known, with commas.
 fn known(parts: impl IntoIterator<Item = Option<String>>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -252,13 +261,11 @@ fn place_lines(environment: &Environment, target: &str) -> Lines {
     let device = device
         .as_ref()
         .map_or("none: not on a block device".to_owned(), device_line);
-    let lines = [("target", target), ("filesystem", mount)]
-        .into_iter()
-        .chain(layout);
+    let mut lines = vec![("target", target), ("filesystem", mount)];
+    lines.extend(layout);
+    lines.push(("device", device));
+    lines.extend(below.iter().map(|layer| ("below", layer_line(layer))));
     lines
-        .chain([("device", device)])
-        .chain(below.iter().map(|layer| ("below", layer_line(layer))))
-        .collect()
 }
 
 /// `upper directory on ext4 (rw,relatime), vda, write cache write back`.

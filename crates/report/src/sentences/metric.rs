@@ -8,14 +8,15 @@ use crate::sentences::number::{
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
+/// A quantity of a case that tables and sentences show, with its unit.
 #[derive(Clone, Copy)]
 pub(crate) struct Metric {
     pub title: &'static str,
     pub unit: &'static str,
     pub figure: FigureOf,
     pub text: &'static Quantity,
-    /// Up to a factor common to a case's samples.
-    pub of_sample: fn(&Sample) -> f64,
+    /// The quantity of one sample. It may differ by a factor that all samples of a case have, so only ratios of it count.
+    pub sample_value: fn(&Sample) -> f64,
 }
 
 pub(crate) const THROUGHPUT: Metric = Metric {
@@ -23,7 +24,7 @@ pub(crate) const THROUGHPUT: Metric = Metric {
     unit: "GB/s",
     figure: |estimate| Some(&estimate.throughput_bytes_per_s),
     text: &GIGABYTES_PER_S,
-    of_sample: speed,
+    sample_value: speed,
 };
 pub(crate) const RECORDS: Metric = rate("records per second, total", "records/s", |estimate| {
     estimate.records_per_s.as_ref()
@@ -33,7 +34,7 @@ pub(crate) const FILES: Metric = rate("files per second, total", "files/s", |est
 });
 pub(crate) const ELAPSED: Metric = TIMES[0];
 
-/// Of layout `cpu-time`.
+/// The times of layout `cpu-time`.
 pub(crate) const TIMES: [Metric; 3] = [
     time(
         "total elapsed time",
@@ -52,17 +53,18 @@ pub(crate) const TIMES: [Metric; 3] = [
     ),
 ];
 
-/// Of a search that does not minimize the time.
+/// The quantity of a search that minimizes the CPU time.
 const CPU: Metric = Metric {
     unit: "ms CPU",
     ..time("CPU time", |estimate| estimate.minimized_ns.as_ref(), total)
 };
-/// The median over samples, unlike the percentiles of all records together.
+/// The quantity of a search that minimizes p99. It is the median over samples, unlike the percentiles of all records
+/// together.
 const P99: Metric = Metric {
     unit: "ms at p99 of a sample",
     ..time("latency", |estimate| estimate.minimized_ns.as_ref(), total)
 };
-/// Of samples with fewer than a hundred records or files.
+/// The same for samples with fewer than a hundred records or files, whose p99 is their longest.
 const LONGEST: Metric = Metric {
     unit: "ms, the longest of a sample",
     ..P99
@@ -74,20 +76,21 @@ const fn rate(title: &'static str, unit: &'static str, figure: FigureOf) -> Metr
         unit,
         figure,
         text: &NUMBER,
-        of_sample: speed,
+        sample_value: speed,
     }
 }
 
-const fn time(title: &'static str, figure: FigureOf, of_sample: fn(&Sample) -> f64) -> Metric {
+const fn time(title: &'static str, figure: FigureOf, sample_value: fn(&Sample) -> f64) -> Metric {
     Metric {
         title,
         unit: "ms",
         figure,
         text: &MILLISECONDS,
-        of_sample,
+        sample_value,
     }
 }
 
+/// Whether a typical sample has a hundred records or files, so that its p99 is not only its longest.
 fn has_percentile(estimate: &Estimate) -> bool {
     estimate
         .latency
@@ -99,27 +102,34 @@ fn speed(sample: &Sample) -> f64 {
 }
 
 impl Metric {
-    /// The contract's. Durable records count per second, calls without data by time.
+    /// The quantity that a search minimizes, or else that of the contract: durable records and sets of files count per
+    /// second, and calls without data by time.
     pub(crate) fn for_case(case: &CaseRecord, estimate: &Estimate) -> &'static Self {
-        match case
-            .contract
-            .durable_every_bytes
-            .and(estimate.records_per_s)
-        {
-            _ if estimate.objective == Objective::Cpu => &CPU,
-            _ if estimate.objective == Objective::P99 && has_percentile(estimate) => &P99,
-            _ if estimate.objective == Objective::P99 => &LONGEST,
-            Some(_) => &RECORDS,
-            _ if estimate.files_per_s.is_some() => &FILES,
-            None if !case.contract.content.has_own_bytes() => &ELAPSED,
-            None => &THROUGHPUT,
+        let contract = &case.contract;
+        match estimate.objective {
+            Objective::Cpu => &CPU,
+            Objective::P99 if has_percentile(estimate) => &P99,
+            Objective::P99 => &LONGEST,
+            Objective::Time => {
+                if contract.durable_every_bytes.is_some() && estimate.records_per_s.is_some() {
+                    &RECORDS
+                } else if estimate.files_per_s.is_some() {
+                    &FILES
+                } else if !contract.content.has_own_bytes() {
+                    &ELAPSED
+                } else {
+                    &THROUGHPUT
+                }
+            }
         }
     }
 
     /// The rate of files in a table with sets of them, or else the other.
-    pub(crate) fn of_files_or(cases: &[&CaseReport], other: &'static Self) -> &'static Self {
-        let is_set = |case: &&CaseReport| case.record.contract.file_size.is_some();
-        if cases.iter().any(is_set) {
+    pub(crate) fn files_or(cases: &[&CaseReport], other: &'static Self) -> &'static Self {
+        if cases
+            .iter()
+            .any(|case| case.record.contract.file_size.is_some())
+        {
             &FILES
         } else {
             other
@@ -136,7 +146,7 @@ impl Metric {
         or_nothing((self.figure)(estimate), |figure| range(figure, self.text))
     }
 
-    /// Also the number of samples of a range.
+    /// The interval, or the range of samples with their number.
     pub(crate) fn interval_or_samples(&self, estimate: &Estimate) -> String {
         match ((self.figure)(estimate), estimate.samples) {
             (_, 1) => "one sample".to_owned(),

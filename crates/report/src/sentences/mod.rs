@@ -2,7 +2,6 @@
 
 pub(crate) mod advice;
 pub(crate) mod answer;
-pub(crate) mod arranged;
 pub(crate) mod changes;
 pub(crate) mod code;
 pub(crate) mod comparison;
@@ -18,9 +17,10 @@ mod obstacle;
 mod question;
 mod ranks;
 mod recommended;
-mod remarks;
 pub(crate) mod report;
 pub(crate) mod run_names;
+mod run_notes;
+pub(crate) mod sort;
 pub(crate) mod visible;
 mod warning;
 pub(crate) mod words;

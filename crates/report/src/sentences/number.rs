@@ -3,9 +3,11 @@ use writebench_stats::{Verdict, as_f64};
 
 use crate::numbers::{Estimate, Figure};
 
-/// Unit, and digits after the point.
+/// How the values of a quantity are printed.
 pub(crate) struct Quantity {
+    /// The printed unit, in that of the values.
     unit: f64,
+    /// The number of digits after the point, for a value in the printed unit.
     digits: fn(f64) -> usize,
 }
 
@@ -13,12 +15,12 @@ pub(crate) const GIGABYTES_PER_S: Quantity = Quantity {
     unit: 1e9,
     digits: significant_digits,
 };
-/// Three digits from the first non-zero one.
+/// A number with three digits from the first non-zero one.
 pub(crate) const NUMBER: Quantity = Quantity {
     unit: 1.0,
     digits: significant_digits,
 };
-/// From nanoseconds. Microseconds are enough.
+/// A time in nanoseconds, printed in milliseconds. Microseconds are enough digits.
 pub(crate) const MILLISECONDS: Quantity = Quantity {
     unit: 1e6,
     digits: |value| match value {
@@ -27,6 +29,7 @@ pub(crate) const MILLISECONDS: Quantity = Quantity {
         _ => significant_digits(value),
     },
 };
+/// A ratio, as in `1.17 times`.
 pub(crate) const TIMES: Quantity = Quantity {
     unit: 1.0,
     digits: |value| match value {
@@ -61,13 +64,12 @@ impl Quantity {
         let value = value / self.unit;
         let digits = (self.digits)(value);
         let shift = 10f64.powi(i32::try_from(digits).unwrap_or(0));
-        let (shifted, nearest) = (value * shift, (value * shift).round());
+        let shifted = value * shift;
+        let nearest = shifted.round();
         // A value such as 0.29 is a little less or more than its text.
         let is_exact = (shifted - nearest).abs() < 1e-6;
-        format!(
-            "{:.digits$}",
-            if is_exact { nearest } else { round(shifted) } / shift
-        )
+        let rounded = if is_exact { nearest } else { round(shifted) };
+        format!("{:.digits$}", rounded / shift)
     }
 }
 
@@ -81,13 +83,14 @@ pub(crate) fn range(figure: &Figure, quantity: &Quantity) -> String {
     }
 }
 
+/// The text of a missing value.
 pub(crate) const NOTHING: &str = "–";
 
 pub(crate) fn or_nothing<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
     value.map_or_else(|| NOTHING.to_owned(), text)
 }
 
-/// Three significant digits.
+/// Nanoseconds as milliseconds with three significant digits, and none below a microsecond.
 pub(crate) fn milliseconds(nanoseconds: u64) -> String {
     MILLISECONDS.text(as_f64(nanoseconds))
 }
@@ -108,7 +111,7 @@ pub(crate) fn microseconds(nanoseconds: u64) -> String {
     NUMBER.text(as_f64(nanoseconds) / 1e3)
 }
 
-/// `83 %`.
+/// A share as a percentage: `83 %`.
 pub(crate) fn share(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -118,7 +121,7 @@ pub(crate) fn share(share: f64) -> String {
     }
 }
 
-/// To the tenth, if any.
+/// Nanoseconds as seconds, to the tenth. Less than a second has three significant digits.
 pub(crate) fn seconds_short(nanoseconds: f64) -> String {
     let seconds = nanoseconds / 1e9;
     if seconds < 0.95 {
@@ -128,7 +131,7 @@ pub(crate) fn seconds_short(nanoseconds: f64) -> String {
     }
 }
 
-/// Empty for a difference.
+/// The mark before a ratio without a proven difference. It is empty for a difference.
 pub(crate) fn verdict_mark(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster | Verdict::Slower => "",

@@ -10,74 +10,88 @@ use crate::sentences::number::{NUMBER, share};
 use crate::sentences::words::{capitalised, counted};
 
 impl Obstacle {
-    /// What happened, with the evidence: `71 of 71 samples were disturbed: …`. Without a full stop.
+    /// What happened, with the evidence: `71 of 71 samples were disturbed: …`. A full stop is not included.
     pub(crate) fn cause(&self) -> String {
         use ObstacleKind as Kind;
-        let Self { kind, count, of } = self;
-        let disturbed =
-            |why: String| format!("{count} of {} disturbed: {why}", were(*of, "sample"));
-        let failed = |why: &str| format!("{count} of {} failed: {why}", counted(*of, "case"));
-        match kind {
-            Kind::CpuPressure { wait_ppm } => disturbed(format!(
+        match &self.kind {
+            Kind::CpuPressure { wait_ppm } => self.disturbed(&format!(
                 "other programs used the CPUs, and tasks waited for one {}",
-                of_time(*wait_ppm)
+                share_of_time(*wait_ppm)
             )),
             Kind::CpuQuota {
                 limit_ppm: Some(ppm),
-            } => disturbed(format!(
+            } => self.disturbed(&format!(
                 "the control group of this process may use {}",
                 cpus(*ppm)
             )),
             Kind::CpuQuota { limit_ppm: None } => {
-                disturbed("a CPU limit of its control group delayed this process".to_owned())
+                self.disturbed("a CPU limit of its control group delayed this process")
             }
             Kind::Hypervisor => {
-                disturbed("the hypervisor gave the CPUs to other virtual machines".to_owned())
+                self.disturbed("the hypervisor gave the CPUs to other virtual machines")
             }
-            Kind::Heat => disturbed("the CPUs slowed down because of heat".to_owned()),
+            Kind::Heat => self.disturbed("the CPUs slowed down because of heat"),
             Kind::ReturnedMemory => {
-                disturbed("the kernel returned free memory to the hypervisor meanwhile".to_owned())
+                self.disturbed("the kernel returned free memory to the hypervisor meanwhile")
             }
-            Kind::SlowMemory => disturbed(
-                "copies in memory next to them took longer than usual in this run".to_owned(),
-            ),
-            Kind::Disturbed { reason } => disturbed(reason.clone()),
-            Kind::DiskFull => failed("no space is left on the filesystem (ENOSPC)"),
-            Kind::QuotaExceeded => failed("the user's or project's disk quota is used up (EDQUOT)"),
+            Kind::SlowMemory => {
+                self.disturbed("copies in memory next to them took longer than usual in this run")
+            }
+            Kind::Disturbed { reason } => self.disturbed(reason),
+            Kind::DiskFull => self.failed("no space is left on the filesystem (ENOSPC)"),
+            Kind::QuotaExceeded => {
+                self.failed("the user's or project's disk quota is used up (EDQUOT)")
+            }
             Kind::MemoryLimit {
                 is_killed: false, ..
-            } => failed("memory ran out (ENOMEM)"),
+            } => self.failed("memory ran out (ENOMEM)"),
             Kind::MemoryLimit {
                 is_killed: true, ..
-            } => failed(
+            } => self.failed(
                 "the worker was killed (SIGKILL) by another process, or by the kernel for lack of memory",
             ),
-            Kind::FileSizeLimit => failed("a file may not become as large (EFBIG or SIGXFSZ)"),
-            Kind::ReadOnly => failed("the filesystem became read-only (EROFS)"),
-            Kind::Failures { reason } => failed(reason),
-            Kind::Unsupported { reason } => {
-                format!(
-                    "{count} of {} not supported here: {reason}",
-                    are(*of, "case")
-                )
-            }
-            Kind::Interrupted => format!(
-                "the run was cut off after {count} of {}",
-                counted(*of, "round")
-            ),
-            Kind::TooFewRounds { ended_by, wait_ppm } => {
-                let busy = wait_ppm.map_or(String::new(), |ppm| {
-                    format!(
-                        ", while other programs used the CPUs (tasks waited for one {})",
-                        of_time(ppm)
-                    )
-                });
-                format!(
-                    "{} after {count} of the {of} rounds that an answer needs{busy}",
-                    limit(*ended_by)
-                )
-            }
+            Kind::FileSizeLimit => self.failed("a file may not become as large (EFBIG or SIGXFSZ)"),
+            Kind::ReadOnly => self.failed("the filesystem became read-only (EROFS)"),
+            Kind::Failures { reason } => self.failed(reason),
+            Kind::Unsupported { reason } => self.unsupported(reason),
+            Kind::Interrupted => self.interrupted(),
+            Kind::TooFewRounds { ended_by, wait_ppm } => self.too_few_rounds(*ended_by, *wait_ppm),
         }
+    }
+
+    fn disturbed(&self, why: &str) -> String {
+        let samples_were = were(self.of, "sample");
+        format!("{} of {samples_were} disturbed: {why}", self.count)
+    }
+
+    fn failed(&self, why: &str) -> String {
+        let cases = counted(self.of, "case");
+        format!("{} of {cases} failed: {why}", self.count)
+    }
+
+    fn unsupported(&self, why: &str) -> String {
+        let cases_are = are(self.of, "case");
+        format!("{} of {cases_are} not supported here: {why}", self.count)
+    }
+
+    fn interrupted(&self) -> String {
+        let rounds = counted(self.of, "round");
+        format!("the run was cut off after {} of {rounds}", self.count)
+    }
+
+    fn too_few_rounds(&self, ended_by: EndedBy, wait_ppm: Option<u32>) -> String {
+        let busy = wait_ppm.map_or(String::new(), |ppm| {
+            format!(
+                ", while other programs used the CPUs (tasks waited for one {})",
+                share_of_time(ppm)
+            )
+        });
+        format!(
+            "{} after {} of the {} rounds that an answer needs{busy}",
+            what_ended(ended_by),
+            self.count,
+            self.of
+        )
     }
 
     /// What to do, as a whole sentence.
@@ -138,12 +152,12 @@ impl Obstacle {
         }
     }
 
-    /// Both, as two sentences.
+    /// The cause and the remedy, as two sentences.
     pub(crate) fn text(&self) -> String {
         format!("{}. {}", capitalised(&self.cause()), self.remedy())
     }
 
-    /// In documents.
+    /// The obstacle's name in documents.
     pub(crate) fn name(&self) -> &'static str {
         use ObstacleKind as Kind;
         match self.kind {
@@ -185,7 +199,7 @@ fn are(number: usize, what: &str) -> String {
     )
 }
 
-fn limit(ended_by: EndedBy) -> String {
+fn what_ended(ended_by: EndedBy) -> String {
     match ended_by {
         EndedBy::Budget { ns } => format!("the budget of {:?} ended", Duration::from_nanos(ns)),
         EndedBy::MaxBytes { bytes } => format!("--max-bytes {} was reached", Bytes(bytes)),
@@ -195,7 +209,7 @@ fn limit(ended_by: EndedBy) -> String {
 }
 
 /// `93 % of the time`.
-fn of_time(ppm: u32) -> String {
+fn share_of_time(ppm: u32) -> String {
     format!("{} of the time", share(f64::from(ppm) / 1e6))
 }
 

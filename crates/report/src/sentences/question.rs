@@ -2,7 +2,8 @@ use writebench_model::{
     Bytes, Content, Contract, DataSource, Durability, Keeper, Start, TargetRecord,
 };
 
-/// The answer names one of several targets. `promised`: as for the goal.
+/// The question to which a contract's best case is the answer. `target` is None if the answer itself names one of several
+/// targets, and `promised` says who promises that durable data is kept.
 pub(crate) fn question(
     contract: &Contract,
     target: Option<&TargetRecord>,
@@ -42,8 +43,9 @@ pub(crate) fn question(
         .checksums
         .words()
         .map_or(String::new(), |words| format!(" {words}"));
-    let is_said = contract.durability == Durability::Durable && promised != Keeper::Disk.words();
-    let promised = if is_said {
+    let needs_promise =
+        contract.durability == Durability::Durable && promised != Keeper::Disk.words();
+    let promised = if needs_promise {
         format!(" {promised}")
     } else {
         String::new()
@@ -80,7 +82,7 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
         (1, Start::Existing) => "an existing file".to_owned(),
         (files, start) => format!("{files} {start} files"),
     };
-    // Of one target: files in memory are always cached.
+    // Files in memory are always cached. With several targets, some may be in memory.
     let is_on_disk = target.is_some_and(|target| !target.environment.filesystem.is_in_memory());
     let is_cold = contract.start == Start::Existing && is_on_disk;
     let before = if is_cold {

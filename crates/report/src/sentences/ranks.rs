@@ -1,17 +1,18 @@
 //! Slow ranks, and the certainty of their clocks.
 
-use writebench_model::{Cluster, Node, Phase, RankName, Sample, Spread};
+use writebench_model::{Cluster, Node, Phase, RankName, Sample};
 use writebench_stats::as_f64;
 
 use crate::numbers::{CaseReport, grouped};
 use crate::sentences::number::{NUMBER, microseconds};
 use crate::sentences::words::{NAMED, counted, list};
 
-/// Times the median of all ranks in the longest phase.
+/// A rank is slow if it takes this many times the median of all ranks in the longest phase.
 const SLOW: f64 = 1.5;
 /// Clock differences above this share of a phase leave its value in doubt.
 const SURE: f64 = 0.01;
-const NODES: usize = 8;
+/// More nodes than these are counted.
+const NAMED_NODES: usize = 8;
 
 /// `4 ranks on 2 nodes (n1: 2, n2: 2), Open MPI v4.1.4, Slurm job 5`.
 pub(crate) fn cluster_line(cluster: &Cluster) -> String {
@@ -32,99 +33,108 @@ pub(crate) fn cluster_line(cluster: &Cluster) -> String {
 
 /// `n1: 2, n2: 2`.
 fn node_list(nodes: &[Node]) -> String {
-    list(
-        &nodes
-            .iter()
-            .map(|node| format!("{}: {}", node.host, node.ranks))
-            .collect::<Vec<_>>(),
-        NODES,
-    )
+    let names: Vec<String> = nodes
+        .iter()
+        .map(|node| format!("{}: {}", node.host, node.ranks))
+        .collect();
+    list(&names, NAMED_NODES)
 }
 
-/// On ranks slow in most samples of a case, uncertain clocks, and exchanged nodes.
+/// Warnings about ranks that are slow in most samples of a case, uncertain clocks, and exchanged nodes.
 pub(crate) fn warnings(cluster: Option<&Cluster>, cases: &[&CaseReport]) -> Vec<String> {
     let mut warnings: Vec<String> = stragglers(cases);
-    let earlier = cluster
-        .into_iter()
-        .flat_map(|cluster| &cluster.earlier_nodes);
-    warnings.extend(earlier.map(|nodes| {
+    if let Some(cluster) = cluster {
+        warnings.extend(earlier_nodes(cluster));
+    }
+    warnings.extend(uncertain_clocks(cases));
+    warnings
+}
+
+fn earlier_nodes(cluster: &Cluster) -> impl Iterator<Item = String> {
+    cluster.earlier_nodes.iter().map(|nodes| {
         format!(
             "Earlier samples are from other nodes, before the run was resumed: {}.",
             node_list(nodes)
         )
-    }));
-    let unsure: Vec<u64> = cases
+    })
+}
+
+fn uncertain_clocks(cases: &[&CaseReport]) -> Option<String> {
+    let doubts_ns: Vec<u64> = cases
         .iter()
         .flat_map(|case| case.good_samples())
         .filter_map(doubt_ns)
         .collect();
-    if let Some(&worst) = unsure.iter().max() {
-        let (apart, samples) = (microseconds(worst), counted(unsure.len(), "sample"));
-        warnings.push(format!(
-            "Clocks of nodes differ by up to {apart} µs, more than 1 % of a phase in {samples}."
-        ));
-    }
-    warnings
+    let apart = microseconds(*doubts_ns.iter().max()?);
+    let samples = counted(doubts_ns.len(), "sample");
+    Some(format!(
+        "Clocks of nodes differ by up to {apart} µs, more than 1 % of a phase in {samples}."
+    ))
 }
 
-/// The clock difference, if above a hundredth of the time to write or to sync.
+/// The difference between the clocks, if it is above a hundredth of the time to write or to sync.
 fn doubt_ns(sample: &Sample) -> Option<u64> {
     let doubt_ns = sample.ranks.as_ref()?.clock_uncertainty_ns;
-    let is_unsure = |time_ns: u64| time_ns > 0 && as_f64(doubt_ns) > SURE * as_f64(time_ns);
     [sample.phases_ns.write, sample.phases_ns.sync]
         .into_iter()
-        .any(is_unsure)
+        .any(|time_ns| time_ns > 0 && as_f64(doubt_ns) > SURE * as_f64(time_ns))
         .then_some(doubt_ns)
 }
 
 fn stragglers(cases: &[&CaseReport]) -> Vec<String> {
-    // Multiples of the median time, the slowest first.
     let mut found: Vec<(f64, String)> = cases.iter().filter_map(|case| often_slow(case)).collect();
     found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let more = found.len().saturating_sub(NAMED);
-    let sentences = found.into_iter().take(NAMED).map(|(_, text)| text);
+    let mut sentences: Vec<String> = found
+        .into_iter()
+        .take(NAMED)
+        .map(|(_, sentence)| sentence)
+        .collect();
+    if more > 0 {
+        sentences.push(format!("Stragglers in {}.", counted(more, "more case")));
+    }
     sentences
-        .chain((more > 0).then(|| format!("Stragglers in {}.", counted(more, "more case"))))
-        .collect()
 }
 
-/// The rank that is slow in most rounds.
+/// The rank that is slow in most rounds: its multiple of the median time, and a sentence.
 fn often_slow(case: &CaseReport) -> Option<(f64, String)> {
     let good: Vec<&Sample> = case.good_samples().collect();
-    let slow = grouped(
+    let by_rank = grouped(
         good.iter().filter_map(|sample| straggler(sample)),
         |(rank, _)| *rank,
-    )
-    .into_iter();
-    let (rank, times) = slow.max_by_key(|(rank, times)| (times.len(), *rank))?;
-    let mut times: Vec<f64> = times.into_iter().map(|(_, times)| times).collect();
-    times.sort_by(f64::total_cmp);
-    let median = times[times.len() / 2];
-    let rounds = format!("{} of {}", times.len(), counted(good.len(), "round"));
-    let text = format!(
+    );
+    let (rank, slow) = by_rank
+        .into_iter()
+        .max_by_key(|(rank, slow)| (slow.len(), *rank))?;
+    let mut multiples: Vec<f64> = slow.into_iter().map(|(_, multiple)| multiple).collect();
+    multiples.sort_by(f64::total_cmp);
+    let typical = multiples[multiples.len() / 2];
+    let rounds = format!("{} of {}", multiples.len(), counted(good.len(), "round"));
+    let sentence = format!(
         "Straggler {rank}: {} × the median in {rounds} of {}.",
-        NUMBER.text(median),
+        NUMBER.text(typical),
         case.name
     );
-    (times.len() > 1 && 2 * times.len() > good.len()).then_some((median, text))
+    (multiples.len() > 1 && 2 * multiples.len() > good.len()).then_some((typical, sentence))
 }
 
-/// In the longest phase, with its multiple of the median.
+/// The slow rank of a sample, with its multiple of the median time in the longest phase.
 fn straggler(sample: &Sample) -> Option<(&RankName, f64)> {
-    let is_of_data =
-        |spread: &&Spread| matches!(spread.phase, Phase::Prepare | Phase::Write | Phase::Sync);
-    let phases = sample.ranks.as_ref()?.phases.iter();
-    let longest = phases
-        .filter(is_of_data)
+    let longest = sample
+        .ranks
+        .as_ref()?
+        .phases
+        .iter()
+        .filter(|spread| matches!(spread.phase, Phase::Prepare | Phase::Write | Phase::Sync))
         .max_by_key(|spread| spread.max_ns)?;
-    let times = as_f64(longest.max_ns) / as_f64(longest.median_ns.max(1));
-    (times >= SLOW).then_some((&longest.slowest, times))
+    let multiple = as_f64(longest.max_ns) / as_f64(longest.median_ns.max(1));
+    (multiple >= SLOW).then_some((&longest.slowest, multiple))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::{Outcome, RankTimes, RunRecord};
+    use writebench_model::{Outcome, RankTimes, RunRecord, Spread};
     use writebench_testkit::{example_case, example_run};
 
     fn sample(round: u32, max_ns: u64, slowest: u32, clock_uncertainty_ns: u64) -> Sample {

@@ -4,7 +4,7 @@ use writebench_stats::FEWEST_FOR_INTERVAL;
 use crate::numbers::{CaseReport, Decided};
 
 impl Decided<'_> {
-    /// `no other of the 9 methods compared is more than 2 % faster (95 %)`. None if there is no other.
+    /// `no other of the 9 methods compared is more than 2 % faster (95 %)`. The words are None if there is no other.
     pub(crate) fn bound_in_words(&self) -> Option<String> {
         let percent = self.bound_percent();
         match self.compared {
@@ -18,7 +18,7 @@ impl Decided<'_> {
         }
     }
 
-    /// Rounded up.
+    /// The bound in percent, rounded up.
     pub(crate) fn bound_percent(&self) -> String {
         let percent = ((self.bound - 1.0) * 100.0).ceil().max(1.0);
         format!("{percent:.0}")
@@ -32,19 +32,25 @@ pub(crate) fn has_rounds(case: &CaseReport) -> bool {
         .is_some_and(|estimate| estimate.samples >= FEWEST_FOR_INTERVAL as usize)
 }
 
-/// The cases with one choice less, towards the baseline.
+/// The measured cases that have one choice less than this one, which is again the baseline's.
 pub(crate) fn simpler<'c>(
     case: &CaseReport,
     baseline: &CaseReport,
     measured: &[&'c CaseReport],
 ) -> Vec<&'c CaseReport> {
-    let known = case.record.case.known().zip(baseline.record.case.known());
-    let simpler = known.map_or(Vec::new(), |(case, plain)| case.simplifications(plain));
-    let find = |case: &Case| {
-        measured
-            .iter()
-            .copied()
-            .find(|other| other.record.case.known() == Some(case))
+    let (Some(case), Some(baseline)) = (case.record.case.known(), baseline.record.case.known())
+    else {
+        return Vec::new();
     };
-    simpler.iter().filter_map(find).collect()
+    case.simplifications(baseline)
+        .iter()
+        .filter_map(|simpler| find(simpler, measured))
+        .collect()
+}
+
+fn find<'c>(case: &Case, measured: &[&'c CaseReport]) -> Option<&'c CaseReport> {
+    measured
+        .iter()
+        .copied()
+        .find(|measured| measured.record.case.known() == Some(case))
 }

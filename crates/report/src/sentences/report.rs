@@ -9,36 +9,39 @@ use crate::sentences::failures;
 use crate::sentences::finding::Finding;
 use crate::sentences::gated::sentences;
 use crate::sentences::recommended::has_rounds;
-use crate::sentences::remarks::{read_back, remarks, smallest_difference};
+use crate::sentences::run_notes::{read_back, run_notes, smallest_difference};
 use crate::sentences::warning::warnings;
 
+/// A run with its numbers and sentences, from which all formats are made.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// In its database.
+    /// The run's number in its database.
     pub number: Option<i64>,
-    /// Without its cases, which are below.
+    /// The run without its cases, which are below.
     pub run: RunRecord,
-    /// In the order of the run.
+    /// The cases in the order of the run's tables.
     pub cases: Vec<CaseReport>,
-    /// None for runs other than searches.
+    /// The answer of a search. Other runs have none.
     pub advice: Option<Advice>,
-    /// Empty for a search.
+    /// An answer for each contract. A search has none.
     pub answers: Vec<ContractAnswer>,
     /// A line per goal, or per finalist of a search.
     pub findings: Vec<Finding>,
+    /// What the run says, in sentences: the advice or the answers, and the notes.
     pub conclusions: Vec<String>,
-    pub remarks: Vec<String>,
-    /// Empty without `--fail-if-slower`.
+    /// Sentences about the whole run, which belong to no single answer.
+    pub run_notes: Vec<String>,
+    /// The verdicts of `--fail-if-slower`.
     pub gated: Vec<Gated>,
     /// Cases without a result that had a sample, and candidates of a search.
     pub failures: Vec<FailedCases>,
-    /// None if nothing was written.
+    /// How much of the written data was compared. It is None if nothing was written.
     pub read_back: Option<String>,
-    /// None without comparisons.
+    /// The smallest difference that the run could detect. It is None without comparisons.
     pub smallest_difference: Option<String>,
     pub warnings: Vec<String>,
-    /// Not in the order of suites, or incomplete.
-    pub is_arranged: bool,
+    /// The user chose the order of the cases, and maybe their number.
+    pub is_sorted: bool,
 }
 
 impl Report {
@@ -52,40 +55,39 @@ impl Report {
             answers(&run, &cases)
         };
         let gated = gated(&run, &cases);
-        let mut remarks = if is_search {
-            Vec::new()
-        } else {
-            remarks(&run, &answers, &cases)
-        };
-        remarks.splice(..0, sentences(&run, &gated));
+        let mut notes = sentences(&run, &gated);
+        if !is_search {
+            notes.extend(run_notes(&run, &answers, &cases));
+        }
         let failed = numbers::failures(&cases);
-        let (findings, mut conclusions) = match &search {
-            Some(search) => (search.findings(), search.sentences(&run)),
-            None if is_search => (Vec::new(), vec![without_advice(&run, &cases)]),
-            None => (
-                answers
-                    .iter()
-                    .map(|answer| answer.finding.clone())
-                    .collect(),
-                answers
-                    .iter()
-                    .map(ContractAnswer::text)
-                    .chain(remarks.clone())
-                    .collect(),
-            ),
+        let findings = match &search {
+            Some(search) => search.findings(),
+            None => answers
+                .iter()
+                .map(|answer| answer.finding.clone())
+                .collect(),
+        };
+        let mut conclusions = match &search {
+            Some(search) => search.sentences(&run),
+            None if is_search => vec![without_advice(&run, &cases)],
+            None => answers
+                .iter()
+                .map(ContractAnswer::text)
+                .chain(notes.clone())
+                .collect(),
         };
         let mut warnings = all_warnings(&run, &cases, &answers);
         if is_search {
             conclusions.extend(failures::failures(&failed, &cases));
         } else if cases.iter().all(|case| case.record.origin.suite() == GOALS) {
-            warnings.extend(failures::of_goals(&failed, &cases));
+            warnings.extend(failures::failures_in_goals(&failed, &cases));
         }
         Self {
             read_back: read_back(&cases),
             smallest_difference: smallest_difference(&cases),
             warnings,
             failures: failed,
-            is_arranged: false,
+            is_sorted: false,
             number,
             run,
             advice: search.map(|search| search.advice),
@@ -93,7 +95,7 @@ impl Report {
             answers,
             findings,
             conclusions,
-            remarks,
+            run_notes: notes,
             gated,
         }
     }
@@ -105,17 +107,22 @@ impl Report {
         obstacle_to(ROUNDS, &self.run, &cases).map_or(String::new(), |obstacle| obstacle.text())
     }
 
-    /// All cases of runs other than searches.
+    /// Whether a search measured the case as often as an interval needs. All cases of other runs count as finalists.
     fn is_finalist(case: &CaseReport) -> bool {
         !case.record.origin.is_search() || (!case.is_screening() && has_rounds(case))
     }
 
-    /// A case of the answers, or any other finalist.
+    /// Whether charts have the case: it is a finalist, or one of the findings.
     pub(crate) fn is_drawn(&self, case: &CaseReport) -> bool {
-        let is_named = |finding: &Finding| finding.case.as_deref() == Some(case.record.case.name());
-        Self::is_finalist(case) || (!case.is_screening() && self.findings.iter().any(is_named))
+        let name = case.record.case.name();
+        let is_found = self
+            .findings
+            .iter()
+            .any(|finding| finding.case.as_deref() == Some(name));
+        Self::is_finalist(case) || (!case.is_screening() && is_found)
     }
 
+    /// The run with its cases.
     pub(crate) fn whole_run(&self) -> RunRecord {
         let cases = self.cases.iter().map(|case| case.record.clone()).collect();
         RunRecord {
@@ -124,10 +131,10 @@ impl Report {
         }
     }
 
-    /// The run answers goals: the first screen needs no tables.
+    /// Whether the run answers goals, so that the first screen needs no tables.
     pub fn is_brief(&self) -> bool {
         let mut origins = self.cases.iter().map(|case| &case.record.origin);
-        !self.is_arranged && origins.all(|origin| origin.is_search() || origin.suite() == GOALS)
+        !self.is_sorted && origins.all(|origin| origin.is_search() || origin.suite() == GOALS)
     }
 
     /// Whether each answer is about a goal.
@@ -137,44 +144,38 @@ impl Report {
             .all(|case| case.record.origin.suite() == GOALS)
     }
 
-    /// Not with an answer for each target.
+    /// Whether an answer compares the targets, instead of an answer for each of them.
     pub(crate) fn compares_targets(&self) -> bool {
         self.run.is_side_by_side() && !are_for_each_target(&self.run, &self.cases)
     }
 
+    /// The headings of the findings' columns for the case, and for its comparison.
     pub(crate) fn headings(&self) -> (&'static str, String) {
         // A case that failed is not the fastest.
         let is_any_without = self.findings.iter().any(|finding| finding.value.is_empty());
-        let found = match (self.is_brief(), is_any_without) {
+        let case = match (self.is_brief(), is_any_without) {
+            _ if self.advice.is_some() => "method",
             (true, _) => "recommended",
             (false, true) => "fastest, or why none",
             (false, false) => "fastest",
         };
-        let found = if self.advice.is_some() {
-            "method"
-        } else {
-            found
-        };
-        let first = self
-            .run
-            .targets
-            .first()
-            .filter(|_| self.advice.is_none() && self.compares_targets());
-        (
-            found,
-            first.map_or("vs. plain write".to_owned(), |first| {
+        let comparison = match self.run.targets.first() {
+            Some(first) if self.advice.is_none() && self.compares_targets() => {
                 format!("vs. {}", first.name)
-            }),
-        )
+            }
+            _ => "vs. plain write".to_owned(),
+        };
+        (case, comparison)
     }
 
+    /// The cases of each table.
     pub fn sections(&self) -> impl Iterator<Item = &[CaseReport]> {
         self.cases
             .chunk_by(|a, b| a.record.origin.table() == b.record.origin.table())
     }
 }
 
-/// What keeps goals from an answer is said first, and only once.
+/// All warnings about the run. What keeps goals from an answer is said first, and only once.
 fn all_warnings(run: &RunRecord, cases: &[CaseReport], answers: &[ContractAnswer]) -> Vec<String> {
     let mut first: Vec<String> = left_out(run, cases).into_iter().collect();
     first.extend(without_answer(run, cases, answers));

@@ -2,66 +2,67 @@ use std::collections::HashMap;
 
 use crate::sentences::report::Report;
 
-/// Distinguish a run's id.
+/// So many letters of a run's id distinguish it from others.
 const ID_LETTERS: usize = 8;
 
-/// Unique: the label or number, and more if necessary.
+/// A unique name for each run: its label or number, and more if necessary.
 pub(crate) fn run_names(reports: &[Report]) -> Vec<String> {
-    let label = |report: &Report| {
-        report
-            .run
-            .label
-            .clone()
-            .unwrap_or_else(|| number_or_id(report))
-    };
-    let names = told_apart(reports, reports.iter().map(label).collect(), |report, _| {
-        report
-            .run
-            .label
-            .as_ref()
-            .map(|_| format!(" ({})", number_or_id(report)))
+    let names = reports.iter().map(label_or_number).collect();
+    let names = with_endings(reports, names, |report, _| {
+        report.run.label.as_ref()?;
+        Some(format!(" ({})", number_or_id(report)))
     });
-    let names = told_apart(reports, names, |report, _| {
-        Some(format!("@{}", part(report, reports)?))
+    let names = with_endings(reports, names, |report, _| {
+        Some(format!("@{}", target_of_part(report, reports)?))
     });
     // Databases of two machines have the same numbers, and a run may be given twice.
-    let mut met: HashMap<String, usize> = HashMap::new();
-    told_apart(reports, names, |_, name| {
-        let place = met.entry(name.to_owned()).or_default();
-        *place += 1;
-        Some(format!(" #{place}"))
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    with_endings(reports, names, |_, name| {
+        let count = counts.entry(name.to_owned()).or_default();
+        *count += 1;
+        Some(format!(" #{count}"))
     })
 }
 
-/// The target, if another part of the same run has another.
-fn part<'r>(report: &'r Report, reports: &[Report]) -> Option<&'r str> {
+/// The target of a part of a run, if another part of the same run has another target.
+fn target_of_part<'r>(report: &'r Report, reports: &[Report]) -> Option<&'r str> {
     let [target] = report.run.targets.as_slice() else {
         return None;
     };
-    let is_other_part =
-        |other: &Report| other.run.id == report.run.id && other.run.target(&target.name).is_none();
-    reports.iter().any(is_other_part).then_some(&target.name)
+    reports
+        .iter()
+        .any(|other| other.run.id == report.run.id && other.run.target(&target.name).is_none())
+        .then_some(&target.name)
 }
 
-/// Adds `more` to repeated names.
-fn told_apart(
+/// Adds an ending to each name that several runs have.
+fn with_endings(
     reports: &[Report],
     names: Vec<String>,
-    mut more: impl FnMut(&Report, &str) -> Option<String>,
+    mut ending: impl FnMut(&Report, &str) -> Option<String>,
 ) -> Vec<String> {
-    let mut times: HashMap<&str, usize> = HashMap::new();
-    names
-        .iter()
-        .for_each(|name| *times.entry(name).or_default() += 1);
-    let name = |(report, name): (&Report, &String)| {
-        let end = if times[name.as_str()] > 1 {
-            more(report, name)
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for name in &names {
+        *counts.entry(name).or_default() += 1;
+    }
+    let mut longer = Vec::new();
+    for (report, name) in reports.iter().zip(&names) {
+        let ending = if counts[name.as_str()] > 1 {
+            ending(report, name)
         } else {
             None
         };
-        name.clone() + &end.unwrap_or_default()
-    };
-    reports.iter().zip(&names).map(name).collect()
+        longer.push(name.clone() + &ending.unwrap_or_default());
+    }
+    longer
+}
+
+fn label_or_number(report: &Report) -> String {
+    report
+        .run
+        .label
+        .clone()
+        .unwrap_or_else(|| number_or_id(report))
 }
 
 fn number_or_id(report: &Report) -> String {

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-/// Letters and symbols to Unicode, but blank on every screen.
+/// These are letters and symbols to Unicode, but blank on every screen.
 const BLANK: [char; 5] = ['\u{115f}', '\u{1160}', '\u{2800}', '\u{3164}', '\u{ffa0}'];
 
 /// One line with an escape such as `\u{202e}` for each character that a terminal obeys or does not show:
@@ -44,7 +44,7 @@ fn escaped(text: &str, replaced: impl Fn(char) -> Option<char>) -> Cow<'_, str> 
     Cow::Owned(safe)
 }
 
-/// By the tables of the standard library, which escapes unprintable characters.
+/// Whether a terminal shows the character, by the tables of the standard library, which escapes unprintable ones.
 fn is_visible(c: char) -> bool {
     if c.is_ascii() {
         return !c.is_ascii_control();

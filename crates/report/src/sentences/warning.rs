@@ -1,4 +1,4 @@
-use writebench_model::{Bytes, Content, GOALS, Outcome, RunRecord, RunStatus};
+use writebench_model::{Bytes, Content, GOALS, Outcome, RunRecord, RunStatus, Sample};
 use writebench_stats::{CONFIDENCE, grouped};
 
 use crate::numbers::{
@@ -9,107 +9,122 @@ use crate::sentences::ranks;
 use crate::sentences::words::counted;
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Vec<String> {
-    let mut warnings: Vec<String> = of_status(run, cases, is_search)
-        .map(str::to_owned)
-        .into_iter()
-        .collect();
+    let mut warnings: Vec<String> = Vec::new();
+    warnings.extend(incomplete(run, cases, is_search).map(str::to_owned));
     let direct = direct_in_page_cache(run, cases);
     // A case may be in several tables.
     let cases = distinct(cases.iter().filter(|case| !case.is_screening()), |case| {
         &case.name
     });
-    // Searches and goals are for successful cases: losers have few samples.
     let answers_goals = cases.iter().all(|case| case.record.origin.suite() == GOALS);
     let disturbance = disturbance(run, &cases);
     warnings.extend(disturbance.as_ref().map(Obstacle::text));
     warnings.extend(direct);
     warnings.extend(not_durable(run, &cases));
-    warnings.extend(failed_with_remedy(run, &cases).filter(|_| !is_search && !answers_goals));
-    warnings.extend(went_on(&cases));
+    // Searches and goals are for successful cases: losers have few samples.
+    if !is_search && !answers_goals {
+        warnings.extend(failed_with_remedy(run, &cases));
+    }
+    warnings.extend(lost_workers(&cases));
     warnings.extend(lacking_bytes(&cases));
     warnings.extend(lost_at_write_back(&cases));
-    let estimates = || cases.iter().filter_map(|case| case.estimate.as_ref());
-    if let Some(lowest) = estimates().min_by(|a, b| a.confidence.total_cmp(&b.confidence))
-        && lowest.confidence < CONFIDENCE
-        && !answers_goals
-    {
-        let obstacle = obstacle(run, &cases).filter(|obstacle| obstacle.is_a_limit());
-        let remedy = obstacle.map_or(String::new(), |obstacle| format!(" {}", obstacle.remedy()));
-        warnings.push(format!(
-            "Some cases have only {}: a 95% CI needs 6, and `…` is the range of samples.{remedy}",
-            counted(lowest.samples, "sample"),
-        ));
+    if !answers_goals {
+        warnings.extend(too_few_samples(run, &cases));
     }
-    let counting: Vec<&CaseReport> = cases
+    let (counting, others): (Vec<&CaseReport>, Vec<&CaseReport>) = cases
         .iter()
         .copied()
-        .filter(|case| case.counts_disturbed)
-        .collect();
-    if !counting.is_empty() {
-        let (disturbed, all) = disturbed_of(&counting);
-        warnings.push(format!(
-            "{disturbed} of {} in contests were disturbed, and count because too few others remain: the bounds are wider.",
-            counted(all, "sample")
-        ));
+        .partition(|case| case.counts_disturbed);
+    warnings.extend(disturbed_but_counted(&counting));
+    if disturbance.is_none() {
+        warnings.extend(disturbed_and_left_out(&others));
     }
-    let others: Vec<&CaseReport> = cases
-        .iter()
-        .copied()
-        .filter(|case| !case.counts_disturbed)
-        .collect();
-    let (disturbed, all) = disturbed_of(&others);
-    if disturbed > 0 && disturbance.is_none() {
-        let were = if disturbed == 1 { "was" } else { "were" };
-        warnings.push(format!(
-            "{disturbed} of {} {were} disturbed and left out.",
-            counted(all, "sample")
-        ));
-    }
-    let those = |is_one: fn(&&Estimate) -> bool, what: &str| {
-        let count = estimates().filter(is_one).count();
-        (count > 0).then(|| format!("{} {what}", counted(count, "case")))
-    };
-    let all_disturbed = "with only disturbed samples, marked ~ and not ranked.";
-    let only_disturbed = others.iter().filter_map(|case| case.estimate.as_ref());
-    let only_disturbed = only_disturbed
-        .filter(|estimate| estimate.all_disturbed)
-        .count();
-    warnings.extend(
-        (only_disturbed > 0)
-            .then(|| format!("{} {all_disturbed}", counted(only_disturbed, "case"))),
-    );
-    let cut = "cut short by the budget, compared by rate, with the written bytes in brackets.";
-    warnings.extend(those(|estimate| estimate.truncated_samples > 0, cut));
+    warnings.extend(only_disturbed(&others));
+    warnings.extend(cut_short(&cases));
     warnings.extend(ranks::warnings(run.cluster.as_ref(), &cases));
     warnings.extend(imprecise(run, &cases));
     let is_busy_said =
         disturbance.is_some_and(|found| matches!(found.kind, ObstacleKind::CpuPressure { .. }));
-    warnings.extend(busy_cpus(run, &cases).filter(|_| !is_busy_said));
-    if let Some(governor) = run
-        .targets
-        .first()
-        .and_then(|target| target.environment.cpu.governor.as_ref())
-        && governor != "performance"
-    {
-        warnings.push(format!(
-            "The CPU frequency governor is '{governor}': clocks may change between samples."
-        ));
+    if !is_busy_said {
+        warnings.extend(busy_cpus(run, &cases));
     }
+    warnings.extend(changing_clocks(run));
     warnings
 }
 
-/// The disturbed samples, and all good ones.
-fn disturbed_of(cases: &[&CaseReport]) -> (usize, usize) {
-    let disturbed = cases
-        .iter()
-        .filter_map(|case| case.estimate.as_ref())
-        .map(|estimate| estimate.disturbed_samples);
-    (
-        disturbed.sum(),
-        cases.iter().map(|case| case.good_samples().count()).sum(),
-    )
+fn estimates<'c>(cases: &[&'c CaseReport]) -> impl Iterator<Item = &'c Estimate> {
+    cases.iter().filter_map(|case| case.estimate.as_ref())
 }
 
+/// Cases with too few samples for a 95% interval, with a remedy if a limit was the reason.
+fn too_few_samples(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
+    let lowest = estimates(cases)
+        .min_by(|a, b| a.confidence.total_cmp(&b.confidence))
+        .filter(|lowest| lowest.confidence < CONFIDENCE)?;
+    let obstacle = obstacle(run, cases).filter(|obstacle| obstacle.is_a_limit());
+    let remedy = obstacle.map_or(String::new(), |obstacle| format!(" {}", obstacle.remedy()));
+    Some(format!(
+        "Some cases have only {}: a 95% CI needs 6, and `…` is the range of samples.{remedy}",
+        counted(lowest.samples, "sample"),
+    ))
+}
+
+fn disturbed_but_counted(cases: &[&CaseReport]) -> Option<String> {
+    let disturbed = count_disturbed(cases);
+    let all = counted(count_good(cases), "sample");
+    (!cases.is_empty()).then(|| {
+        format!(
+            "{disturbed} of {all} in contests were disturbed, and count because too few others remain: the bounds are wider."
+        )
+    })
+}
+
+fn disturbed_and_left_out(cases: &[&CaseReport]) -> Option<String> {
+    let disturbed = count_disturbed(cases);
+    let all = counted(count_good(cases), "sample");
+    let were = if disturbed == 1 { "was" } else { "were" };
+    (disturbed > 0).then(|| format!("{disturbed} of {all} {were} disturbed and left out."))
+}
+
+fn count_disturbed(cases: &[&CaseReport]) -> usize {
+    estimates(cases)
+        .map(|estimate| estimate.disturbed_samples)
+        .sum()
+}
+
+fn count_good(cases: &[&CaseReport]) -> usize {
+    cases.iter().map(|case| case.good_samples().count()).sum()
+}
+
+fn only_disturbed(cases: &[&CaseReport]) -> Option<String> {
+    let count = estimates(cases)
+        .filter(|estimate| estimate.all_disturbed)
+        .count();
+    let cases = counted(count, "case");
+    (count > 0).then(|| format!("{cases} with only disturbed samples, marked ~ and not ranked."))
+}
+
+fn cut_short(cases: &[&CaseReport]) -> Option<String> {
+    let count = estimates(cases)
+        .filter(|estimate| estimate.truncated_samples > 0)
+        .count();
+    let cases = counted(count, "case");
+    (count > 0).then(|| {
+        format!(
+            "{cases} cut short by the budget, compared by rate, with the written bytes in brackets."
+        )
+    })
+}
+
+fn changing_clocks(run: &RunRecord) -> Option<String> {
+    let cpu = &run.targets.first()?.environment.cpu;
+    let governor = cpu.governor.as_ref()?;
+    (governor != "performance").then(|| {
+        format!("The CPU frequency governor is '{governor}': clocks may change between samples.")
+    })
+}
+
+/// The case's name and why it has no result.
 pub(crate) fn case_sentence(case: &CaseReport) -> String {
     let samples = case
         .estimate
@@ -119,15 +134,17 @@ pub(crate) fn case_sentence(case: &CaseReport) -> String {
     format!("{}: {}{good}", case.name, case.cause().unwrap_or_default())
 }
 
-pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
-    let is_fault = |case: &CaseReport| case.outcome().is_some_and(Outcome::is_fault);
-    let failed: Vec<&CaseReport> = cases
+fn faults<'c>(cases: &[&'c CaseReport]) -> Vec<&'c CaseReport> {
+    cases
         .iter()
         .copied()
-        .filter(|case| is_fault(case))
-        .collect();
-    let first = failed.first()?;
-    let sentence = case_sentence(first);
+        .filter(|case| case.outcome().is_some_and(Outcome::is_fault))
+        .collect()
+}
+
+pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
+    let failed = faults(cases);
+    let sentence = case_sentence(failed.first()?);
     let more = if failed.len() > 1 {
         format!(", and {} more", failed.len() - 1)
     } else {
@@ -140,14 +157,13 @@ pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
     ))
 }
 
-/// Unknown errors have no remedy but their own text.
+/// The failed cases, with a remedy if the error is known. Unknown errors have no remedy but their own text.
 fn failed_with_remedy(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let sentence = failed(cases)?;
-    let is_fault = |case: &&CaseReport| case.outcome().is_some_and(Outcome::is_fault);
-    let faults: Vec<&CaseReport> = cases.iter().copied().filter(is_fault).collect();
-    let known = failure(run, &faults)
+    let known = failure(run, &faults(cases))
         .filter(|obstacle| !matches!(obstacle.kind, ObstacleKind::Failures { .. }));
-    Some(sentence + &known.map_or(String::new(), |obstacle| format!(" {}", obstacle.remedy())))
+    let remedy = known.map_or(String::new(), |obstacle| format!(" {}", obstacle.remedy()));
+    Some(sentence + &remedy)
 }
 
 fn lost_at_write_back(cases: &[&CaseReport]) -> Option<String> {
@@ -162,59 +178,70 @@ fn lost_at_write_back(cases: &[&CaseReport]) -> Option<String> {
     ))
 }
 
-/// Samples that lost their worker in continued cases.
-fn went_on(cases: &[&CaseReport]) -> Option<String> {
-    let lost = |case: &&CaseReport| -> Vec<String> {
-        let samples = case
-            .record
-            .samples
-            .iter()
-            .filter(|sample| case.is_ok() && sample.outcome.is_accident());
-        samples
-            .filter_map(|sample| Some(format!("{}: {}", case.name, sample.reason()?)))
-            .collect()
-    };
-    let all: Vec<String> = cases.iter().flat_map(lost).collect();
-    let first = all.first()?;
-    let whose = if all.len() == 1 {
+/// Samples that lost their worker, in cases that continued with another.
+fn lost_workers(cases: &[&CaseReport]) -> Option<String> {
+    let lost: Vec<(&CaseReport, String)> = cases
+        .iter()
+        .copied()
+        .filter(|case| case.is_ok())
+        .flat_map(|case| accidents(case).map(move |why| (case, why)))
+        .collect();
+    let (case, why) = lost.first()?;
+    let whose = if lost.len() == 1 {
         "its worker, its case"
     } else {
         "their workers, their cases"
     };
     Some(format!(
-        "{} lost {whose} continued: {first}.",
-        counted(all.len(), "sample")
+        "{} lost {whose} continued: {}: {why}.",
+        counted(lost.len(), "sample"),
+        case.name
     ))
 }
 
-/// Files with fewer bytes of their own than the contract says.
+/// The reason of each sample that an accident ended.
+fn accidents(case: &CaseReport) -> impl Iterator<Item = String> {
+    case.record
+        .samples
+        .iter()
+        .filter(|sample| sample.outcome.is_accident())
+        .filter_map(Sample::reason)
+}
+
+/// A sentence for each case whose file has fewer bytes of its own than the contract says.
 fn lacking_bytes(cases: &[&CaseReport]) -> Vec<String> {
-    let lacking = |case: &&CaseReport| {
-        let declared = case.record.case.known()?.contract().content;
-        let why = match case.record.contract.content {
-            found if found == declared => return None,
-            Content::SharedCopy => "shares its blocks with the source".to_owned(),
-            _ => {
-                let most = case
-                    .good_samples()
-                    .filter_map(|sample| sample.hole_bytes)
-                    .max()?;
-                let all = case.record.contract.bytes;
-                let [own, all] =
-                    [all.saturating_sub(most), all].map(|bytes| Bytes(bytes).approximate());
-                format!("has holes, {own} of {all} hold data")
-            }
-        };
-        Some(format!(
-            "{}: its file {why}. It is not ranked with cases that write all bytes.",
-            case.name
-        ))
-    };
-    cases.iter().filter_map(lacking).collect()
+    cases
+        .iter()
+        .filter_map(|case| {
+            let why = why_lacking_bytes(case)?;
+            Some(format!(
+                "{}: its file {why}. It is not ranked with cases that write all bytes.",
+                case.name
+            ))
+        })
+        .collect()
+}
+
+fn why_lacking_bytes(case: &CaseReport) -> Option<String> {
+    let found = case.record.contract.content;
+    if found == case.record.case.known()?.contract().content {
+        return None;
+    }
+    if found == Content::SharedCopy {
+        return Some("shares its blocks with the source".to_owned());
+    }
+    let most_hole_bytes = case
+        .good_samples()
+        .filter_map(|sample| sample.hole_bytes)
+        .max()?;
+    let all_bytes = case.record.contract.bytes;
+    let own = Bytes(all_bytes.saturating_sub(most_hole_bytes)).approximate();
+    let all = Bytes(all_bytes).approximate();
+    Some(format!("has holes, {own} of {all} hold data"))
 }
 
 /// Why a run is incomplete, and how to continue.
-fn of_status(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Option<&'static str> {
+fn incomplete(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Option<&'static str> {
     Some(match run.status {
         RunStatus::Complete => return None,
         RunStatus::Limited if is_search => {
@@ -238,7 +265,7 @@ fn of_status(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Option<&
     })
 }
 
-/// Calls that end on the device then wait for a CPU.
+/// Other programs kept the CPUs busy, so that calls which end on the device then waited for a CPU.
 fn busy_cpus(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let wait_ppm = others_wait_ppm(run, cases)?;
     Some(format!(
@@ -248,78 +275,78 @@ fn busy_cpus(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     ))
 }
 
-/// `O_DIRECT` has no effect: its cases have no values.
+/// Where `O_DIRECT` has no effect, its cases have no values.
 fn direct_in_page_cache(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
-    let without = cases
+    let without_effect = cases
         .iter()
         .filter(|case| case.outcome().is_some_and(Outcome::is_direct_in_page_cache));
-    let without = distinct(without, |case| &case.name);
-    let targets = distinct(
-        without.iter().map(|case| case.record.target.as_str()),
-        |target| *target,
-    );
-    (!targets.is_empty()).then(|| {
-        let place = if run.is_side_by_side() {
-            format!("on {}", targets.join(", "))
-        } else {
-            "here".to_owned()
-        };
-        let cases = counted(without.len(), "direct case");
-        format!("O_DIRECT uses the page cache {place}: no result for {cases}.")
-    })
+    let without_effect = distinct(without_effect, |case| &case.name);
+    if without_effect.is_empty() {
+        return None;
+    }
+    let place = place(run, &without_effect);
+    let cases = counted(without_effect.len(), "direct case");
+    Some(format!(
+        "O_DIRECT uses the page cache {place}: no result for {cases}."
+    ))
 }
 
-/// Once for each reason.
+/// The targets of these cases, if the run has several: `on /data, /home`.
+fn place(run: &RunRecord, cases: &[&CaseReport]) -> String {
+    if !run.is_side_by_side() {
+        return "here".to_owned();
+    }
+    let targets = cases.iter().map(|case| case.record.target.as_str());
+    format!("on {}", distinct(targets, |target| *target).join(", "))
+}
+
+/// A sentence for each reason why cases are not durable.
 fn not_durable(run: &RunRecord, cases: &[&CaseReport]) -> Vec<String> {
-    let reasons = cases
+    let not_durable = cases
         .iter()
-        .filter_map(|case| Some((case.not_durable.as_ref()?, *case)));
-    let sentence = |(why, cases): (&String, Vec<(&String, &CaseReport)>)| {
-        let targets = distinct(
-            cases.iter().map(|(_, case)| case.record.target.as_str()),
-            |target| *target,
-        );
-        let place = if run.is_side_by_side() {
-            format!("on {}", targets.join(", "))
-        } else {
-            "here".to_owned()
-        };
-        let are = if cases.len() == 1 { "is" } else { "are" };
-        format!(
-            "{} {are} not durable {place}, and not ranked: {why}.",
-            counted(cases.len(), "case")
-        )
-    };
-    grouped(reasons, |(why, _)| *why)
+        .copied()
+        .filter(|case| case.not_durable.is_some());
+    grouped(not_durable, |case| case.not_durable.as_deref())
         .into_iter()
-        .map(sentence)
+        .map(|(why, cases)| {
+            let are = if cases.len() == 1 { "is" } else { "are" };
+            format!(
+                "{} {are} not durable {}, and not ranked: {}.",
+                counted(cases.len(), "case"),
+                place(run, &cases),
+                why.unwrap_or_default()
+            )
+        })
         .collect()
 }
 
+/// Cases whose interval is wider than `--precision` asks for.
 fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let wanted = f64::from(run.settings.precision_ppm?) / 1e6;
-    let half_width = |case: &&CaseReport| {
-        let estimate = case.estimate.as_ref()?;
-        Some((
-            case.name.clone(),
-            estimate.total_ns.half_width().unwrap_or(f64::INFINITY),
-        ))
-    };
-    let widths: Vec<(String, f64)> = cases.iter().filter_map(half_width).collect();
-    let wide: Vec<&(String, f64)> = widths.iter().filter(|(_, width)| *width > wanted).collect();
+    let widths: Vec<(&str, f64)> = cases
+        .iter()
+        .filter_map(|case| Some((case.name.as_str(), half_width(case)?)))
+        .collect();
+    let wide: Vec<&(&str, f64)> = widths.iter().filter(|(_, width)| *width > wanted).collect();
     let (name, width) = wide.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let widest = if width.is_finite() {
         format!("widest: {name}, ± {:.1} %", width * 100.0)
     } else {
         format!("{name} has too few samples for a 95% CI")
     };
-    let asked = format!("{:.4}", wanted * 100.0);
-    let asked = asked.trim_end_matches('0').trim_end_matches('.');
+    let wanted_percent = format!("{:.4}", wanted * 100.0);
     Some(format!(
-        "{} of {} did not reach ± {asked} % ({widest}).",
+        "{} of {} did not reach ± {} % ({widest}).",
         wide.len(),
-        counted(widths.len(), "case")
+        counted(widths.len(), "case"),
+        wanted_percent.trim_end_matches('0').trim_end_matches('.')
     ))
+}
+
+/// Half of the interval's width, as a share of the time. It is infinite without an interval.
+fn half_width(case: &CaseReport) -> Option<f64> {
+    let total_ns = &case.estimate.as_ref()?.total_ns;
+    Some(total_ns.half_width().unwrap_or(f64::INFINITY))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use std::borrow::Borrow;
 use std::collections::HashSet;
 
-/// More names are counted.
+/// More names than these are counted.
 pub(crate) const NAMED: usize = 3;
 
 /// `1 case`, `2 cases`.
@@ -18,7 +18,8 @@ pub(crate) fn counted_range(
     numbers: impl Iterator<Item = usize> + Clone,
     what: &str,
 ) -> Option<String> {
-    let (least, most) = (numbers.clone().min()?, numbers.max()?);
+    let least = numbers.clone().min()?;
+    let most = numbers.max()?;
     let least = if least == most {
         String::new()
     } else {
@@ -31,7 +32,7 @@ pub(crate) fn capitalised(text: &str) -> String {
     text[..1].to_ascii_uppercase() + &text[1..]
 }
 
-/// Counts names after the first `most`.
+/// The names with commas: `write, mmap and 3 more`. Those after the first `most` are counted.
 pub(crate) fn list<S: Borrow<str>>(names: &[S], most: usize) -> String {
     match names.len().checked_sub(most) {
         None | Some(0) => names.join(", "),
@@ -39,31 +40,31 @@ pub(crate) fn list<S: Borrow<str>>(names: &[S], most: usize) -> String {
     }
 }
 
-/// Numbered if taken. Unique also on a filesystem that ignores case.
-pub(crate) fn free_name(name: &str, taken: &mut HashSet<String>) -> String {
+/// A name for a file that none of the `used_names` has, which gets a number if necessary. It is also unique on a
+/// filesystem that ignores case.
+pub(crate) fn free_name(name: &str, used_names: &mut HashSet<String>) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
     names
-        .find(|name| taken.insert(name.to_lowercase()))
+        .find(|name| used_names.insert(name.to_lowercase()))
         .unwrap_or_default()
 }
 
-/// Values in all of these names.
+/// The values, such as `size=1MiB`, that all of these names of cases have.
 pub(crate) fn shared_values<'n>(names: &[&'n str]) -> Vec<&'n str> {
     let Some((first, others)) = names.split_first() else {
         return Vec::new();
-    };
-    let is_in_all = |value: &&str| {
-        others
-            .iter()
-            .all(|name| name.split(',').any(|other| other == *value))
     };
     first
         .split(',')
         .skip(1)
         .filter(|value| value.contains('='))
-        .filter(is_in_all)
+        .filter(|value| others.iter().all(|name| has_value(name, value)))
         .collect()
+}
+
+fn has_value(name: &str, value: &str) -> bool {
+    name.split(',').any(|other| other == value)
 }
 
 pub(crate) fn without_values(name: &str, values: &[&str]) -> String {
@@ -73,15 +74,17 @@ pub(crate) fn without_values(name: &str, values: &[&str]) -> String {
         .join(",")
 }
 
-/// Quoted for a shell. Names of files have no NUL.
+/// The text quoted for a shell. A text with NUL, which no name of a file has, becomes an empty one.
 pub fn quoted(text: &str) -> String {
     // Names of cases need no quotes.
-    let is_plain =
-        |character: char| character.is_ascii_alphanumeric() || "-_./=,:+@%".contains(character);
-    if !text.is_empty() && text.chars().all(is_plain) {
+    if !text.is_empty() && text.chars().all(needs_no_quotes) {
         return text.to_owned();
     }
     shlex::try_quote(text).map_or_else(|_| "''".to_owned(), std::borrow::Cow::into_owned)
+}
+
+fn needs_no_quotes(character: char) -> bool {
+    character.is_ascii_alphanumeric() || "-_./=,:+@%".contains(character)
 }
 
 #[cfg(test)]

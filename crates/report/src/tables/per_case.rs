@@ -82,7 +82,7 @@ fn stability<'c>(rank: u8) -> Cells<'c> {
 }
 
 pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
-    let main = Metric::of_files_or(cases, &THROUGHPUT);
+    let main = Metric::files_or(cases, &THROUGHPUT);
     let mut columns = vec![value(main, "total"), interval(main)];
     if main.unit != THROUGHPUT.unit {
         columns.push(value(&THROUGHPUT, ""));
@@ -126,7 +126,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
             or_nothing(known, microseconds)
         })
     }
-    let rate = Metric::of_files_or(cases, &RECORDS);
+    let rate = Metric::files_or(cases, &RECORDS);
     let mut columns = vec![
         value(rate, "total"),
         interval(rate),

@@ -30,7 +30,7 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     );
     let layout = match first.origin.layout() {
         // A grid has its own order, without holes.
-        Layout::Matrix | Layout::Ranked if report.is_arranged => Layout::Phases,
+        Layout::Matrix | Layout::Ranked if report.is_sorted => Layout::Phases,
         layout => layout,
     };
     let all: Vec<&CaseReport> = cases.iter().collect();

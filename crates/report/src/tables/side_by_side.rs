@@ -19,9 +19,9 @@ pub(super) fn tables(
     let grid = Grid::from_cases(cases, run);
     let shown: &[Metric] = match layout {
         Layout::CpuTime => &metric::TIMES,
-        Layout::Records => std::slice::from_ref(Metric::of_files_or(cases, &RECORDS)),
+        Layout::Records => std::slice::from_ref(Metric::files_or(cases, &RECORDS)),
         Layout::Phases | Layout::Ranked | Layout::Matrix => {
-            std::slice::from_ref(Metric::of_files_or(cases, &THROUGHPUT))
+            std::slice::from_ref(Metric::files_or(cases, &THROUGHPUT))
         }
     };
     let title_of = |metric: &Metric| format!("{title}: {}", metric.title);
@@ -247,7 +247,7 @@ fn ratio(case: &CaseReport, first: &CaseReport, metric: &Metric) -> Option<Inter
     let ratio = ratio_in_rounds(
         (&case.record, value(case)?),
         (&first.record, value(first)?),
-        metric.of_sample,
+        metric.sample_value,
     )?;
     (ratio.estimate.is_finite() && ratio.is_sure()).then_some(ratio)
 }

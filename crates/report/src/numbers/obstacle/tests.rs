@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use writebench_model::{CaseRecord, Failure, Phase};
 use writebench_testkit::{example_case, example_run};
 
-use crate::numbers::case::cases;
+use crate::numbers::cases::cases;
 
 fn good(round: u32, disturbed: Option<&str>) -> Sample {
     let mut sample = Sample::without_figures(round, Outcome::Ok);

@@ -8,7 +8,8 @@ use rand_pcg::Pcg64Mcg;
 use writebench_model::{CaseRecord, RunRecord, Sample};
 use writebench_testkit::{example_case, example_run};
 
-use crate::numbers::case::{CaseReport, cases};
+use crate::numbers::case::CaseReport;
+use crate::numbers::cases::cases;
 use writebench_stats::Verdict;
 
 use crate::numbers::comparison::{ComparedRun, Comparison, Side};

@@ -4,26 +4,26 @@ use crate::numbers::{CaseReport, Estimate, across_targets};
 use crate::sentences::report::Report;
 use crate::sentences::words::counted;
 
+/// An order of the rows of a table.
 #[derive(Clone, Copy)]
 pub struct Sort {
     name: &'static str,
-    /// Sorts upwards. Without it, the name of the case decides.
+    /// The row with the least value is first. If there is no key, the name of the case decides.
     key: Option<fn(&Estimate) -> f64>,
 }
 
 impl Sort {
-    /// In the order of the help.
+    /// All orders, as the help lists them.
     pub const ALL: [Self; 6] = [
         Self {
             name: "throughput",
             key: Some(|estimate| -estimate.throughput_bytes_per_s.value),
         },
-        // Bytes over the time of phase write.
         Self {
             name: "write-alone",
             key: Some(|estimate| -estimate.write_alone_bytes_per_s.value),
         },
-        // Another order than throughput if sizes differ.
+        // This is another order than throughput if sizes differ.
         Self {
             name: "elapsed",
             key: Some(|estimate| estimate.total_ns.value),
@@ -48,20 +48,22 @@ impl Sort {
 }
 
 impl Report {
-    /// Cases without a value are last. The first of several targets decides. Sentences remain about all cases.
+    /// Sorts the rows of each table, and keeps the first `top` of each. Rows without a value are last. The first of several
+    /// targets decides. Sentences remain about all cases.
     #[must_use]
-    pub fn arranged(mut self, sort: Sort, top: Option<usize>) -> Self {
+    pub fn sorted(mut self, sort: Sort, top: Option<usize>) -> Self {
         let sections: Vec<Vec<CaseReport>> = self.sections().map(<[CaseReport]>::to_vec).collect();
+        let most_rows = top.unwrap_or(usize::MAX);
         let mut left_out = 0;
         self.cases.clear();
         for section in sections {
             let mut rows = across_targets(section);
             sort_rows(&mut rows, sort);
-            left_out += rows.len() - rows.len().min(top.unwrap_or(usize::MAX));
-            rows.truncate(top.unwrap_or(usize::MAX));
+            left_out += rows.len().saturating_sub(most_rows);
+            rows.truncate(most_rows);
             self.cases.extend(rows.into_iter().flatten());
         }
-        self.is_arranged = true;
+        self.is_sorted = true;
         if left_out > 0 {
             self.warnings.push(format!(
                 "{} not shown, but in all sentences.",
@@ -73,18 +75,17 @@ impl Report {
 }
 
 fn sort_rows(rows: &mut [Vec<CaseReport>], sort: Sort) {
-    let value = |row: &Vec<CaseReport>| {
-        row[0]
-            .estimate
-            .as_ref()
-            .map(|estimate| sort.key.map(|key| key(estimate)))
-    };
-    rows.sort_by(|a, b| match (value(a), value(b)) {
-        (Some(Some(a)), Some(Some(b))) => a.total_cmp(&b),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        _ => a[0].record.case.name().cmp(b[0].record.case.name()),
-    });
+    rows.sort_by(|a, b| compared(&a[0], &b[0], sort));
+}
+
+fn compared(a: &CaseReport, b: &CaseReport, sort: Sort) -> Ordering {
+    let by_name = a.record.case.name().cmp(b.record.case.name());
+    match (&a.estimate, &b.estimate, sort.key) {
+        (Some(a), Some(b), Some(key)) => key(a).total_cmp(&key(b)),
+        (Some(_), None, _) => Ordering::Less,
+        (None, Some(_), _) => Ordering::Greater,
+        _ => by_name,
+    }
 }
 
 #[cfg(test)]
@@ -133,22 +134,22 @@ mod tests {
                 },
             )
         };
-        let sorted = report().arranged(Sort::ALL[0], None);
+        let sorted = report().sorted(Sort::ALL[0], None);
         assert_eq!(
             names(&sorted),
             ["fast@x", "fast@y", "slow@x", "slow@y", "none@x", "none@y"]
         );
         assert_eq!(sorted.conclusions, report().conclusions);
-        let top = report().arranged(Sort::ALL[2], Some(1));
+        let top = report().sorted(Sort::ALL[2], Some(1));
         assert_eq!(names(&top), ["fast@x", "fast@y"]);
         assert_eq!(
             top.warnings.last().unwrap(),
             "2 rows not shown, but in all sentences."
         );
-        let by_name = report().arranged(Sort::ALL[5], None);
+        let by_name = report().sorted(Sort::ALL[5], None);
         assert_eq!(names(&by_name)[..2], ["fast@x", "fast@y"]);
         assert_eq!(
-            report().arranged(Sort::ALL[5], Some(9)).warnings,
+            report().sorted(Sort::ALL[5], Some(9)).warnings,
             report().warnings
         );
     }

@@ -1,0 +1,143 @@
+use writebench_model::{Contract, Extent, ReadBack, ReadFrom, RunRecord};
+use writebench_stats::{Verdict, as_f64, median};
+
+use crate::numbers::{CaseReport, by_contract, by_rank, distinct};
+use crate::sentences::answer::ContractAnswer;
+use crate::sentences::image_share;
+use crate::sentences::number::MILLISECONDS;
+
+/// Sentences about the whole run, which belong to no single answer.
+pub(crate) fn run_notes(
+    run: &RunRecord,
+    answers: &[ContractAnswer],
+    cases: &[CaseReport],
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if answers
+        .iter()
+        .any(|answer| compares_many(&answer.contract, cases))
+    {
+        // There is no correction for many comparisons: with six rounds no case could be different any more. The
+        // verdict "faster than all" needs none, because every comparison must agree.
+        notes.push(
+            "Comparisons with the fastest are at 95 %: expect up to 7 % false 'slower' verdicts."
+                .to_owned(),
+        );
+    }
+    notes.extend(startup(cases));
+    notes.extend(image_share::sentences(run, cases));
+    notes
+}
+
+fn compares_many(contract: &Contract, cases: &[CaseReport]) -> bool {
+    let ranked = cases
+        .iter()
+        .filter(|case| case.record.contract == *contract && case.is_ranked());
+    distinct(ranked, |case| &case.name).len() > 2
+}
+
+/// The duration of a process that does nothing, if the run measured programs of the user.
+fn startup(cases: &[CaseReport]) -> Option<String> {
+    let samples = cases.iter().flat_map(|case| &case.record.samples);
+    let times: Vec<f64> = samples
+        .filter_map(|sample| sample.startup_ns)
+        .map(as_f64)
+        .collect();
+    Some(format!(
+        "An empty program (`true`) takes {} ms here. The time of a program without reported phases includes this.",
+        MILLISECONDS.text(median(&times)?)
+    ))
+}
+
+/// The smallest difference that comparisons with the fastest of a contract could detect: the median over all of them, and
+/// their range. It is None without enough rounds for 95 %.
+pub(crate) fn smallest_difference(cases: &[CaseReport]) -> Option<String> {
+    let mut all: Vec<f64> = by_contract(cases)
+        .into_iter()
+        .flat_map(|(_, cases)| differences(cases))
+        .collect();
+    all.sort_by(f64::total_cmp);
+    let least = percent(*all.first()?);
+    let most = percent(*all.last()?);
+    let range = if least == most {
+        String::new()
+    } else {
+        format!(" ({least} to {most}, by case)")
+    };
+    Some(format!(
+        "Smallest difference this run could detect: {}{range}.",
+        percent(median(&all)?)
+    ))
+}
+
+fn percent(difference: f64) -> String {
+    format!("{:.0} %", difference * 100.0)
+}
+
+fn differences(cases: Vec<&CaseReport>) -> Vec<f64> {
+    let ranked = cases
+        .into_iter()
+        .filter(|case| case.is_ranked() && !case.is_screening());
+    let mut ranked = distinct(ranked, |case| &case.name);
+    ranked.sort_by(|a, b| by_rank(a, b));
+    let Some((best, others)) = ranked.split_first() else {
+        return Vec::new();
+    };
+    others
+        .iter()
+        .filter_map(|case| Verdict::smallest_difference(&case.ratio_to(best)?))
+        .collect()
+}
+
+/// How much of the good samples with written data was read back and compared, and where it was read from.
+pub(crate) fn read_back(cases: &[CaseReport]) -> Option<String> {
+    // A case may be in several tables, with the same samples.
+    let all: Vec<Option<ReadBack>> = distinct(cases, |case| &case.name)
+        .into_iter()
+        .filter(|case| case.record.contract.content.is_data())
+        .flat_map(|case| case.good_samples())
+        .map(|sample| sample.read_back)
+        .collect();
+    let compared: Vec<ReadBack> = all.iter().flatten().copied().collect();
+    if compared.is_empty() {
+        return (!all.is_empty()).then(|| "Read back: no sample, only sizes of files.".to_owned());
+    }
+    let extents = [
+        (count_extent(&compared, Extent::Whole), "whole"),
+        (count_extent(&compared, Extent::Part), "in part"),
+        (all.len() - compared.len(), "not"),
+    ];
+    let device = count_from(&compared, Some(ReadFrom::Device));
+    let page_cache = count_from(&compared, Some(ReadFrom::PageCache));
+    let origins = [
+        (device, "from the device"),
+        (page_cache, "from the page cache"),
+        (count_from(&compared, None), "from an unknown place"),
+    ];
+    Some(format!(
+        "Read back: {} ({}).",
+        listed(&extents),
+        listed(&origins)
+    ))
+}
+
+fn count_extent(compared: &[ReadBack], extent: Extent) -> usize {
+    compared.iter().filter(|read| read.extent == extent).count()
+}
+
+fn count_from(compared: &[ReadBack], from: Option<ReadFrom>) -> usize {
+    compared.iter().filter(|read| read.from == from).count()
+}
+
+/// The counts above zero, such as `12 whole, 60 in part`.
+fn listed(counts: &[(usize, &str)]) -> String {
+    let texts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    texts.join(", ")
+}
+
+#[cfg(test)]
+mod tests;
