@@ -2,14 +2,13 @@
 
 use anstyle::Style;
 use serde_json::{Value, json};
-use writebench_model::RunRecord;
 use writebench_stats::Verdict;
 
 use super::lines::folded;
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::terminal::{Detail, styled, table_text};
 use super::width::{display_width, padded};
-use crate::numbers::{CaseOn, ComparedRun, Comparison, Obstacle, Side};
+use crate::numbers::{CaseOn, ComparedCase, ComparedRun, Comparison, Obstacle, Side};
 use crate::sentences::comparison::{counts, excluded, notes, obstacles, only_in, side_line};
 use crate::sentences::{Change, visible};
 use crate::tables::comparison::table;
@@ -17,9 +16,9 @@ use crate::tables::comparison::table;
 pub const SCHEMA: u32 = 3;
 
 /// A longer table shows only different rows, unless `--all` or no row can differ.
-const FEW: usize = 20;
+const MOST_ROWS: usize = 20;
 
-/// Styled text. Without a `width`, all columns.
+/// The comparison as styled text. It has all columns if there is no `width`.
 pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
     let width = width.filter(|_| !is_all);
@@ -32,62 +31,62 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
     for (letter, side) in [("A", &comparison.a), ("B", &comparison.b)] {
         text += &format!("{QUIET}{letter}{QUIET:#}  {}\n", visible(&side_line(side)));
     }
-    let is_long = comparison.cases.len() > FEW && !is_all && !comparison.is_of_single_runs();
-    let rows = || {
-        comparison
-            .cases
-            .iter()
-            .filter(|case| !is_long || case.verdict.is_difference())
-    };
-    let (table, is_cut) = table_text(table(rows(), comparison), width);
+    let is_long = comparison.cases.len() > MOST_ROWS && !is_all && !comparison.is_of_single_runs();
+    let rows: Vec<&ComparedCase> = comparison
+        .cases
+        .iter()
+        .filter(|case| !is_long || case.verdict.is_difference())
+        .collect();
+    let (table, is_cut) = table_text(table(rows.iter().copied(), comparison), width);
     text += &table;
-    if rows().next().is_some() {
+    if !rows.is_empty() {
         text += "\n";
     }
-    text.extend(
-        only_in(comparison)
-            .iter()
-            .map(|line| styled(Style::new(), line, width)),
-    );
-    let unranked = excluded(comparison)
-        .into_iter()
-        .chain(obstacles(comparison));
-    text.extend(unranked.map(|line| styled(WARNING, &line, width)));
+    for line in only_in(comparison) {
+        text += &styled(Style::new(), &line, width);
+    }
+    for line in excluded(comparison).iter().chain(&obstacles(comparison)) {
+        text += &styled(WARNING, line, width);
+    }
     let changes = comparison.changes();
     if !changes.is_empty() {
         text += &styled(WARNING, "Other changes, possible reasons:", None);
-        text.extend(
-            changes
-                .iter()
-                .map(|change| change_lines(change, width.unwrap_or(usize::MAX))),
-        );
+        for change in &changes {
+            text += &change_lines(change, width.unwrap_or(usize::MAX));
+        }
     }
-    text.extend(
-        notes(comparison)
-            .iter()
-            .map(|note| styled(Style::new(), note, width)),
-    );
+    for note in notes(comparison) {
+        text += &styled(Style::new(), &note, width);
+    }
     if is_cut || is_long {
         text += &styled(QUIET, "`compare --all` has all rows and columns.", None);
     }
     text
 }
 
-/// One below the other if too wide, such as mount options.
+/// The values of both sides. They are one below the other if they are too wide, such as mount options.
 fn change_lines(change: &Change, width: usize) -> String {
     const NAME_WIDTH: usize = 16;
-    let [a, b] = [&change.a, &change.b].map(|values| visible(&values.join(" and ")).into_owned());
+    const INDENT: usize = NAME_WIDTH + 5;
+    let a = change.a.join(" and ");
+    let a = visible(&a);
+    let b = change.b.join(" and ");
+    let b = visible(&b);
     let name = padded(&visible(&change.name), NAME_WIDTH);
-    let one = format!("  {name} {a} → {b}");
-    if display_width(&one) <= width {
-        return one + "\n";
+    let one_line = format!("  {name} {a} → {b}");
+    if display_width(&one_line) <= width {
+        return one_line + "\n";
     }
-    let below = |text: String| folded(&text, width, NAME_WIDTH + 5);
-    below(format!("  {name} {a}")) + &below(format!("  {:<NAME_WIDTH$} → {b}", ""))
+    let before = folded(&format!("  {name} {a}"), width, INDENT);
+    let after = folded(&format!("  {:<NAME_WIDTH$} → {b}", ""), width, INDENT);
+    before + &after
+}
+
+fn names(cases: &[CaseOn]) -> Vec<String> {
+    cases.iter().map(ToString::to_string).collect()
 }
 
 pub(crate) fn json(comparison: &Comparison) -> String {
-    let names = |cases: &[CaseOn]| cases.iter().map(ToString::to_string).collect::<Vec<_>>();
     let document = json!({
         "comparison": SCHEMA,
         "observation_unit": comparison.unit,
@@ -110,20 +109,25 @@ pub(crate) fn json(comparison: &Comparison) -> String {
 }
 
 fn obstacle((run, obstacle): &(String, Obstacle)) -> Value {
-    let (kind, cause, remedy) = (obstacle.name(), obstacle.cause(), obstacle.remedy());
-    json!({ "run": run, "kind": kind, "cause": cause, "remedy": remedy })
+    json!({
+        "run": run,
+        "kind": obstacle.name(),
+        "cause": obstacle.cause(),
+        "remedy": obstacle.remedy(),
+    })
 }
 
 fn side(side: &Side) -> Value {
-    let run = |ComparedRun { name, run }: &ComparedRun| {
-        let RunRecord {
-            id,
-            label,
-            started,
-            version,
-            ..
-        } = run;
-        json!({ "name": name, "id": id, "label": label, "started": started, "version": version })
-    };
-    json!({ "name": side.name, "runs": side.runs.iter().map(run).collect::<Vec<_>>() })
+    let runs: Vec<Value> = side.runs.iter().map(run).collect();
+    json!({ "name": side.name, "runs": runs })
+}
+
+fn run(ComparedRun { name, run }: &ComparedRun) -> Value {
+    json!({
+        "name": name,
+        "id": run.id,
+        "label": run.label,
+        "started": run.started,
+        "version": run.version,
+    })
 }

@@ -138,7 +138,7 @@ const COLUMNS: &[Column] = &[
     }),
 ];
 
-/// RFC 4180, with headings.
+/// The samples as CSV by RFC 4180, with headings.
 pub(super) fn render(report: &Report) -> String {
     const IN_MEMORY: &str = "it is written to memory";
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -157,19 +157,20 @@ pub(super) fn render(report: &Report) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Spreadsheets read text with one of these first characters as a formula: an apostrophe in front prevents it.
+/// The row with an apostrophe before each text that a spreadsheet would read as a formula.
 pub(super) fn cells(row: impl IntoIterator<Item = String>) -> impl Iterator<Item = String> {
-    let is_formula = |text: &str| {
-        text.starts_with(['=', '+', '-', '@', '\t', '\r'])
-            && !text.parse().is_ok_and(f64::is_finite)
-    };
-    row.into_iter().map(move |text| {
+    row.into_iter().map(|text| {
         if is_formula(&text) {
             format!("'{text}")
         } else {
             text
         }
     })
+}
+
+/// Spreadsheets read text with one of these first characters as a formula, unless it is a number.
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !text.parse().is_ok_and(f64::is_finite)
 }
 
 fn text(value: Option<impl ToString>) -> String {

@@ -13,7 +13,7 @@ use super::{Files, MARK};
 use crate::numbers::{CaseReport, Figure, PHASES, distinct};
 use crate::sentences::{GIGABYTES_PER_S, Report, counted, free_name, milliseconds, range};
 
-/// Lists all cases, with reasons for missing jobs.
+/// The file that lists all cases, with reasons for missing jobs.
 pub(super) const README: &str = "README";
 
 /// A job for each case and target, and the [`README`].
@@ -21,12 +21,14 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
     let cases = distinct(&report.cases, |case| {
         (&case.record.target, case.record.case.name())
     });
-    let mut names = HashSet::new();
-    let (mut files, mut listed, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    let mut used_names = HashSet::new();
+    let mut files = Vec::new();
+    let mut listed = Vec::new();
+    let mut left_out = Vec::new();
     for case in &cases {
         match job_on(report, case) {
             Ok(job) => {
-                let name = file_name(&case.name, &mut names);
+                let name = file_name(&case.name, &mut used_names);
                 listed.push(format!("{name}: {}", one_line(&case.name)));
                 files.push((name.clone(), text(report, case, &name, &job)));
             }
@@ -34,18 +36,15 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
         }
     }
     files.push((README.to_owned(), readme(report, &listed, &left_out)));
-    let (without, all) = (left_out.len(), counted(cases.len(), "case"));
-    let readme = directory.join(README);
-    let note = || {
+    let note = (!left_out.is_empty()).then(|| {
         format!(
-            "No fio job for {without} of {all}: see {}.",
-            readme.display()
+            "No fio job for {} of {}: see {}.",
+            left_out.len(),
+            counted(cases.len(), "case"),
+            directory.join(README).display()
         )
-    };
-    Files {
-        files,
-        note: (without > 0).then(note),
-    }
+    });
+    Files { files, note }
 }
 
 fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
@@ -76,22 +75,23 @@ fn unknown(case: &RecordedCase) -> String {
     }
 }
 
-fn file_name(case: &str, taken: &mut HashSet<String>) -> String {
-    const MOST: usize = 200;
-    let plain = |letter: char| {
-        if letter.is_ascii_alphanumeric() || "=,@-".contains(letter) {
-            letter
-        } else {
-            '-'
-        }
-    };
+fn file_name(case: &str, used_names: &mut HashSet<String>) -> String {
+    const MOST_LETTERS: usize = 200;
     let stem: String = case
         .replace(" on ", "@")
         .chars()
-        .map(plain)
-        .take(MOST)
+        .map(plain_letter)
+        .take(MOST_LETTERS)
         .collect();
-    free_name(stem.trim_matches('-'), taken) + ".fio"
+    free_name(stem.trim_matches('-'), used_names) + ".fio"
+}
+
+fn plain_letter(letter: char) -> char {
+    if letter.is_ascii_alphanumeric() || "=,@-".contains(letter) {
+        letter
+    } else {
+        '-'
+    }
 }
 
 fn readme(report: &Report, jobs: &[String], left_out: &[String]) -> String {
@@ -117,7 +117,8 @@ fn text(report: &Report, case: &CaseReport, name: &str, job: &Job) -> String {
     head + GLOBAL + &job.sections
 }
 
-/// Differences from fio's defaults: no changes of the page cache, page-aligned memory.
+/// The options of all jobs. Different from fio's defaults, they change nothing in the page cache, and align the memory to
+/// pages.
 const GLOBAL: &str = "
 [global]
 rw=write
@@ -170,17 +171,10 @@ fn figures(case: &CaseReport) -> Vec<String> {
         let why = case.reason.as_deref().unwrap_or("no good sample");
         return vec![format!("no result: {}: {why}", case.outcome_name())];
     };
-    let figure = |what: &str, figure: &Figure| {
-        format!(
-            "{what} {} GB/s ({})",
-            GIGABYTES_PER_S.text(figure.value),
-            range(figure, &GIGABYTES_PER_S)
-        )
-    };
     let phases =
         PHASES.map(|(name, ns)| format!("{name} {}", milliseconds(ns(&estimate.phases_ns))));
-    let total = figure("total", &estimate.throughput_bytes_per_s);
-    let write_alone = figure("write alone", &estimate.write_alone_bytes_per_s);
+    let total = gigabytes_per_s(&estimate.throughput_bytes_per_s);
+    let write_alone = gigabytes_per_s(&estimate.write_alone_bytes_per_s);
     let samples = counted(estimate.samples, "sample");
     let interval = if estimate.total_ns.low.is_some() {
         "95% CI"
@@ -188,7 +182,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
         "their range"
     };
     let mut lines = vec![
-        format!("{total}, {write_alone}"),
+        format!("total {total}, write alone {write_alone}"),
         format!("values from {samples}, with {interval} (GB = 10^9 bytes)"),
         format!("phases in ms: {}", phases.join(", ")),
     ];
@@ -204,20 +198,35 @@ fn figures(case: &CaseReport) -> Vec<String> {
     lines
 }
 
-/// fio reads at most 4095 bytes as a line, and the rest as the next one.
+/// `4.70 GB/s (4.51 – 4.83)`.
+fn gigabytes_per_s(figure: &Figure) -> String {
+    format!(
+        "{} GB/s ({})",
+        GIGABYTES_PER_S.text(figure.value),
+        range(figure, &GIGABYTES_PER_S)
+    )
+}
+
+/// The text as a line that is short enough for fio, which reads at most 4095 bytes as a line, and the rest as the next
+/// one.
 fn one_line(text: &str) -> String {
-    const MOST: usize = 900;
-    let shown = |letter: char| {
-        if letter.is_control() {
-            '\u{fffd}'
-        } else {
-            letter
-        }
-    };
-    let line: String = text.chars().take(MOST).map(shown).collect();
-    if text.chars().nth(MOST).is_some() {
+    const MOST_LETTERS: usize = 900;
+    let line: String = text
+        .chars()
+        .take(MOST_LETTERS)
+        .map(without_control)
+        .collect();
+    if text.chars().nth(MOST_LETTERS).is_some() {
         line + "…"
     } else {
         line
+    }
+}
+
+fn without_control(letter: char) -> char {
+    if letter.is_control() {
+        '\u{fffd}'
+    } else {
+        letter
     }
 }

@@ -8,7 +8,7 @@ use crate::sentences::finding::Finding;
 use crate::sentences::{Advice, Report};
 
 pub(crate) const SCHEMA: u32 = 6;
-/// The oldest schema with the same samples.
+/// The oldest schema that has the same samples, so that documents of it can be imported.
 pub(crate) const OLDEST_SCHEMA: u32 = 5;
 
 #[derive(Serialize)]

@@ -37,16 +37,15 @@ fn text(line: &Line<'_>) -> String {
 
 /// The first line, before any sample.
 pub fn begin(number: Option<i64>, run: &RunRecord) -> String {
-    let (targets, missing_targets) = (run.targets.as_slice(), run.missing.as_slice());
     text(&Line::Run {
         schema: SCHEMA,
         run: json::run_of(number, run),
-        targets,
-        missing_targets,
+        targets: &run.targets,
+        missing_targets: &run.missing,
     })
 }
 
-/// A line, or one for each decision. Empty for steps that only the whole document has.
+/// The line of an event, or one for each decision. Events that only the whole document has give no line.
 pub fn lines(run: &RunRecord, event: &RunEvent) -> String {
     match event {
         RunEvent::Sample {
@@ -80,7 +79,7 @@ fn decision_lines(decisions: &[Decision]) -> String {
         .collect()
 }
 
-/// In the order of rounds.
+/// The lines of a whole run, with its samples in the order of rounds.
 pub fn render(report: &Report) -> String {
     let rows = distinct_rows(report.cases.iter().map(|case| &case.record));
     let mut samples: Vec<(&CaseRecord, &Sample)> = rows

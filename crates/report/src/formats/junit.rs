@@ -1,8 +1,10 @@
 //! JUnit XML: forges show each case as a test. Only `--fail-if-slower` makes a slower case fail.
 
+use std::collections::HashMap;
+
 use writebench_stats::{GateVerdict, distinct};
 
-use crate::numbers::{CaseOn, CaseReport, Comparison};
+use crate::numbers::{CaseReport, Comparison};
 use crate::sentences::comparison::verdict;
 use crate::sentences::{Report, gated, percent, ratio_interval, visible};
 
@@ -16,34 +18,39 @@ struct Test {
 
 pub(super) fn render(report: &Report) -> String {
     let sentences = gated::sentences(&report.run, &report.gated);
-    let slower = |name: &str| {
-        let mut judged = report.gated.iter().zip(&sentences);
-        let (_, sentence) =
-            judged.find(|(gated, _)| gated.name == name && gated.verdict == GateVerdict::Slower)?;
-        Some(("failure", sentence.clone()))
-    };
+    let slower: HashMap<&str, &String> = report
+        .gated
+        .iter()
+        .zip(&sentences)
+        .filter(|(gated, _)| gated.verdict == GateVerdict::Slower)
+        .map(|(gated, sentence)| (gated.name.as_str(), sentence))
+        .collect();
     let cases = report.cases.iter().filter(|case| !case.is_screening());
     let tests = distinct(cases, |case| (&case.record.target, &case.record.case))
         .into_iter()
-        .map(|case| {
-            let is_fault = case.outcome().is_some_and(|outcome| outcome.is_fault());
-            let element = if is_fault { "error" } else { "skipped" };
-            let problem = case
-                .cause()
-                .map(|cause| (element, cause))
-                .or_else(|| slower(&case.name));
-            let seconds = case.estimate.as_ref().map_or(0.0, |_| case.time_ns() / 1e9);
-            Test {
-                group: case.record.target.clone(),
-                name: test_name(case),
-                seconds,
-                problem,
-            }
-        });
-    document(tests.collect())
+        .map(|case| test(case, slower.get(case.name.as_str()).copied()))
+        .collect();
+    document(tests)
 }
 
-/// As for `--case` or `--command`: its target is the test's class.
+/// The test of a case. `slower` says that it was slower than its baseline by more than the limit.
+fn test(case: &CaseReport, slower: Option<&String>) -> Test {
+    let is_fault = case.outcome().is_some_and(|outcome| outcome.is_fault());
+    let element = if is_fault { "error" } else { "skipped" };
+    let problem = match case.cause() {
+        Some(cause) => Some((element, cause)),
+        None => slower.map(|sentence| ("failure", sentence.clone())),
+    };
+    let seconds = case.estimate.as_ref().map_or(0.0, |_| case.time_ns() / 1e9);
+    Test {
+        group: case.record.target.clone(),
+        name: test_name(case),
+        seconds,
+        problem,
+    }
+}
+
+/// The case's name as for `--case`, or the command line as for `--command`. The target is the test's class.
 fn test_name(case: &CaseReport) -> String {
     case.record
         .program()
@@ -51,42 +58,44 @@ fn test_name(case: &CaseReport) -> String {
 }
 
 pub(super) fn comparison(comparison: &Comparison) -> String {
-    let group = || format!("{} vs. {}", comparison.b.name, comparison.a.name);
+    let group = format!("{} vs. {}", comparison.b.name, comparison.a.name);
     let slower = comparison.slower();
-    let compared = comparison.cases.iter().map(|case| {
-        let ratio = &case.speed_ratio;
-        let limit = percent(comparison.limit_ppm.unwrap_or_default());
-        let message = || format!("slower by more than {limit}: {}", ratio_interval(ratio));
-        let problem = match ratio.is_sure() {
-            false => Some(("skipped", verdict(case, comparison))),
-            true => slower.contains(&case).then(|| ("failure", message())),
+    let limit = percent(comparison.limit_ppm.unwrap_or_default());
+    let mut tests = Vec::new();
+    for case in &comparison.cases {
+        let problem = if !case.speed_ratio.is_sure() {
+            Some(("skipped", verdict(case, comparison)))
+        } else if slower.contains(&case) {
+            let interval = ratio_interval(&case.speed_ratio);
+            Some((
+                "failure",
+                format!("slower by more than {limit}: {interval}"),
+            ))
+        } else {
+            None
         };
-        Test {
-            group: group(),
+        tests.push(Test {
+            group: group.clone(),
             name: case.case.to_string(),
             seconds: 0.0,
             problem,
-        }
-    });
-    let missing = |case: &CaseOn| {
-        let problem = Some(("skipped", "not in B".to_owned()));
-        Test {
-            group: group(),
+        });
+    }
+    for case in &comparison.only_in_a {
+        tests.push(Test {
+            group: group.clone(),
             name: case.to_string(),
             seconds: 0.0,
-            problem,
-        }
-    };
-    document(
-        compared
-            .chain(comparison.only_in_a.iter().map(missing))
-            .collect(),
-    )
+            problem: Some(("skipped", "not in B".to_owned())),
+        });
+    }
+    document(tests)
 }
 
 fn document(tests: Vec<Test>) -> String {
-    let count = |element: &str| tests.iter().filter(|test| is(test, element)).count();
-    let [failures, errors, skipped] = ["failure", "error", "skipped"].map(count);
+    let failures = count(&tests, "failure");
+    let errors = count(&tests, "error");
+    let skipped = count(&tests, "skipped");
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"writebench\" tests=\"{}\" \
          failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\">\n",
@@ -99,7 +108,8 @@ fn document(tests: Vec<Test>) -> String {
         problem,
     } in &tests
     {
-        let (group, name) = (escape(group), escape(name));
+        let group = escape(group);
+        let name = escape(name);
         let problem = problem
             .as_ref()
             .map_or(String::new(), |(element, message)| {
@@ -112,13 +122,15 @@ fn document(tests: Vec<Test>) -> String {
     text + "</testsuite>\n</testsuites>\n"
 }
 
-fn is(test: &Test, element: &str) -> bool {
-    test.problem
-        .as_ref()
-        .is_some_and(|(own, _)| *own == element)
+fn count(tests: &[Test], element: &str) -> usize {
+    tests
+        .iter()
+        .filter_map(|test| test.problem.as_ref())
+        .filter(|(own, _)| *own == element)
+        .count()
 }
 
-/// XML has no control characters, not even escaped.
+/// The text as an attribute. XML has no control characters, not even escaped.
 fn escape(text: &str) -> String {
     askama::filters::escape(visible(text), askama::filters::Html)
         .map_or(String::new(), |safe| safe.to_string())

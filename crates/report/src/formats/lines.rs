@@ -1,15 +1,18 @@
 use super::styles::QUIET;
 use super::width::{display_width, padded};
-use crate::tables::table::{self, Bars, Column, Table};
+use crate::tables::table::{self, Bar, Bars, Column, Table};
 
-/// Cells of the shortest and the longest bar.
+/// The shortest and the longest bar, in cells of the terminal.
 const LEAST_BAR: usize = 8;
 const MOST_BAR: usize = 24;
 
+/// The cells between two columns.
 const GAP: usize = 2;
 
+/// A table as the lines of a terminal.
 pub(super) struct WrappedTable {
     pub(super) lines: Vec<String>,
+    /// The indices of the columns that are shown.
     pub(super) shown: Vec<usize>,
     /// A wider terminal would show more.
     pub(super) is_cut: bool,
@@ -18,60 +21,28 @@ pub(super) struct WrappedTable {
 /// All columns, or as many ranks as fit. Long names of cases are above their values. A table that is still too
 /// wide is shown in parts.
 pub(super) fn fitting(table: &Table, width: Option<usize>) -> WrappedTable {
-    let above = || {
-        (table.columns[0].heading == table::CASE)
-            .then(|| named_above(table, width))
-            .flatten()
-    };
-    let fitted = ranks(table, width).or_else(|| wrapped(table, width));
-    fitted.or_else(above).unwrap_or_else(|| parts(table, width))
+    let begins_with_case = table.columns[0].heading == table::CASE;
+    fitting_ranks(table, width)
+        .or_else(|| wrapped(table, width))
+        .or_else(|| named_above(table, width).filter(|_| begins_with_case))
+        .unwrap_or_else(|| in_parts(table, width))
 }
 
-/// Words in several lines. None without such columns, or if still too wide.
+/// The table with words in several lines. It is None without such columns, or if it is still too wide.
 fn wrapped(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     let shown = columns_up_to(table, 0);
-    let mut widths: Vec<usize> = (0..table.columns.len())
-        .map(|index| column_width(table, index))
-        .collect();
-    let needed = |widths: &[usize]| -> usize {
-        shown
-            .iter()
-            .map(|&index| widths[index] + GAP)
-            .sum::<usize>()
-            .saturating_sub(GAP)
-    };
-    // The widest column shrinks first, down to its longest word.
-    while needed(&widths) > width? {
-        let can_shrink = |&index: &usize| {
-            table.columns[index].wraps && widths[index] > longest_word(table, index)
-        };
-        let widest = shown
-            .iter()
-            .copied()
-            .filter(can_shrink)
-            .max_by_key(|&index| widths[index])?;
-        widths[widest] -= 1;
-    }
+    let widths = shrunk_widths(table, &shown, width)?;
     let mut narrow = table.clone();
     narrow.rows = table
         .rows
         .iter()
         .flat_map(|row| in_lines(row, &widths, table))
         .collect();
-    narrow
-        .columns
-        .iter_mut()
-        .zip(&widths)
-        .for_each(|(column, width)| {
-            // A heading has at most two lines.
-            if let Some((group, heading)) = column
-                .heading
-                .rsplit_once(' ')
-                .filter(|_| display_width(&column.heading) > *width)
-            {
-                (column.group, column.heading) = (group.to_owned(), heading.to_owned());
-            }
-        });
+    for (column, width) in narrow.columns.iter_mut().zip(&widths) {
+        if display_width(&column.heading) > *width {
+            break_heading(column);
+        }
+    }
     let lines = lines(&narrow, &shown);
     Some(WrappedTable {
         lines,
@@ -80,35 +51,71 @@ fn wrapped(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     })
 }
 
-fn longest_word(table: &Table, index: usize) -> usize {
-    let Column { heading, .. } = &table.columns[index];
-    let heading = heading
-        .rsplit_once(' ')
-        .map_or(display_width(heading), |(group, word)| {
-            display_width(group).max(display_width(word))
-        });
-    let words = table.rows.iter().flat_map(|row| row[index].split(' '));
-    words.map(display_width).max().unwrap_or(0).max(heading)
+/// The widths of all columns, after those that wrap shrank until the shown ones fit. The widest shrinks first, down to its
+/// longest word.
+fn shrunk_widths(table: &Table, shown: &[usize], width: Option<usize>) -> Option<Vec<usize>> {
+    let mut widths: Vec<usize> = (0..table.columns.len())
+        .map(|index| column_width(table, index))
+        .collect();
+    while needed_width(shown, &widths) > width? {
+        let widest = shown
+            .iter()
+            .copied()
+            .filter(|&index| table.columns[index].wraps)
+            .filter(|&index| widths[index] > longest_word(table, index))
+            .max_by_key(|&index| widths[index])?;
+        widths[widest] -= 1;
+    }
+    Some(widths)
 }
 
+fn needed_width(shown: &[usize], widths: &[usize]) -> usize {
+    let with_gaps: usize = shown.iter().map(|&index| widths[index] + GAP).sum();
+    with_gaps.saturating_sub(GAP)
+}
+
+/// A heading has at most two lines.
+fn break_heading(column: &mut Column) {
+    if let Some((first, last)) = column.heading.rsplit_once(' ') {
+        column.group = first.to_owned();
+        column.heading = last.to_owned();
+    }
+}
+
+fn longest_word(table: &Table, index: usize) -> usize {
+    let Column { heading, .. } = &table.columns[index];
+    let heading_width = match heading.rsplit_once(' ') {
+        Some((first, last)) => display_width(first).max(display_width(last)),
+        None => display_width(heading),
+    };
+    let words = table.rows.iter().flat_map(|row| row[index].split(' '));
+    words
+        .map(display_width)
+        .max()
+        .unwrap_or(0)
+        .max(heading_width)
+}
+
+/// The row as several rows, with words broken where their column wraps.
 fn in_lines(row: &[String], widths: &[usize], table: &Table) -> Vec<Vec<String>> {
-    let cell = |(index, text): (usize, &String)| -> Vec<String> {
-        let width = if table.columns[index].wraps {
-            widths[index]
-        } else {
-            usize::MAX
-        };
-        folded(text, width, 0).lines().map(str::to_owned).collect()
-    };
-    let cells: Vec<Vec<String>> = row.iter().enumerate().map(cell).collect();
+    let cells: Vec<Vec<String>> = row
+        .iter()
+        .zip(&table.columns)
+        .zip(widths)
+        .map(|((text, column), &width)| {
+            let width = if column.wraps { width } else { usize::MAX };
+            folded(text, width, 0).lines().map(str::to_owned).collect()
+        })
+        .collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or(0);
-    let line = |number: usize| {
-        cells
-            .iter()
-            .map(|cell| cell.get(number).cloned().unwrap_or_default())
-            .collect()
-    };
-    (0..height).map(line).collect()
+    (0..height)
+        .map(|number| {
+            cells
+                .iter()
+                .map(|cell| cell.get(number).cloned().unwrap_or_default())
+                .collect()
+        })
+        .collect()
 }
 
 fn columns_up_to(table: &Table, rank: u8) -> Vec<usize> {
@@ -117,33 +124,38 @@ fn columns_up_to(table: &Table, rank: u8) -> Vec<usize> {
         .collect()
 }
 
-/// None if even the columns of the lowest rank are too wide.
-fn ranks(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
-    let of_columns = table.columns.iter().map(|column| column.rank);
-    let highest = of_columns
+/// The table with as many ranks as fit. It is None if even the columns of the lowest rank are too wide.
+fn fitting_ranks(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
+    let column_ranks = table.columns.iter().map(|column| column.rank);
+    let highest = column_ranks
         .chain(table.bars.iter().map(|bars| bars.rank))
         .max()
         .unwrap_or(0);
-    (0..=highest).rev().find_map(|most| {
-        let shown = columns_up_to(table, most);
-        let mut lines = lines(table, &shown);
-        // Bars are noise in a pipe or file.
-        let bars = table
-            .bars
-            .as_ref()
-            .filter(|bars| bars.rank <= most && width.is_some());
-        match bars {
-            Some(bars) => lines = with_bars(lines, bars, width)?,
-            None if width.is_some_and(|width| widest(&lines) > width) => return None,
-            None => {}
-        }
-        let is_cut = shown.len() < table.columns.len()
-            || (table.bars.is_some() && bars.is_none() && width.is_some());
-        Some(WrappedTable {
-            lines,
-            shown,
-            is_cut,
-        })
+    (0..=highest)
+        .rev()
+        .find_map(|rank| up_to_rank(rank, table, width))
+}
+
+/// The table with the columns and bars of this rank and lower ones. It is None if they are too wide.
+fn up_to_rank(rank: u8, table: &Table, width: Option<usize>) -> Option<WrappedTable> {
+    let shown = columns_up_to(table, rank);
+    let mut lines = lines(table, &shown);
+    // Bars are noise in a pipe or file.
+    let bars = table
+        .bars
+        .as_ref()
+        .filter(|bars| bars.rank <= rank && width.is_some());
+    match bars {
+        Some(bars) => lines = with_bars(lines, bars, width)?,
+        None if width.is_some_and(|width| widest(&lines) > width) => return None,
+        None => {}
+    }
+    let lacks_bars = table.bars.is_some() && bars.is_none() && width.is_some();
+    let is_cut = shown.len() < table.columns.len() || lacks_bars;
+    Some(WrappedTable {
+        lines,
+        shown,
+        is_cut,
     })
 }
 
@@ -155,42 +167,38 @@ fn widest(lines: &[String]) -> usize {
         .unwrap_or(0)
 }
 
-/// Some text is below each row, and wide first cells are above. None if it does not fit.
+/// The lines of a table with a text below each row. Wide first cells are above. It is None if the table does not fit.
 pub(super) fn with_text_below(
     table: &Table,
     below: &[impl AsRef<str>],
     width: Option<usize>,
 ) -> Option<Vec<String>> {
     const INDENT: usize = 2;
-    let (mut lines, height) = match ranks(table, width) {
+    let (mut lines, lines_per_row) = match fitting_ranks(table, width) {
         Some(fitted) => (fitted.lines, 1),
         None => (named_above(table, width)?.lines, 2),
     };
-    let rows = lines.split_off(lines.len() - height * table.rows.len());
-    for (row, text) in rows.chunks(height).zip(below) {
+    let rows = lines.split_off(lines.len() - lines_per_row * table.rows.len());
+    for (row, text) in rows.chunks(lines_per_row).zip(below) {
         lines.extend_from_slice(row);
         if text.as_ref().is_empty() {
             continue;
         }
-        let text = folded(
-            text.as_ref(),
-            width.unwrap_or(usize::MAX).saturating_sub(INDENT),
-            0,
-        );
+        let text_width = width.unwrap_or(usize::MAX).saturating_sub(INDENT);
+        let text = folded(text.as_ref(), text_width, 0);
         lines.extend(text.lines().map(|line| format!("{:INDENT$}{line}", "")));
     }
     Some(lines)
 }
 
-/// Names may be as wide as a terminal.
+/// The table with the name of each row above its values, because names may be as wide as a terminal.
 fn named_above(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
-    let mut figures = table.clone();
-    figures.columns[0].heading = String::new();
-    figures
-        .rows
-        .iter_mut()
-        .for_each(|row| row[0] = "  ".to_owned());
-    let mut fitted = ranks(&figures, width)?;
+    let mut nameless = table.clone();
+    nameless.columns[0].heading = String::new();
+    for row in &mut nameless.rows {
+        row[0] = "  ".to_owned();
+    }
+    let mut fitted = fitting_ranks(&nameless, width)?;
     let rows = fitted
         .lines
         .split_off(fitted.lines.len() - table.rows.len());
@@ -200,18 +208,18 @@ fn named_above(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     Some(fitted)
 }
 
-fn parts(table: &Table, width: Option<usize>) -> WrappedTable {
+/// The table in parts, one below the other. Each has the first column, and as many others as fit.
+fn in_parts(table: &Table, width: Option<usize>) -> WrappedTable {
     let shown = columns_up_to(table, 0);
-    let (mut parts, mut rest): (Vec<String>, _) = (Vec::new(), &shown[1..]);
+    let mut parts: Vec<String> = Vec::new();
+    let mut rest = &shown[1..];
     while !rest.is_empty() {
-        let mut all = column_width(table, 0);
-        let fits = |&&index: &&usize| {
-            all += GAP + column_width(table, index);
-            width.is_none_or(|width| all <= width)
-        };
-        // A single column is shown even if too wide.
-        let (now, later) = rest.split_at(rest.iter().take_while(fits).count().max(1));
-        parts.extend((!parts.is_empty()).then(String::new));
+        // A single column is shown even if it is too wide.
+        let count = count_fitting(table, rest, width).max(1);
+        let (now, later) = rest.split_at(count);
+        if !parts.is_empty() {
+            parts.push(String::new());
+        }
         parts.extend(lines(table, &[&[0], now].concat()));
         rest = later;
     }
@@ -221,6 +229,21 @@ fn parts(table: &Table, width: Option<usize>) -> WrappedTable {
         shown,
         is_cut,
     }
+}
+
+/// How many of these columns fit beside the first one.
+fn count_fitting(table: &Table, columns: &[usize], width: Option<usize>) -> usize {
+    let Some(width) = width else {
+        return columns.len();
+    };
+    let mut needed = column_width(table, 0);
+    columns
+        .iter()
+        .take_while(|&&index| {
+            needed += GAP + column_width(table, index);
+            needed <= width
+        })
+        .count()
 }
 
 fn column_width(table: &Table, index: usize) -> usize {
@@ -235,7 +258,7 @@ fn column_width(table: &Table, index: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// None without space.
+/// The lines with bars beside them. They are None if there is no space for bars.
 fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Option<Vec<String>> {
     let start = widest(&lines) + GAP;
     let room = width.map_or(MOST_BAR, |width| width.saturating_sub(start).min(MOST_BAR));
@@ -243,62 +266,77 @@ fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Optio
     if room < LEAST_BAR.max(scale) {
         return None;
     }
-    let headings = lines.len() - bars.of_rows.len();
+    let first_row = lines.len() - bars.by_row.len();
+    let headings = &mut lines[first_row - 1];
     let rest = room - 1;
-    lines[headings - 1] = format!(
-        "{}0{:>rest$}",
-        padded(&lines[headings - 1], start),
-        bars.full
-    );
-    for (line, of_row) in lines[headings..].iter_mut().zip(&bars.of_rows) {
-        let Some((share, all_disturbed)) = *of_row else {
+    *headings = format!("{}0{:>rest$}", padded(headings, start), bars.full);
+    for (line, by_row) in lines[first_row..].iter_mut().zip(&bars.by_row) {
+        let Some(Bar {
+            share,
+            all_disturbed,
+        }) = *by_row
+        else {
             continue;
         };
-        let drawn = bar(share, room);
         let drawn = if all_disturbed {
-            format!("{QUIET}{drawn}{QUIET:#}")
+            format!("{QUIET}{}{QUIET:#}", bar(share, room))
         } else {
-            drawn
+            bar(share, room)
         };
         *line = padded(line, start) + &drawn;
     }
     Some(lines)
 }
 
-/// A library would hold ten thousand rows several times.
-fn lines<'t>(table: &'t Table, shown: &[usize]) -> Vec<String> {
-    let widths: Vec<usize> = shown
+/// A column that is shown.
+struct ShownColumn<'t> {
+    index: usize,
+    width: usize,
+    column: &'t Column,
+}
+
+/// The lines of the shown columns: headings and rows. A library would hold ten thousand rows several times.
+fn lines(table: &Table, shown: &[usize]) -> Vec<String> {
+    let columns: Vec<ShownColumn<'_>> = shown
         .iter()
-        .map(|&index| column_width(table, index))
+        .map(|&index| ShownColumn {
+            index,
+            width: column_width(table, index),
+            column: &table.columns[index],
+        })
         .collect();
-    let line = |cell: &dyn Fn(usize) -> &'t String| {
-        let mut line = String::new();
-        for (&index, &width) in shown.iter().zip(&widths) {
-            let text = cell(index);
-            let space = " ".repeat(width.saturating_sub(display_width(text)));
-            let [first, last] = if table.columns[index].is_text {
-                [text, &space]
-            } else {
-                [&space, text]
-            };
-            line += &format!("{first}{last}{:GAP$}", "");
-        }
-        line.truncate(line.trim_end().len());
-        line
-    };
-    // One line of headings without groups.
-    let is_grouped = shown
-        .iter()
-        .any(|&index| !table.columns[index].group.is_empty());
-    let groups = is_grouped.then(|| line(&|index| &table.columns[index].group));
-    let headings = line(&|index| &table.columns[index].heading);
-    let rows = table.rows.iter().map(|row| line(&|index| &row[index]));
-    groups.into_iter().chain([headings]).chain(rows).collect()
+    let mut lines = Vec::new();
+    if columns.iter().any(|shown| !shown.column.group.is_empty()) {
+        lines.push(line(&columns, |shown| &shown.column.group));
+    }
+    lines.push(line(&columns, |shown| &shown.column.heading));
+    for row in &table.rows {
+        lines.push(line(&columns, |shown| &row[shown.index]));
+    }
+    lines
+}
+
+/// A line with a text for each column. Words begin at the left, numbers end at the right.
+fn line<'t>(columns: &[ShownColumn<'t>], text: impl Fn(&ShownColumn<'t>) -> &'t String) -> String {
+    let mut line = String::new();
+    for shown in columns {
+        let text = text(shown);
+        let space = " ".repeat(shown.width.saturating_sub(display_width(text)));
+        let [first, last] = if shown.column.is_text {
+            [text, &space]
+        } else {
+            [&space, text]
+        };
+        line += &format!("{first}{last}{:GAP$}", "");
+    }
+    line.truncate(line.trim_end().len());
+    line
 }
 
 /// Breaks lines at spaces, and indents all but the first.
 pub fn folded(line: &str, width: usize, indent: usize) -> String {
-    let (mut text, mut column) = (String::new(), 0);
+    let mut text = String::new();
+    let mut column = 0;
     for (index, word) in line.split(' ').enumerate() {
         let length = display_width(word);
         if index == 0 {
@@ -316,10 +354,10 @@ pub fn folded(line: &str, width: usize, indent: usize) -> String {
     text + "\n"
 }
 
-/// From one eighth of a cell to seven.
+/// Parts of a cell, from one eighth to seven.
 const PARTS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/// A positive share is always visible.
+/// A bar of so many cells, of which the share is filled. A positive share is always visible.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -29,16 +29,20 @@ pub(super) fn render(report: &Report) -> String {
         text += &lines;
     }
     let checks = report.smallest_difference.iter().chain(&report.read_back);
-    let sentences = report
+    let sentences: String = report
         .conclusions
         .iter()
         .chain(checks)
-        .chain(&report.warnings);
-    let sentences: String = sentences.map(|sentence| item(sentence)).collect();
-    text + if sentences.is_empty() { "" } else { "\n" } + &sentences
+        .chain(&report.warnings)
+        .map(|sentence| item(sentence))
+        .collect();
+    if !sentences.is_empty() {
+        text += "\n";
+    }
+    text + &sentences
 }
 
-/// For a comment on a pull request.
+/// A comparison, such as for a comment on a pull request.
 pub(super) fn comparison(comparison: &Comparison) -> String {
     let mut text = format!("## writebench: B vs. A: {}\n\n", counts(comparison));
     if let Some(limit_ppm) = comparison.limit_ppm {
@@ -47,8 +51,8 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
             .iter()
             .map(|case| format!("`{}`", case.case))
             .collect();
-        let (limit, none) = (percent(limit_ppm), names.is_empty());
-        let slower = if none {
+        let limit = percent(limit_ppm);
+        let slower = if names.is_empty() {
             "no case".to_owned()
         } else {
             format!("**{}**", names.join(", "))
@@ -59,55 +63,64 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
         text += &item(&format!("{letter}: {}", side_line(side)));
     }
     text += &format!("\n{}\n", rows(&table(comparison.cases.iter(), comparison)));
-    let change = |change: Change| {
-        format!(
-            "{}: {} → {}",
-            change.name,
-            change.a.join(" and "),
-            change.b.join(" and ")
-        )
-    };
-    let changes = comparison.changes().into_iter().map(change);
-    let unranked = excluded(comparison)
-        .into_iter()
-        .chain(obstacles(comparison));
-    let lines = only_in(comparison)
-        .into_iter()
-        .chain(unranked)
-        .chain(changes)
-        .chain(notes(comparison));
-    text + &lines.map(|line| item(&line)).collect::<String>()
+    let mut lines = only_in(comparison);
+    lines.extend(excluded(comparison));
+    lines.extend(obstacles(comparison));
+    lines.extend(comparison.changes().iter().map(change_line));
+    lines.extend(notes(comparison));
+    text.extend(lines.iter().map(|line| item(line)));
+    text
+}
+
+fn change_line(change: &Change) -> String {
+    let before = change.a.join(" and ");
+    let after = change.b.join(" and ");
+    format!("{}: {before} → {after}", change.name)
 }
 
 fn rows(table: &Table) -> String {
     if table.rows.is_empty() {
         return String::new();
     }
-    let heading = |column: &Column| {
-        format!("{} {}", column.group, column.heading)
-            .trim()
-            .to_owned()
-    };
     let headings: Vec<String> = table.columns.iter().map(heading).collect();
-    let line = |column: &Column| if column.is_text { "---|" } else { "---:|" };
-    let lines: String = table.columns.iter().map(line).collect();
-    let mut text = format!("| {} |\n|{lines}\n", headings.join(" | "));
+    let alignments: String = table.columns.iter().map(alignment).collect();
+    let mut text = format!("| {} |\n|{alignments}\n", headings.join(" | "));
     for row in &table.rows {
-        let cells = row.iter().zip(&table.columns);
-        let cells = cells.map(|(cell, column)| match column.heading.as_str() {
-            table::CASE => format!("`{cell}`"),
-            _ => escape(cell),
-        });
-        text += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+        let cells: Vec<String> = row
+            .iter()
+            .zip(&table.columns)
+            .map(|(text, column)| cell(text, column))
+            .collect();
+        text += &format!("| {} |\n", cells.join(" | "));
     }
     text
+}
+
+fn heading(column: &Column) -> String {
+    format!("{} {}", column.group, column.heading)
+        .trim()
+        .to_owned()
+}
+
+/// Words begin at the left, numbers end at the right.
+fn alignment(column: &Column) -> &'static str {
+    if column.is_text { "---|" } else { "---:|" }
+}
+
+fn cell(text: &str, column: &Column) -> String {
+    if column.heading == table::CASE {
+        format!("`{text}`")
+    } else {
+        escape(text)
+    }
 }
 
 fn item(text: &str) -> String {
     format!("- {}\n", escape(text))
 }
 
-/// Foreign text, such as mount points and errors, cannot become markup.
+/// The text with its special characters escaped, so that foreign text, such as mount points and errors, cannot become
+/// markup.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

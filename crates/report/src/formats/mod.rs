@@ -22,15 +22,16 @@ pub use self::width::{display_width, padded};
 use crate::numbers::Comparison;
 use crate::sentences::Report;
 
-/// To add a format, write its file and a line in [`FORMATS`], the source of help and errors.
+/// A format of exports. To add one, write its file and a line in [`FORMATS`], the source of help and errors.
 pub struct Format {
     pub name: &'static str,
     pub alias: Option<&'static str>,
-    /// For help, if the name is not enough.
+    /// What the help says of the format, if the name is not enough.
     pub summary: Option<&'static str>,
     pub render: Render,
-    /// [`jsonl`] writes lines during the run.
+    /// The format has lines that are written during the run, as [`jsonl`] does.
     pub is_streamed: bool,
+    /// How a comparison is rendered, if the format has one.
     pub compare: Option<Rendering<Comparison>>,
 }
 
@@ -41,21 +42,21 @@ pub enum Render {
     Directory(RenderDirectory),
 }
 
-/// Each file has the [`MARK`].
+/// A format that writes several files into a directory. Each file has the [`MARK`].
 pub struct RenderDirectory {
-    /// The kind of parts, one per file.
+    /// What a file has, such as `chart`.
     pub each: &'static str,
     /// Files that are always written.
     pub always: &'static [&'static str],
-    /// The path is only shown.
+    /// Renders the files. The path of the directory is only shown.
     pub files: fn(&Report, &Path) -> Files,
 }
 
 #[derive(Debug)]
 pub struct Files {
-    /// Names and texts.
+    /// The names and texts of the files.
     pub files: Vec<(String, String)>,
-    /// On missing files.
+    /// What to tell the user about missing files.
     pub note: Option<String>,
 }
 
@@ -72,7 +73,7 @@ pub fn has_mark(beginning: &[u8]) -> bool {
         .any(|part| part == MARK.as_bytes())
 }
 
-/// In the order of the help.
+/// All formats, as the help lists them.
 pub static FORMATS: &[Format] = &[
     Format {
         compare: Some(comparison::json),

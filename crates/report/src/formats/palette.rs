@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::charts::{Chart, ChartKind};
 
+/// A colour on white and on black.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Colour<T = &'static str> {
     pub light: T,
@@ -35,8 +36,8 @@ pub(super) const STRIPE: Colour = Colour {
     dark: "#161b22",
 };
 
-/// Okabe and Ito's colours, for any colour vision. On white, three are darker and the faint yellow is missing.
-/// On black, all are lighter.
+/// The colours of series are Okabe and Ito's, for any colour vision. Three are darker on white, where the faint yellow is
+/// missing. All are lighter on black.
 pub(super) const OF_SERIES: [Colour; 7] = [
     Colour {
         light: "#0072b2",
@@ -86,7 +87,7 @@ const PLASMA: Colour<[[u8; 3]; 5]> = Colour {
     ],
 };
 
-/// Prepare, open, write, sync, close. The longest phases, write and sync, differ the most.
+/// The colours of the phases prepare, open, write, sync and close. The longest, write and sync, differ the most.
 const OF_PHASES: [Colour; 5] = [
     OF_SERIES[2],
     OF_SERIES[3],
@@ -95,11 +96,11 @@ const OF_PHASES: [Colour; 5] = [
     OF_SERIES[6],
 ];
 
-/// Words on a heat map's colours.
+/// The colours of words on a heat map's faint and strong colours.
 const ON_FAINT: &str = "#000000";
 const ON_STRONG: &str = "#ffffff";
 
-/// Eyes cannot distinguish more.
+/// The number of a heat map's colours. Eyes cannot distinguish more.
 pub(super) const HEAT_STEPS: usize = 33;
 
 const HEAT: Colour<[[u8; 3]; 5]> = Colour {
@@ -119,7 +120,7 @@ const HEAT: Colour<[[u8; 3]; 5]> = Colour {
     ],
 };
 
-/// In the order of series. See [`heat`] for heat maps.
+/// A colour for each of the chart's series. A heat map has those of [`heat`] instead.
 pub(super) fn colours(chart: &Chart) -> Vec<Colour<String>> {
     (0..chart.series.len())
         .map(|index| colour(chart, index))
@@ -143,12 +144,12 @@ pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
     }
 }
 
-/// From the least to the most, which contrasts most with the paper.
+/// The colours of a heat map, from that of the least value to that of the greatest, which contrasts most with the paper.
 pub(super) fn heat() -> [Colour<String>; HEAT_STEPS] {
     std::array::from_fn(|step| mixed(&HEAT, step, HEAT_STEPS - 1))
 }
 
-/// Legible on a heat map's colour. The class is for dark screens.
+/// The attributes of words that are legible on a heat map's colour. The class is for dark screens.
 pub(super) fn ink_on(colour: &Colour<String>) -> [(&'static str, &'static str); 2] {
     let class = if ink(&colour.dark) == ON_FAINT {
         "wb-on-faint"
@@ -158,18 +159,10 @@ pub(super) fn ink_on(colour: &Colour<String>) -> [(&'static str, &'static str); 
     [("class", class), ("fill", ink(&colour.light))]
 }
 
-/// The higher contrast by the luminance of WCAG.
+/// The colour of words with the higher contrast to this colour, by the luminance of WCAG.
 fn ink(colour: &str) -> &'static str {
     let rgb = u32::from_str_radix(colour.trim_start_matches('#'), 16).unwrap_or_default();
-    let channel = |shift: u32| {
-        let share = f64::from((rgb >> shift) & 0xff) / 255.0;
-        if share <= 0.04045 {
-            share / 12.92
-        } else {
-            ((share + 0.055) / 1.055).powf(2.4)
-        }
-    };
-    let luminance = 0.2126 * channel(16) + 0.7152 * channel(8) + 0.0722 * channel(0);
+    let luminance = 0.2126 * linear(rgb >> 16) + 0.7152 * linear(rgb >> 8) + 0.0722 * linear(rgb);
     if luminance > 0.179 {
         ON_FAINT
     } else {
@@ -177,32 +170,42 @@ fn ink(colour: &str) -> &'static str {
     }
 }
 
-/// The class has the colour in its name: several pictures of a page agree.
+/// The light of the channel in the lowest byte, from 0 to 1.
+fn linear(rgb: u32) -> f64 {
+    let share = f64::from(rgb & 0xff) / 255.0;
+    if share <= 0.04045 {
+        share / 12.92
+    } else {
+        ((share + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+/// The class of the colour, which is in its name, so that several pictures of a page agree.
 pub(super) fn class(colour: &Colour<String>) -> String {
     format!("wb-{}", colour.light.trim_start_matches('#'))
 }
 
-/// `index` of `last` steps on a ramp.
+/// The colour after `index` of `last` steps on a ramp.
 fn mixed(ramp: &Colour<[[u8; 3]; 5]>, index: usize, last: usize) -> Colour<String> {
-    let steps = ramp.light.len() - 1;
-    let from = (index * steps / last).min(steps - 1);
-    let behind = index * steps - from * last;
-    let mixed = |ramp: &[[u8; 3]; 5]| {
-        let mix = |(a, b): (&u8, &u8)| {
-            (usize::from(*a) * (last - behind) + usize::from(*b) * behind) / last
-        };
-        let channels = ramp[from].iter().zip(&ramp[from + 1]).map(mix);
-        channels.fold("#".to_owned(), |text, channel| {
-            text + &format!("{channel:02x}")
-        })
-    };
     Colour {
-        light: mixed(&ramp.light),
-        dark: mixed(&ramp.dark),
+        light: mixed_on(&ramp.light, index, last),
+        dark: mixed_on(&ramp.dark, index, last),
     }
 }
 
-/// Paper is always white.
+fn mixed_on(ramp: &[[u8; 3]; 5], index: usize, last: usize) -> String {
+    let sections = ramp.len() - 1;
+    let section = (index * sections / last).min(sections - 1);
+    let behind = index * sections - section * last;
+    let mut text = "#".to_owned();
+    for (from, to) in ramp[section].iter().zip(&ramp[section + 1]) {
+        let channel = (usize::from(*from) * (last - behind) + usize::from(*to) * behind) / last;
+        text += &format!("{channel:02x}");
+    }
+    text
+}
+
+/// The style sheet for dark screens. Paper is always white.
 pub(super) fn dark_styles(chart: &Chart) -> String {
     let fills = [
         ("paper", PAPER),
@@ -223,13 +226,12 @@ pub(super) fn dark_styles(chart: &Chart) -> String {
     } else {
         colours(chart)
     };
-    let rule = |colour: &Colour<String>| {
-        format!(
-            ".{}{{fill:{dark};stroke:{dark}}}",
-            class(colour),
-            dark = colour.dark
-        )
-    };
-    rules.extend(used.iter().map(rule).collect::<BTreeSet<String>>());
+    rules.extend(used.iter().map(dark_rule).collect::<BTreeSet<String>>());
     format!("@media screen and (prefers-color-scheme:dark){{{rules}}}")
+}
+
+fn dark_rule(colour: &Colour<String>) -> String {
+    let class = class(colour);
+    let dark = &colour.dark;
+    format!(".{class}{{fill:{dark};stroke:{dark}}}")
 }

@@ -8,18 +8,20 @@ use crate::sentences::finding::Finding;
 use crate::sentences::{Report, counted, missing, one_line, run_lines, visible};
 use crate::tables::table::{self, Table};
 
+/// How much of a run a terminal shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// Answers, and tables of the named suites.
+    /// The answers, and tables of the named suites.
     Usual,
     /// Everything, however wide.
     All,
 }
 
-/// Styled text: the caller strips unsupported styles. Without a `width`, lines are not broken.
+/// The report as styled text. The caller strips unsupported styles. Lines are not broken if there is no `width`.
 pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
-    let (width, shows_tables) = (width.filter(|_| !is_all), is_all || !report.is_brief());
+    let width = width.filter(|_| !is_all);
+    let shows_tables = is_all || !report.is_brief();
     let mut text = if is_all {
         head(report)
     } else {
@@ -35,26 +37,24 @@ pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     }
     let goals = goals_text(report, width);
     text += goals.as_deref().unwrap_or_default();
-    let found = [
-        goals.is_none().then(|| report.findings_table(true)),
-        report.targets_table(),
-    ];
-    for table in found
-        .into_iter()
-        .flatten()
-        .filter(|table| !table.rows.is_empty())
-    {
-        text += &table_text(table, width).0;
+    let findings = goals.is_none().then(|| report.findings_table(true));
+    for table in [findings, report.targets_table()].into_iter().flatten() {
+        if !table.rows.is_empty() {
+            text += &table_text(table, width).0;
+        }
     }
-    let said = sentences(report, shows_tables, is_cut);
-    if !said.is_empty() {
+    let sentences = sentences(report, shows_tables, is_cut);
+    if !sentences.is_empty() {
         text += "\n";
     }
-    text.extend(said.iter().map(|(style, line)| styled(*style, line, width)));
+    for (style, line) in &sentences {
+        text += &styled(*style, line, width);
+    }
     text
 }
 
-/// Recommended methods have separate lines, because they may be long. Plain write needs none.
+/// The goals with their values. Recommended methods have separate lines, because they may be long. Plain write needs
+/// none.
 fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
     if report.findings.is_empty() {
         return None;
@@ -64,21 +64,20 @@ fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
         return None;
     }
     let table = report.findings_table(false).made_visible();
-    let way = |finding: &Finding| {
-        if finding.is_baseline && finding.target.is_none() {
-            return String::new();
-        }
-        let target = finding
-            .target
-            .as_ref()
-            .map_or(String::new(), |target| format!("{target}: "));
-        visible(&(target + &finding.description)).into_owned()
-    };
-    let ways: Vec<String> = report.findings.iter().map(way).collect();
-    Some(format!(
-        "\n{}\n",
-        with_text_below(&table, &ways, width)?.join("\n")
-    ))
+    let methods: Vec<String> = report.findings.iter().map(method_line).collect();
+    let lines = with_text_below(&table, &methods, width)?;
+    Some(format!("\n{}\n", lines.join("\n")))
+}
+
+fn method_line(finding: &Finding) -> String {
+    if finding.is_baseline && finding.target.is_none() {
+        return String::new();
+    }
+    let target = finding
+        .target
+        .as_ref()
+        .map_or(String::new(), |target| format!("{target}: "));
+    visible(&(target + &finding.description)).into_owned()
 }
 
 fn head(report: &Report) -> String {
@@ -99,58 +98,55 @@ fn head(report: &Report) -> String {
     text
 }
 
-/// Below answers without tables.
+/// The most warnings below answers without tables.
 const FEW_WARNINGS: usize = 2;
 
-/// Answers without tables have only those that weaken them.
+/// The sentences below the tables. Answers without tables have only those that weaken them.
 fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, String)> {
-    let plain = |line: &String| (Style::new(), line.clone());
-    let mut said: Vec<(Style, String)> = Vec::new();
+    let mut sentences: Vec<(Style, String)> = Vec::new();
     if report.advice.is_some() || report.findings.is_empty() {
-        said.extend(report.conclusions.iter().map(plain));
+        sentences.extend(in_style(Style::new(), &report.conclusions));
     } else if shows_tables {
-        let certain = report
-            .answers
-            .iter()
-            .filter(|answer| !answer.certainty.is_empty());
-        let certain =
-            certain.map(|answer| format!("{}: {}", answer.finding.goal, answer.certainty));
-        said.extend(certain.map(|line| plain(&line)));
-        said.extend(report.run_notes.iter().map(plain));
-        said.extend(report.read_back.iter().map(|line| (QUIET, line.clone())));
+        sentences.extend(in_style(Style::new(), &certainties(report)));
+        sentences.extend(in_style(Style::new(), &report.run_notes));
+        sentences.extend(in_style(QUIET, &report.read_back));
     }
-    said.extend(
-        report
-            .smallest_difference
-            .iter()
-            .map(|line| (QUIET, line.clone())),
-    );
-    said.extend(missing(&report.run).map(|line| (WARNING, format!("Missing: {line}"))));
-    let most = if shows_tables {
+    sentences.extend(in_style(QUIET, &report.smallest_difference));
+    sentences.extend(missing(&report.run).map(|line| (WARNING, format!("Missing: {line}"))));
+    let most_warnings = if shows_tables {
         report.warnings.len()
     } else {
         FEW_WARNINGS
     };
-    said.extend(
-        report
-            .warnings
-            .iter()
-            .take(most)
-            .map(|line| (WARNING, line.clone())),
-    );
-    if let more @ 1.. = report.warnings.len().saturating_sub(most) {
-        said.push((
-            WARNING,
-            format!("{} with `show --all`.", counted(more, "more warning")),
-        ));
+    sentences.extend(in_style(WARNING, &report.warnings).take(most_warnings));
+    if let more @ 1.. = report.warnings.len().saturating_sub(most_warnings) {
+        let more = counted(more, "more warning");
+        sentences.push((WARNING, format!("{more} with `show --all`.")));
     }
     if is_cut {
-        said.push((QUIET, "`show --all` has all columns.".to_owned()));
+        sentences.push((QUIET, "`show --all` has all columns.".to_owned()));
     }
-    said
+    sentences
 }
 
-/// Breaks at spaces.
+fn in_style<'l>(
+    style: Style,
+    lines: impl IntoIterator<Item = &'l String>,
+) -> impl Iterator<Item = (Style, String)> {
+    lines.into_iter().map(move |line| (style, line.clone()))
+}
+
+/// The certainty of each answer, after its goal.
+fn certainties(report: &Report) -> Vec<String> {
+    report
+        .answers
+        .iter()
+        .filter(|answer| !answer.certainty.is_empty())
+        .map(|answer| format!("{}: {}", answer.finding.goal, answer.certainty))
+        .collect()
+}
+
+/// The line in a style, broken at spaces.
 pub(super) fn styled(style: Style, line: &str, width: Option<usize>) -> String {
     format!(
         "{style}{}{style:#}\n",
@@ -158,7 +154,7 @@ pub(super) fn styled(style: Style, line: &str, width: Option<usize>) -> String {
     )
 }
 
-/// Also whether a wider terminal would show more.
+/// The table as styled text, and whether a wider terminal would show more.
 pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
     let table = table.made_visible();
     let mut text = "\n".to_owned();
@@ -205,14 +201,25 @@ fn legend(table: &Table, case: usize, width: Option<usize>) -> String {
         .map(|row| display_width(&row[0]))
         .max()
         .unwrap_or(0);
-    let beside = |row: &Vec<String>| format!("{}  {}", padded(&row[0], label_width), row[case]);
-    let below = |row: &Vec<String>| format!("{}\n  {}", row[0], row[case]);
-    let fits = |row: &Vec<String>| width.is_none_or(|width| display_width(&beside(row)) <= width);
-    let all_fit = table.rows.iter().all(fits);
-    let line = |row| if all_fit { beside(row) } else { below(row) };
-    table
+    let beside: Vec<String> = table
         .rows
         .iter()
-        .map(|row| format!("{QUIET}{}{QUIET:#}\n", line(row)))
+        .map(|row| format!("{}  {}", padded(&row[0], label_width), row[case]))
+        .collect();
+    let all_fit = beside
+        .iter()
+        .all(|line| width.is_none_or(|width| display_width(line) <= width));
+    let lines = if all_fit {
+        beside
+    } else {
+        table
+            .rows
+            .iter()
+            .map(|row| format!("{}\n  {}", row[0], row[case]))
+            .collect()
+    };
+    lines
+        .iter()
+        .map(|line| format!("{QUIET}{line}{QUIET:#}\n"))
         .collect()
 }

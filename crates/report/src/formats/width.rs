@@ -2,12 +2,13 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// Of a line without styles.
+/// The columns that a line without styles takes in a terminal.
 pub fn display_width(line: &str) -> usize {
     line.width()
 }
 
-/// Rust's formatting width counts characters, and panics above 65,535, which a foreign name can exceed.
+/// The text with spaces up to the width. Rust's formatting width counts characters, and panics above 65,535, which a
+/// foreign name can exceed.
 pub fn padded(text: &str, width: usize) -> String {
     text.to_owned() + &" ".repeat(width.saturating_sub(display_width(text)))
 }

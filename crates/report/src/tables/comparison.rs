@@ -14,10 +14,6 @@ pub(crate) fn table<'c>(
     } else {
         "rounds A / B"
     };
-    let interval = |case: &ComparedCase| match case.speed_ratio.is_sure() {
-        true => ratio_interval(&case.speed_ratio),
-        false => NOTHING.to_owned(),
-    };
     let columns = vec![
         Cells::text(table::CASE, 0, |case| case.case.to_string()),
         Cells::figure("", "A GB/s", 1, |case| {
@@ -36,4 +32,12 @@ pub(crate) fn table<'c>(
         }),
     ];
     Table::with("", &cases.collect::<Vec<_>>(), columns)
+}
+
+fn interval(case: &ComparedCase) -> String {
+    if case.speed_ratio.is_sure() {
+        ratio_interval(&case.speed_ratio)
+    } else {
+        NOTHING.to_owned()
+    }
 }

@@ -8,17 +8,18 @@ use crate::sentences::or_nothing;
 use crate::tables::per_case;
 use crate::tables::table::{Column, Table, limit_cell};
 
-/// For each size of the file. Rows are cases if they differ in more than label and chunk.
+/// A table for each size of the file, with a row per label and a column per chunk. If cases differ in more, there is one
+/// table with a row for each of them.
 pub(super) fn throughput(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     let mut tables = Vec::new();
     for (size, cases_of_size) in grouped(cases.iter().copied(), |case| axis(case, Axis::Size)) {
         let title_of_size = format!("{title}, {size}");
-        let cell = |case: &CaseReport| {
-            or_nothing(case.estimate.as_ref(), |estimate| {
-                THROUGHPUT.value(estimate)
-            })
-        };
-        let Some(throughput) = table(&title_of_size, "GB/s, total", &cases_of_size, cell) else {
+        let Some(throughput) = table(
+            &title_of_size,
+            "GB/s, total",
+            &cases_of_size,
+            throughput_cell,
+        ) else {
             return vec![per_case::phases(title, cases)];
         };
         tables.push(throughput);
@@ -32,11 +33,17 @@ pub(super) fn throughput(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     tables
 }
 
+fn throughput_cell(case: &CaseReport) -> String {
+    or_nothing(case.estimate.as_ref(), |estimate| {
+        THROUGHPUT.value(estimate)
+    })
+}
+
 fn axis(case: &CaseReport, axis: Axis) -> String {
     case.record.case.value(axis).unwrap_or_default()
 }
 
-/// None if two cases would share a cell.
+/// The table is None if two cases would share a cell, or one has no label.
 fn table(
     title: &str,
     heading: &str,
@@ -47,10 +54,10 @@ fn table(
     let mut columns = vec![Column::text(heading, 0)];
     columns.extend(chunks.iter().map(|(chunk, _)| Column::figure("", chunk, 0)));
     let mut rows = Vec::new();
-    for (label, of_label) in grouped(cases, |case| case.record.label.as_deref()) {
+    for (label, cases_of_label) in grouped(cases, |case| case.record.label.as_deref()) {
         let mut row = vec![label?.to_owned()];
         for (chunk, _) in &chunks {
-            let mut here = of_label
+            let mut here = cases_of_label
                 .iter()
                 .filter(|case| axis(case, Axis::Chunk) == *chunk);
             row.push(here.next().map_or_else(String::new, |case| cell(case)));

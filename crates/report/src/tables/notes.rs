@@ -6,7 +6,7 @@ use crate::sentences::{
     GIGABYTES_PER_S, NAMED, counted, counted_range, list, seconds_short, share,
 };
 
-/// Limits behind the shares, and bursts.
+/// The limits behind the shares, bursts, and values outside their samples.
 pub(super) fn notes(cases: &[&CaseReport], limits: &[Limit]) -> Vec<String> {
     let mut notes: Vec<String> = LimitKind::ALL
         .iter()
@@ -25,77 +25,77 @@ fn limit_note(kind: LimitKind, cases: &[&CaseReport], limits: &[Limit]) -> Optio
         LimitKind::MemoryCopyNonTemporal => "a copy of memory by stores past the caches",
         LimitKind::DeviceWrite => "large direct writes to the device",
     };
-    let holds =
-        |limit: &Limit, case: &CaseReport| limit_kind(&case.record) == Some((kind, limit.threads));
-    let is_used = |limit: &&Limit| {
-        limit.kind == kind
-            && cases
-                .iter()
-                .any(|case| case.estimate.is_some() && holds(limit, case))
-    };
-    let used: Vec<&Limit> = limits.iter().filter(is_used).collect();
-    let is_exceeded = |limit: &Limit| {
-        !cases
-            .iter()
-            .any(|case| holds(limit, case) && case.has_limit())
-    };
-    let figure = |limit: &&Limit| Some((limit.threads, as_gigabytes_per_s(limit.bytes_per_s?)));
-    let figures: Vec<(u32, String)> = used
+    let used: Vec<&Limit> = limits
         .iter()
-        .filter(|limit| !is_exceeded(limit))
-        .filter_map(figure)
+        .filter(|limit| limit.kind == kind && is_used(limit, cases))
         .collect();
-    if figures.is_empty() {
-        return Some(match used.iter().find_map(figure) {
-            Some((_, per_s)) => {
+    let with_shares: Vec<(u32, String)> = used
+        .iter()
+        .filter(|limit| has_shares(limit, cases))
+        .filter_map(|limit| Some((limit.threads, gigabytes_per_s(limit)?)))
+        .collect();
+    if with_shares.is_empty() {
+        return Some(match used.iter().find_map(|limit| gigabytes_per_s(limit)) {
+            Some(per_s) => {
                 format!("no share of a limit: a case was faster than {what}, {per_s} GB/s")
             }
             None => format!("no limit known for {what}: {}", used.first()?.description),
         });
     }
     if kind == LimitKind::DeviceWrite {
-        return Some(format!("of limit: {what}, {} GB/s", figures[0].1));
+        return Some(format!("of limit: {what}, {} GB/s", with_shares[0].1));
     }
-    let figures = figures.iter().map(|(threads, per_s)| {
-        let past =
-            non_temporal(kind, *threads, limits).map(|past| format!(" ({past} past the caches)"));
-        format!(
-            "{per_s} GB/s with {}{}",
-            counted(*threads as usize, "thread"),
-            past.unwrap_or_default()
-        )
-    });
-    Some(format!(
-        "of limit: {what}, {}",
-        figures.collect::<Vec<String>>().join(", ")
-    ))
+    let by_threads: Vec<String> = with_shares
+        .iter()
+        .map(|(threads, per_s)| {
+            let with_threads = counted(*threads as usize, "thread");
+            let past = past_the_caches(kind, *threads, limits).unwrap_or_default();
+            format!("{per_s} GB/s with {with_threads}{past}")
+        })
+        .collect();
+    Some(format!("of limit: {what}, {}", by_threads.join(", ")))
 }
 
-fn non_temporal(kind: LimitKind, threads: u32, limits: &[Limit]) -> Option<String> {
-    let is_it =
-        |limit: &&Limit| limit.kind == LimitKind::MemoryCopyNonTemporal && limit.threads == threads;
+fn applies_to(limit: &Limit, case: &CaseReport) -> bool {
+    limit_kind(&case.record) == Some((limit.kind, limit.threads))
+}
+
+fn is_used(limit: &Limit, cases: &[&CaseReport]) -> bool {
+    cases
+        .iter()
+        .any(|case| case.estimate.is_some() && applies_to(limit, case))
+}
+
+/// Whether cases show their share of the limit. They do not if one of them was faster.
+fn has_shares(limit: &Limit, cases: &[&CaseReport]) -> bool {
+    cases
+        .iter()
+        .any(|case| applies_to(limit, case) && case.has_limit())
+}
+
+fn gigabytes_per_s(limit: &Limit) -> Option<String> {
+    let bytes_per_s = limit.bytes_per_s?;
+    Some(GIGABYTES_PER_S.text(as_f64(bytes_per_s)))
+}
+
+/// ` (9.12 past the caches)`, beside a plain copy of memory with as many threads.
+fn past_the_caches(kind: LimitKind, threads: u32, limits: &[Limit]) -> Option<String> {
+    if kind != LimitKind::MemoryCopy {
+        return None;
+    }
     let limit = limits
         .iter()
-        .find(is_it)
-        .filter(|_| kind == LimitKind::MemoryCopy)?;
-    limit.bytes_per_s.map(as_gigabytes_per_s)
+        .find(|limit| limit.kind == LimitKind::MemoryCopyNonTemporal && limit.threads == threads)?;
+    Some(format!(" ({} past the caches)", gigabytes_per_s(limit)?))
 }
 
-fn as_gigabytes_per_s(bytes_per_s: u64) -> String {
-    GIGABYTES_PER_S.text(as_f64(bytes_per_s))
-}
-
-/// Next to `min – max` of all samples, such a value looks like a mistake.
+/// The cases whose value is outside its samples. Next to `min – max` of all samples, it looks like a mistake.
 fn outside(cases: &[&CaseReport]) -> Option<String> {
-    let is_outside = |case: &&&CaseReport| {
-        case.estimate
-            .as_ref()
-            .is_some_and(|estimate| estimate.total_ns.is_outside_its_samples())
-    };
     let outside: Vec<&str> = cases
         .iter()
-        .filter(is_outside)
-        .map(|case| case.name.as_str())
+        .filter_map(|case| Some((case, case.estimate.as_ref()?)))
+        .filter(|(_, estimate)| estimate.total_ns.is_outside_its_samples())
+        .map(|(case, _)| case.name.as_str())
         .collect();
     (!outside.is_empty()).then(|| {
         format!(
@@ -105,7 +105,7 @@ fn outside(cases: &[&CaseReport]) -> Option<String> {
     })
 }
 
-/// For tables without a column of samples.
+/// The number of samples, for tables without a column of it.
 pub(super) fn samples(cases: &[CaseReport]) -> Option<String> {
     let counts = cases
         .iter()
@@ -114,19 +114,22 @@ pub(super) fn samples(cases: &[CaseReport]) -> Option<String> {
     Some(format!("n: {} per value", counted_range(counts, "sample")?))
 }
 
-/// For cells without room for intervals.
+/// The median and the widest interval, for tables whose cells have no room for intervals.
 pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
-    let half_width =
-        |case: &CaseReport| case.estimate.as_ref()?.throughput_bytes_per_s.half_width();
-    let widths = cases
+    let mut widths: Vec<(&str, f64)> = cases
         .iter()
-        .filter_map(|case| Some((&case.name, half_width(case)?)));
-    let mut widths: Vec<(&String, f64)> = widths.collect();
+        .filter_map(|case| {
+            let throughput = &case.estimate.as_ref()?.throughput_bytes_per_s;
+            Some((case.name.as_str(), throughput.half_width()?))
+        })
+        .collect();
     widths.sort_by(|(_, a), (_, b)| a.total_cmp(b));
-    let ((_, middle), (name, most)) = (widths.get(widths.len() / 2)?, widths.last()?);
-    let [middle, most] = [*middle, *most].map(share);
+    let (_, median) = *widths.get(widths.len() / 2)?;
+    let (name, widest) = *widths.last()?;
     Some(format!(
-        "95% CI: median ± {middle}, widest ± {most} ({name}). All: `show --sort case`"
+        "95% CI: median ± {}, widest ± {} ({name}). All: `show --sort case`",
+        share(median),
+        share(widest)
     ))
 }
 
@@ -138,10 +141,8 @@ fn burst_note(case: &CaseReport) -> Option<String> {
         .over_time
         .filter(|over_time| over_time.stability == Stability::Burst)?;
     let burst = over_time.burst?;
-    let (before, after) = (
-        GIGABYTES_PER_S.text(burst.bytes_per_s),
-        GIGABYTES_PER_S.text(burst.sustained_bytes_per_s),
-    );
+    let before = GIGABYTES_PER_S.text(burst.bytes_per_s);
+    let after = GIGABYTES_PER_S.text(burst.sustained_bytes_per_s);
     let until = seconds_short(burst.duration_ns);
     let samples = match over_time.timelines {
         1 => String::new(),

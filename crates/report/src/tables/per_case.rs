@@ -43,17 +43,19 @@ fn samples<'c>() -> Cells<'c> {
 }
 
 fn phases_and_cpu<'c>(rank: u8) -> Vec<Cells<'c>> {
-    let phase = |(name, ns): (&'static str, PhaseNs)| {
-        let group = if name == PHASES[0].0 { "ms:" } else { "" };
-        figures(group, name, rank, move |estimate| {
-            milliseconds(ns(&estimate.phases_ns))
-        })
-    };
-    PHASES
+    let mut columns: Vec<Cells<'c>> = PHASES
         .into_iter()
-        .map(phase)
-        .chain(cpu_and_samples(rank + 1))
-        .collect()
+        .map(|(name, ns)| phase(name, ns, rank))
+        .collect();
+    columns.extend(cpu_and_samples(rank + 1));
+    columns
+}
+
+fn phase<'c>(name: &str, ns: PhaseNs, rank: u8) -> Cells<'c> {
+    let group = if name == PHASES[0].0 { "ms:" } else { "" };
+    figures(group, name, rank, move |estimate| {
+        milliseconds(ns(&estimate.phases_ns))
+    })
 }
 
 fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
@@ -73,12 +75,12 @@ fn limit<'c>(rank: u8) -> Cells<'c> {
 }
 
 fn stability<'c>(rank: u8) -> Cells<'c> {
-    let stability = |estimate: &Estimate| {
+    figures("over", "time", rank, |estimate| {
         or_nothing(estimate.over_time, |over_time| {
             over_time.stability.name().to_owned()
         })
-    };
-    figures("over", "time", rank, stability).if_any()
+    })
+    .if_any()
 }
 
 pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
@@ -113,34 +115,36 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
         }),
     ]);
     columns.extend(phases_and_cpu(4));
-    table(title, cases, columns, (2, main))
+    table_with_bars(title, cases, columns, (2, main))
+}
+
+/// A percentile of the calls' durations, by its index in [`LatencyEstimate::percentiles`].
+///
+/// [`LatencyEstimate::percentiles`]: crate::numbers::LatencyEstimate::percentiles
+fn percentile<'c>(group: &str, index: usize) -> Cells<'c> {
+    let name = ["p50", "p90", "p99", "p99.9"][index];
+    figures(group, name, 2, move |estimate| {
+        let known = estimate
+            .latency
+            .and_then(|latency| latency.percentiles()[index].1);
+        or_nothing(known, microseconds)
+    })
 }
 
 pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
-    fn percentile<'c>(group: &str, number: usize) -> Cells<'c> {
-        let name = ["p50", "p90", "p99", "p99.9"][number];
-        figures(group, name, 2, move |estimate| {
-            let known = estimate
-                .latency
-                .and_then(|latency| latency.percentiles()[number].1);
-            or_nothing(known, microseconds)
-        })
-    }
     let rate = Metric::files_or(cases, &RECORDS);
+    let durations = if rate.unit == RECORDS.unit {
+        "µs/call:"
+    } else {
+        "µs/file:"
+    };
     let mut columns = vec![
         value(rate, "total"),
         interval(rate),
         value(&ELAPSED, ""),
         limit(3),
         stability(5),
-        percentile(
-            if rate.unit == RECORDS.unit {
-                "µs/call:"
-            } else {
-                "µs/file:"
-            },
-            0,
-        ),
+        percentile(durations, 0),
         percentile("", 1),
         percentile("", 2),
         percentile("", 3),
@@ -149,10 +153,10 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
         }),
     ];
     columns.extend(phases_and_cpu(5));
-    table(title, cases, columns, (1, rate))
+    table_with_bars(title, cases, columns, (1, rate))
 }
 
-/// One contract, with distances from the fastest.
+/// The cases of one contract by their rank, with distances from the fastest.
 pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     let mut cases = cases.to_vec();
     cases.sort_by(|a, b| by_rank(a, b));
@@ -174,10 +178,10 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
         stability(4),
     ];
     columns.extend(cpu_and_samples(5));
-    table(title, &cases, columns, (1, &ELAPSED))
+    table_with_bars(title, &cases, columns, (1, &ELAPSED))
 }
 
-/// `+ 5.3 %`, with the mark of the verdict before it. Too few rounds have no number.
+/// `+ 5.3 %`, with the mark of the verdict before it. There is no number from too few rounds.
 fn distance(best: &CaseReport, case: &CaseReport) -> String {
     if best.name == case.name {
         return String::new();
@@ -191,32 +195,33 @@ fn distance(best: &CaseReport, case: &CaseReport) -> String {
 
 /// Times by chunk size, without bars: times differ by decades, for which charts have logarithmic axes.
 pub(super) fn cpu_times(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
-    let table = |time: &Metric| {
-        let buffer =
-            |(case, _): &MeasuredCase<'_>| case.record.case.value(Axis::Chunk).unwrap_or_default();
-        let columns = vec![
-            Cells::text("buffer", 0, buffer),
-            value(time, ""),
-            interval(time),
-            limit(0),
-            extremes(time, 2),
-            figures("per call", "ns", 0, |estimate| {
-                or_nothing(per_call(estimate, time), |ns| NUMBER.text(ns))
-            }),
-            samples(),
-            Cells::text(CASE, 1, |(case, _)| case.record.case.to_string()),
-        ];
-        Table::with(
-            format!("{title}: {}", time.title),
-            &measured(cases),
-            columns,
-        )
-    };
-    TIMES.iter().map(table).collect()
+    TIMES
+        .iter()
+        .map(|time| times_by_chunk(title, cases, time))
+        .collect()
 }
 
-/// Nanoseconds per hand-over.
-fn per_call(estimate: &Estimate, time: &Metric) -> Option<f64> {
+fn times_by_chunk(title: &str, cases: &[&CaseReport], time: &Metric) -> Table {
+    let columns = vec![
+        Cells::text("buffer", 0, |(case, _): &MeasuredCase<'_>| {
+            case.record.case.value(Axis::Chunk).unwrap_or_default()
+        }),
+        value(time, ""),
+        interval(time),
+        limit(0),
+        extremes(time, 2),
+        figures("per call", "ns", 0, |estimate| {
+            or_nothing(ns_per_call(estimate, time), |ns| NUMBER.text(ns))
+        }),
+        samples(),
+        Cells::text(CASE, 1, |(case, _)| case.record.case.to_string()),
+    ];
+    let title = format!("{title}: {}", time.title);
+    Table::with(title, &measured(cases), columns)
+}
+
+/// The time of each call that hands over a chunk.
+fn ns_per_call(estimate: &Estimate, time: &Metric) -> Option<f64> {
     let calls = estimate.records_per_s.as_ref()?.value * estimate.total_ns.value / 1e9;
     (calls > 0.0).then_some((time.figure)(estimate)?.value / calls)
 }
@@ -228,41 +233,30 @@ fn measured<'c>(cases: &[&'c CaseReport]) -> Vec<MeasuredCase<'c>> {
         .collect()
 }
 
-/// Rows begin with labels, or else with names of cases. Bars have a rank as columns do.
-fn table<'c>(
+/// Rows begin with labels, or else with names of cases. The bars show a metric, and have a rank as columns do.
+fn table_with_bars<'c>(
     title: &str,
     cases: &[&'c CaseReport],
     mut columns: Vec<Cells<'c>>,
     (rank, metric): (u8, &Metric),
 ) -> Table {
-    let labels = cases.iter().any(|case| case.record.label.is_some());
-    // Some cases of a search have none.
-    let label = |(case, _): &MeasuredCase<'_>| {
-        case.record
-            .label
-            .clone()
-            .unwrap_or_else(|| case.record.case.to_string())
-    };
-    // Shared values are above the table.
+    let has_labels = cases.iter().any(|case| case.record.label.is_some());
     let names: Vec<&str> = cases.iter().map(|case| case.record.case.name()).collect();
-    let shared = if labels || names.len() < 2 {
+    let shared = if has_labels || names.len() < 2 {
         Vec::new()
     } else {
         shared_values(&names)
     };
-    let is_cached = |case: &&CaseReport| {
-        let contract = &case.record.contract;
-        contract.durability == Durability::Cached && contract.content.has_own_bytes()
-    };
-    let place: &[&str] = if cases.iter().all(is_cached) {
-        &["in the page cache"]
-    } else {
-        &[]
-    };
-    let title = [&[title], shared.as_slice(), place].concat().join(" · ");
+    // Shared values are above the table.
+    let mut title_parts = vec![title];
+    title_parts.extend(shared.iter().copied());
+    if cases.iter().all(|case| is_in_page_cache(case)) {
+        title_parts.push("in the page cache");
+    }
+    let title = title_parts.join(" · ");
     let name = move |(case, _): &MeasuredCase<'_>| without_values(case.record.case.name(), &shared);
-    if labels {
-        columns.insert(0, Cells::text("", 0, label));
+    if has_labels {
+        columns.insert(0, Cells::text("", 0, |(case, _)| label_or_name(case)));
         // The label's case is last, because it is long.
         columns.push(Cells::text(CASE, 9, name));
     } else {
@@ -273,4 +267,17 @@ fn table<'c>(
         bars: Bars::for_rows(&rows, rank, metric),
         ..Table::with(title, &rows, columns)
     }
+}
+
+/// The case's label. Some cases of a search have none.
+fn label_or_name(case: &CaseReport) -> String {
+    case.record
+        .label
+        .clone()
+        .unwrap_or_else(|| case.record.case.to_string())
+}
+
+fn is_in_page_cache(case: &CaseReport) -> bool {
+    let contract = &case.record.contract;
+    contract.durability == Durability::Cached && contract.content.has_own_bytes()
 }

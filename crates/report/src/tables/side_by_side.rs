@@ -1,6 +1,6 @@
 //! Rows are cases, columns are targets, compared with the first. Ratios and verdicts replace bars.
 
-use writebench_model::{Axis, CaseRecord, Layout, RunRecord, TargetRecord};
+use writebench_model::{Axis, CaseRecord, Layout, RunRecord};
 use writebench_stats::Interval;
 
 use crate::numbers::{
@@ -24,10 +24,9 @@ pub(super) fn tables(
             std::slice::from_ref(Metric::files_or(cases, &THROUGHPUT))
         }
     };
-    let title_of = |metric: &Metric| format!("{title}: {}", metric.title);
     let mut tables: Vec<Table> = shown
         .iter()
-        .map(|metric| grid.table(&title_of(metric), metric))
+        .map(|metric| grid.table(&format!("{title}: {}", metric.title), metric))
         .collect();
     if let (Some(table), [first, _, ..]) = (tables.last_mut(), run.targets.as_slice()) {
         table.notes.push(format!(
@@ -36,24 +35,25 @@ pub(super) fn tables(
         ));
     }
     if layout == Layout::CpuTime {
-        tables.extend(
-            shown
-                .iter()
-                .map(|metric| grid.turned(&title_of(metric), metric)),
-        );
+        for metric in shown {
+            tables.push(grid.turned(&format!("{title}: {}", metric.title), metric));
+        }
     }
     tables
 }
 
+/// The cases of a table on all targets.
 struct Grid<'r> {
     run: &'r RunRecord,
+    /// The columns before those of the targets, which say what case a row has.
     heads: &'static [Head],
     rows: Vec<GridRow<'r>>,
 }
 
+/// The heading of a column, and its text for a case.
 type Head = (&'static str, fn(&CaseRecord) -> String);
 
-/// Some cases of a search have none.
+/// The label of a case. Some cases of a search have none.
 const LABEL: Head = ("", |record| {
     record
         .label
@@ -65,36 +65,26 @@ const CHUNK: Head = ("chunk", |record| {
 });
 const CASE: Head = (table::CASE, |record| record.case.to_string());
 
+/// A case on each target.
 struct GridRow<'r> {
-    /// On the first target that has it.
+    /// The case on the first target that has it.
     first: &'r CaseRecord,
+    /// The case on each of the run's targets.
     cells: Vec<Option<&'r CaseReport>>,
 }
 
-/// With ratios to the first target.
+/// A row, with the ratio of each other target to the first.
 type Compared<'g> = (&'g GridRow<'g>, Vec<Option<Interval>>);
 
 type Cells<'g> = table::Cells<'g, Compared<'g>>;
 
 impl<'r> Grid<'r> {
     fn from_cases(cases: &[&'r CaseReport], run: &'r RunRecord) -> Self {
-        let labels = cases.iter().any(|case| case.record.label.is_some());
-        let heads: &[Head] = match (only_chunks_differ(cases), labels) {
+        let has_labels = cases.iter().any(|case| case.record.label.is_some());
+        let heads: &[Head] = match (only_chunks_differ(cases), has_labels) {
             (true, _) => &[CHUNK],
             (false, true) => &[LABEL, CHUNK],
             (false, false) => &[CASE],
-        };
-        let row = |cases: Vec<&'r CaseReport>| {
-            let on = |target: &TargetRecord| {
-                cases
-                    .iter()
-                    .copied()
-                    .find(|case| case.record.target == target.name)
-            };
-            GridRow {
-                first: &cases[0].record,
-                cells: run.targets.iter().map(on).collect(),
-            }
         };
         let on_targets = cases
             .iter()
@@ -103,44 +93,31 @@ impl<'r> Grid<'r> {
         Self {
             run,
             heads,
-            rows: across_targets(on_targets).into_iter().map(row).collect(),
+            rows: across_targets(on_targets)
+                .into_iter()
+                .map(|cases| GridRow::from_cases(&cases, run))
+                .collect(),
         }
     }
 
     fn table(&self, title: &str, metric: &Metric) -> Table {
-        let head =
-            |(heading, text): &'static Head| Cells::text(heading, 0, |(row, _)| text(row.first));
-        let mut columns: Vec<Cells<'_>> = self.heads.iter().map(head).collect();
-        let with_limit = self
-            .rows
+        let mut columns: Vec<Cells<'_>> = self
+            .heads
             .iter()
-            .any(|row| row.cells.iter().flatten().any(|case| case.has_limit()));
+            .map(|(heading, text)| Cells::text(heading, 0, move |(row, _)| text(row.first)))
+            .collect();
+        let has_limits = self.has_limits();
         let mut ratio_columns = Vec::new();
         for (index, target) in self.run.targets.iter().enumerate() {
-            let figure =
-                |group: &str, heading: &str, rank, text: fn(&Metric, &Estimate) -> String| {
-                    Cells::figure(group, heading, rank, move |(row, _): &Compared<'_>| {
-                        or_nothing(row.estimate(index), |estimate| text(metric, estimate))
-                    })
-                };
-            columns.push(figure(&target.name, metric.unit, 0, Metric::value));
-            columns.push(figure("", table::INTERVAL, 3, Metric::interval));
-            if with_limit {
-                columns.push(figure("of", "limit", 4, |_, estimate| {
+            columns.extend(value_columns(index, &target.name, metric));
+            if has_limits {
+                columns.push(figures(index, "of", "limit", 4, |estimate| {
                     limit_cell(Some(estimate))
                 }));
             }
             if index > 0 {
                 ratio_columns.push(columns.len());
-                let ratio = move |ratios: &[Option<Interval>]| ratios[index - 1];
-                columns.push(Cells::figure("vs.", "first", 0, move |(_, ratios)| {
-                    or_nothing(ratio(ratios), |ratio| {
-                        verdict_mark(ratio.verdict()).to_owned() + &TIMES.text(ratio.estimate)
-                    })
-                }));
-                columns.push(Cells::figure("", table::INTERVAL, 2, move |(_, ratios)| {
-                    or_nothing(ratio(ratios), |ratio| TIMES.between(ratio.low, ratio.high))
-                }));
+                columns.extend(comparison_columns(index - 1));
             }
         }
         if self.heads[0].0 != CASE.0 {
@@ -160,93 +137,162 @@ impl<'r> Grid<'r> {
         table
     }
 
-    /// A row per target, a column per case.
+    fn has_limits(&self) -> bool {
+        self.rows
+            .iter()
+            .flat_map(|row| &row.cells)
+            .flatten()
+            .any(|case| case.has_limit())
+    }
+
+    /// The table with a row per target and a column per case.
     fn turned(&self, title: &str, metric: &Metric) -> Table {
-        let heading = |row: &GridRow<'_>| {
+        let mut columns = vec![Column::text("", 0)];
+        for row in &self.rows {
             let texts: Vec<String> = self.heads.iter().map(|(_, text)| text(row.first)).collect();
-            Column::figure("", &texts.join(" "), 0)
-        };
-        let columns: Vec<Column> = [Column::text("", 0)]
-            .into_iter()
-            .chain(self.rows.iter().map(heading))
-            .collect();
-        let measured = self.run.targets.iter().enumerate().map(|(index, target)| {
-            let figure = |row: &GridRow<'_>| {
-                or_nothing(row.estimate(index), |estimate| metric.value(estimate))
-            };
-            [target.name.clone()]
-                .into_iter()
-                .chain(self.rows.iter().map(figure))
-                .collect()
-        });
-        let rows = measured.collect();
-        Table::from_rows(
-            format!("{title} ({}), by target", metric.unit),
-            columns,
-            rows,
-        )
+            columns.push(Column::figure("", &texts.join(" "), 0));
+        }
+        let mut rows = Vec::new();
+        for (index, target) in self.run.targets.iter().enumerate() {
+            let mut cells = vec![target.name.clone()];
+            cells.extend(self.rows.iter().map(|row| row.value(index, metric)));
+            rows.push(cells);
+        }
+        let title = format!("{title} ({}), by target", metric.unit);
+        Table::from_rows(title, columns, rows)
     }
 }
 
-/// Geometric means over rows with a ratio for every target.
+/// A column with a text for each estimate on a target.
+fn figures<'g>(
+    target_index: usize,
+    group: &str,
+    heading: &str,
+    rank: u8,
+    text: impl Fn(&Estimate) -> String + 'g,
+) -> Cells<'g> {
+    Cells::figure(group, heading, rank, move |(row, _): &Compared<'_>| {
+        or_nothing(row.estimate(target_index), &text)
+    })
+}
+
+/// The values on a target, and their intervals.
+fn value_columns<'g>(target_index: usize, target: &str, metric: &'g Metric) -> [Cells<'g>; 2] {
+    [
+        figures(target_index, target, metric.unit, 0, |estimate| {
+            metric.value(estimate)
+        }),
+        figures(target_index, "", table::INTERVAL, 3, |estimate| {
+            metric.interval(estimate)
+        }),
+    ]
+}
+
+/// The ratios of one of the other targets to the first, and their intervals.
+fn comparison_columns<'g>(ratio_index: usize) -> [Cells<'g>; 2] {
+    [
+        Cells::figure("vs.", "first", 0, move |(_, ratios): &Compared<'_>| {
+            or_nothing(ratios[ratio_index], |ratio| {
+                verdict_mark(ratio.verdict()).to_owned() + &TIMES.text(ratio.estimate)
+            })
+        }),
+        Cells::figure("", table::INTERVAL, 2, move |(_, ratios): &Compared<'_>| {
+            or_nothing(ratios[ratio_index], |ratio| {
+                TIMES.between(ratio.low, ratio.high)
+            })
+        }),
+    ]
+}
+
+/// A row with the geometric means over rows that have a ratio for every target.
 fn means(rows: &[Compared<'_>], ratio_columns: &[usize], width: usize) -> Option<Vec<String>> {
-    let estimate = |ratio: &Option<Interval>| {
-        ratio
-            .map(|ratio| ratio.estimate)
-            .filter(|&ratio| ratio > 0.0)
-    };
-    let estimates = |(_, ratios): &Compared<'_>| ratios.iter().map(estimate).collect();
-    let whole: Vec<Vec<f64>> = rows.iter().filter_map(estimates).collect();
-    if whole.len() < 2 || ratio_columns.is_empty() {
+    let complete: Vec<Vec<f64>> = rows
+        .iter()
+        .filter_map(|(_, ratios)| positive_estimates(ratios))
+        .collect();
+    if complete.len() < 2 || ratio_columns.is_empty() {
         return None;
     }
     let mut cells = vec![String::new(); width];
-    cells[0] = match whole.len() == rows.len() {
-        true => "geometric mean".to_owned(),
-        false => format!("geometric mean of {}", whole.len()),
+    cells[0] = if complete.len() == rows.len() {
+        "geometric mean".to_owned()
+    } else {
+        format!("geometric mean of {}", complete.len())
     };
-    for (target, column) in ratio_columns.iter().enumerate() {
-        cells[*column] = TIMES.text(geometric_mean(
-            &whole.iter().map(|row| row[target]).collect::<Vec<_>>(),
-        ));
+    for (ratio_index, column) in ratio_columns.iter().enumerate() {
+        let ratios: Vec<f64> = complete.iter().map(|row| row[ratio_index]).collect();
+        cells[*column] = TIMES.text(geometric_mean(&ratios));
     }
     Some(cells)
 }
 
-impl GridRow<'_> {
-    fn estimate(&self, target: usize) -> Option<&Estimate> {
-        self.cells[target]?.estimate.as_ref()
+/// The values of the ratios, if all are there and positive.
+fn positive_estimates(ratios: &[Option<Interval>]) -> Option<Vec<f64>> {
+    ratios
+        .iter()
+        .map(|ratio| Some(ratio.as_ref()?.estimate).filter(|&estimate| estimate > 0.0))
+        .collect()
+}
+
+impl<'r> GridRow<'r> {
+    /// The row of the same case on the targets that have it.
+    fn from_cases(cases: &[&'r CaseReport], run: &RunRecord) -> Self {
+        let cells = run.targets.iter().map(|target| {
+            cases
+                .iter()
+                .copied()
+                .find(|case| case.record.target == target.name)
+        });
+        Self {
+            first: &cases[0].record,
+            cells: cells.collect(),
+        }
     }
 
-    /// Of each other target to the first.
+    fn estimate(&self, target_index: usize) -> Option<&Estimate> {
+        self.cells[target_index]?.estimate.as_ref()
+    }
+
+    fn value(&self, target_index: usize, metric: &Metric) -> String {
+        or_nothing(self.estimate(target_index), |estimate| {
+            metric.value(estimate)
+        })
+    }
+
+    /// The ratio of each other target to the first.
     fn ratios(&self, metric: &Metric) -> Vec<Option<Interval>> {
         let first = self.cells.first().copied().flatten();
-        let ratio = |case: &Option<&CaseReport>| ratio((*case)?, first?, metric);
-        self.cells.iter().skip(1).map(ratio).collect()
+        self.cells
+            .iter()
+            .skip(1)
+            .map(|case| ratio((*case)?, first?, metric))
+            .collect()
     }
 }
 
 fn only_chunks_differ(cases: &[&CaseReport]) -> bool {
-    let on_first = || {
-        cases
-            .iter()
-            .filter(|case| case.record.target == cases[0].record.target)
-    };
-    let others = distinct(on_first(), |case| {
+    let on_first_target: Vec<&CaseReport> = cases
+        .iter()
+        .copied()
+        .filter(|case| case.record.target == cases[0].record.target)
+        .collect();
+    let without_chunks = distinct(&on_first_target, |case| {
         case.record.case.name_without(&[Axis::Chunk])
     });
-    on_first().count() > 1 && others.len() == 1
+    on_first_target.len() > 1 && without_chunks.len() == 1
 }
 
-/// None from too few rounds, of failed cases, or of disturbed samples only.
+/// The ratio of a case to the same case on the first target. It is None from too few rounds, of failed cases, or of
+/// disturbed samples only.
 fn ratio(case: &CaseReport, first: &CaseReport, metric: &Metric) -> Option<Interval> {
     if !case.is_ranked() || !first.is_ranked() {
         return None;
     }
-    let value = |case: &CaseReport| Some((metric.figure)(case.estimate.as_ref()?)?.value);
+    let value = (metric.figure)(case.estimate.as_ref()?)?.value;
+    let first_value = (metric.figure)(first.estimate.as_ref()?)?.value;
     let ratio = ratio_in_rounds(
-        (&case.record, value(case)?),
-        (&first.record, value(first)?),
+        (&case.record, value),
+        (&first.record, first_value),
         metric.sample_value,
     )?;
     (ratio.estimate.is_finite() && ratio.is_sure()).then_some(ratio)

@@ -5,16 +5,18 @@ pub(crate) use crate::sentences::NOTHING;
 use crate::sentences::metric::{ELAPSED, Metric};
 use crate::sentences::{or_nothing, share, visible};
 
+/// A table of texts, which formats lay out.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
     pub title: String,
     pub columns: Vec<Column>,
-    /// With a text for every column.
+    /// Each row has a text for every column.
     pub rows: Vec<Vec<String>>,
-    /// On cases without a value or with a loss. The first is true of a fault, not a property of the target.
+    /// Sentences on cases without a value or with a loss. Each comes with whether the cause is a fault, and not a property
+    /// of the target.
     pub sentences: Vec<(bool, String)>,
     pub notes: Vec<String>,
-    /// Only in a terminal.
+    /// Bars beside the rows, which only a terminal shows.
     pub bars: Option<Bars>,
 }
 
@@ -28,11 +30,11 @@ pub(crate) struct Column {
     /// The common heading of several columns.
     pub group: String,
     pub heading: String,
-    /// Words, not numbers.
+    /// The column has words, not numbers.
     pub is_text: bool,
     /// Columns of higher rank are dropped first if the width is short.
     pub rank: u8,
-    /// Words may take several lines.
+    /// The words may take several lines.
     pub wraps: bool,
 }
 
@@ -52,31 +54,29 @@ impl Table {
         }
     }
 
+    /// The table of what each column makes of each row.
     pub(super) fn with<R>(
         title: impl Into<String>,
         rows: &[R],
         columns: Vec<Cells<'_, R>>,
     ) -> Self {
-        let has_value = |column: &Cells<'_, R>| {
-            rows.iter()
-                .any(|row| !matches!((column.cell)(row).as_str(), "" | NOTHING))
-        };
-        let columns = columns
+        let columns: Vec<Cells<'_, R>> = columns
             .into_iter()
-            .filter(|column| !column.is_optional || has_value(column));
-        let columns: Vec<Cells<'_, R>> = columns.collect();
+            .filter(|column| !column.is_optional || column.has_value(rows))
+            .collect();
         let rows = rows
             .iter()
             .map(|row| columns.iter().map(|column| (column.cell)(row)).collect())
             .collect();
-        Self::from_rows(
-            title,
-            columns.into_iter().map(|column| column.column).collect(),
-            rows,
-        )
+        let columns = columns.into_iter().map(|column| column.column).collect();
+        Self::from_rows(title, columns, rows)
     }
 
-    /// Safe for a terminal.
+    pub(super) fn has_column(&self, heading: &str) -> bool {
+        self.columns.iter().any(|column| column.heading == heading)
+    }
+
+    /// The table with all its text safe for a terminal.
     pub(crate) fn made_visible(mut self) -> Self {
         let columns = self
             .columns
@@ -88,7 +88,7 @@ impl Table {
             .chain(&mut self.notes)
             .chain(sentences);
         for text in texts.chain([&mut self.title]) {
-            // Almost all text is safe: copies are rare.
+            // Almost all text is safe, so copies are rare.
             if let Cow::Owned(safe) = visible(text) {
                 *text = safe;
             }
@@ -97,12 +97,14 @@ impl Table {
     }
 }
 
+/// `83 %`, the share of the limit.
 pub(crate) fn limit_cell(estimate: Option<&Estimate>) -> String {
     or_nothing(estimate.and_then(|estimate| estimate.limit), |limit| {
         share(limit.share)
     })
 }
 
+/// A column, and what it makes of a row.
 pub(super) struct Cells<'c, R> {
     column: Column,
     cell: Box<dyn Fn(&R) -> String + 'c>,
@@ -141,7 +143,12 @@ impl<'c, R> Cells<'c, R> {
         )
     }
 
-    /// Left out if no row has a value.
+    fn has_value(&self, rows: &[R]) -> bool {
+        rows.iter()
+            .any(|row| !matches!((self.cell)(row).as_str(), "" | NOTHING))
+    }
+
+    /// The column is left out if no row has a value.
     pub(super) fn if_any(self) -> Self {
         Self {
             is_optional: true,
@@ -172,46 +179,61 @@ impl Column {
     }
 }
 
-/// Of one scale from 0.
+/// Bars beside the rows of a table, with one scale from 0.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bars {
     /// The value of a full bar.
     pub full: String,
-    /// A share, and whether every sample was disturbed. None without a value, or with less work than other rows.
-    pub of_rows: Vec<Option<(f64, bool)>>,
-    /// As of columns: dropped first if the width is short.
+    /// The bar of each row. It is None without a value, or if the row's case did less work than others.
+    pub by_row: Vec<Option<Bar>>,
+    /// The rank of the bars, as of a column: higher ones are dropped first if the width is short.
     pub rank: u8,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Bar {
+    /// The share of a full bar.
+    pub share: f64,
+    /// Every sample of the row's case was disturbed.
+    pub all_disturbed: bool,
+}
+
 impl Bars {
-    /// None if fewer than two rows are comparable.
+    /// The bars are None if fewer than two rows are comparable.
     pub(super) fn for_rows(
         rows: &[(&CaseReport, &Estimate)],
         rank: u8,
         metric: &Metric,
     ) -> Option<Self> {
-        let is_comparable =
-            |estimate: &Estimate| estimate.truncated_samples == 0 || metric.unit != ELAPSED.unit;
-        let value = |estimate: &Estimate| {
-            Some(
-                (metric.figure)(estimate)
-                    .filter(|_| is_comparable(estimate))?
-                    .value,
-            )
-        };
-        let full = rows
+        let values: Vec<Option<f64>> = rows
             .iter()
-            .filter_map(|(_, estimate)| value(estimate))
-            .fold(0.0, f64::max);
-        let bar = |(_, estimate): &(_, &Estimate)| {
-            Some((value(estimate)? / full, estimate.all_disturbed))
-        };
-        let of_rows: Vec<_> = rows.iter().map(bar).collect();
-        let is_comparison = full > 0.0 && of_rows.iter().flatten().count() > 1;
-        is_comparison.then(|| Self {
+            .map(|(_, estimate)| comparable_value(estimate, metric))
+            .collect();
+        let full = values.iter().flatten().copied().fold(0.0, f64::max);
+        if full <= 0.0 || values.iter().flatten().count() < 2 {
+            return None;
+        }
+        let by_row = rows
+            .iter()
+            .zip(values)
+            .map(|((_, estimate), value)| {
+                Some(Bar {
+                    share: value? / full,
+                    all_disturbed: estimate.all_disturbed,
+                })
+            })
+            .collect();
+        Some(Self {
             full: metric.text.text(full),
-            of_rows,
+            by_row,
             rank,
         })
     }
+}
+
+/// The value of the metric. The time of samples that a limit cut short is not comparable.
+fn comparable_value(estimate: &Estimate, metric: &Metric) -> Option<f64> {
+    let is_comparable = estimate.truncated_samples == 0 || metric.unit != ELAPSED.unit;
+    let figure = (metric.figure)(estimate).filter(|_| is_comparable)?;
+    Some(figure.value)
 }
