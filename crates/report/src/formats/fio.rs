@@ -117,8 +117,8 @@ fn text(report: &Report, case: &CaseReport, name: &str, job: &Job) -> String {
     head + GLOBAL + &job.sections
 }
 
-/// The options of all jobs. Different from fio's defaults, they change nothing in the page cache, and align the memory to
-/// pages.
+/// The options of all jobs. Different from fio's defaults, they change nothing in the page cache, and align the memory
+/// to pages.
 const GLOBAL: &str = "
 [global]
 rw=write
@@ -146,7 +146,7 @@ fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String
         ),
         format!("{} on {} ({kind}):", case.record.case, case.record.target),
     ];
-    lines.extend(figures(case));
+    lines.extend(result_lines(case));
     lines.extend([
         format!("Run it in directory DIR: fio --directory=DIR {name}"),
         format!(
@@ -166,7 +166,7 @@ fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String
     lines
 }
 
-fn figures(case: &CaseReport) -> Vec<String> {
+fn result_lines(case: &CaseReport) -> Vec<String> {
     let Some(estimate) = &case.estimate else {
         let why = case.reason.as_deref().unwrap_or("no good sample");
         return vec![format!("no result: {}: {why}", case.outcome_name())];

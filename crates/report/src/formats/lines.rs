@@ -51,8 +51,8 @@ fn wrapped(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     })
 }
 
-/// The widths of all columns, after those that wrap shrank until the shown ones fit. The widest shrinks first, down to its
-/// longest word.
+/// The widths of all columns, after those that wrap shrank until the shown ones fit. The widest shrinks first, down to
+/// its longest word.
 fn shrunk_widths(table: &Table, shown: &[usize], width: Option<usize>) -> Option<Vec<usize>> {
     let mut widths: Vec<usize> = (0..table.columns.len())
         .map(|index| column_width(table, index))

@@ -36,8 +36,8 @@ pub(super) const STRIPE: Colour = Colour {
     dark: "#161b22",
 };
 
-/// The colours of series are Okabe and Ito's, for any colour vision. Three are darker on white, where the faint yellow is
-/// missing. All are lighter on black.
+/// The colours of series are Okabe and Ito's, for any colour vision. Three are darker on white, where the faint yellow
+/// is missing. All are lighter on black.
 pub(super) const OF_SERIES: [Colour; 7] = [
     Colour {
         light: "#0072b2",
@@ -88,7 +88,7 @@ const PLASMA: Colour<[[u8; 3]; 5]> = Colour {
 };
 
 /// The colours of the phases prepare, open, write, sync and close. The longest, write and sync, differ the most.
-const OF_PHASES: [Colour; 5] = [
+const PHASE_COLOURS: [Colour; 5] = [
     OF_SERIES[2],
     OF_SERIES[3],
     OF_SERIES[0],
@@ -129,7 +129,7 @@ pub(super) fn colours(chart: &Chart) -> Vec<Colour<String>> {
 
 pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
     let own = match chart.kind {
-        ChartKind::Stacked => &OF_PHASES[..],
+        ChartKind::Stacked => &PHASE_COLOURS[..],
         // Series are sizes: colours show their order.
         ChartKind::Groups | ChartKind::HeatMap => {
             let last = chart.series.len().saturating_sub(1).max(1);
@@ -144,7 +144,8 @@ pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
     }
 }
 
-/// The colours of a heat map, from that of the least value to that of the greatest, which contrasts most with the paper.
+/// The colours of a heat map, from that of the least value to that of the greatest, which contrasts most with the
+/// paper.
 pub(super) fn heat() -> [Colour<String>; HEAT_STEPS] {
     std::array::from_fn(|step| mixed(&HEAT, step, HEAT_STEPS - 1))
 }

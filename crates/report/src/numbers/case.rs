@@ -25,7 +25,8 @@ pub struct CaseReport {
     pub counts_disturbed: bool,
     /// The values from the good samples. They are None if no sample was good.
     pub estimate: Option<Estimate>,
-    /// The case's part of the model of its contract. It is None if no sample counts, such as when every one was disturbed.
+    /// The case's part of the model of its contract. It is None if no sample counts, such as when every one was
+    /// disturbed.
     modelled: Option<Modelled>,
     /// The index of the case's target among those of the run.
     target_index: Option<usize>,
@@ -123,7 +124,7 @@ impl CaseReport {
     }
 
     /// The time over another's: 2 if the other is twice as fast. Cases of other contracts or targets are
-    /// compared in rounds only. None without undisturbed samples of both.
+    /// compared in rounds only. It is None without samples of both that count.
     pub fn ratio_to(&self, other: &Self) -> Option<Interval> {
         self.modelled.as_ref()?.ratio_to(other.modelled.as_ref()?)
     }
@@ -167,13 +168,13 @@ impl CaseReport {
         self.outcome().is_some_and(Outcome::is_ok)
     }
 
-    /// Cases have values but no rank if they failed later, were always disturbed, or break a promise of
-    /// durability.
+    /// Whether the case has a rank. Cases have values but no rank if they failed later, were always disturbed, or break
+    /// a promise of durability.
     pub(crate) fn is_ranked(&self) -> bool {
         self.is_ok() && self.not_durable.is_none() && self.modelled.is_some()
     }
 
-    /// Whether no sample more could make it the answer: one failed, or the case breaks a promise of durability.
+    /// Whether no further sample could make it the answer: one failed, or the case breaks a promise of durability.
     pub(crate) fn is_out(&self) -> bool {
         self.not_durable.is_some()
             || self
@@ -183,7 +184,7 @@ impl CaseReport {
                 .any(|sample| !sample.outcome.is_ok())
     }
 
-    /// One or two samples of a search, outside all tables.
+    /// Whether the case has only the one or two samples of a search's screening, which are outside all tables.
     pub(crate) fn is_screening(&self) -> bool {
         self.record.origin.is_stage(Stage::Screening)
     }

@@ -42,8 +42,8 @@ pub(crate) struct ChoiceValue {
 }
 
 impl Choices {
-    /// The choices of the largest group of candidates that wrote the same number of bytes. They are None if no choice has
-    /// several values.
+    /// The choices of the largest group of candidates that wrote the same number of bytes. They are None if no choice
+    /// has several values.
     pub(crate) fn of_search(cases: &[CaseReport]) -> Option<Self> {
         let measured = cases
             .iter()

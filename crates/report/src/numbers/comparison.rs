@@ -205,7 +205,8 @@ impl Comparison {
             .count()
     }
 
-    /// The number of A's cases without a verdict at 95 %: B lacks them, one side has no value, or too few rounds or runs.
+    /// The number of A's cases without a verdict at 95 %: B lacks them, one side has no value, or too few rounds or
+    /// runs.
     pub fn undecided_cases(&self) -> usize {
         let excluded = distinct(
             self.excluded.iter().map(|excluded| excluded.case.as_str()),
@@ -349,7 +350,7 @@ struct RunCases {
 }
 
 fn take_cases(side: &mut Side, with_target: bool) -> Vec<RunCases> {
-    let mut of_side = Vec::new();
+    let mut by_run = Vec::new();
     for run in &mut side.runs {
         // Speeds are compared, also those of a search for another quantity.
         run.run.settings.objective = Objective::Time;
@@ -357,12 +358,12 @@ fn take_cases(side: &mut Side, with_target: bool) -> Vec<RunCases> {
             .into_iter()
             .map(|case| (CaseOn::from_record(&case.record, with_target), case))
             .collect();
-        of_side.push(RunCases {
+        by_run.push(RunCases {
             run: run.name.clone(),
             cases,
         });
     }
-    of_side
+    by_run
 }
 
 /// What kept each run's common cases from a rank, with the run's name.

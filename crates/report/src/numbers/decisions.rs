@@ -68,7 +68,8 @@ pub(crate) fn decide_now(run: &RunRecord, cases: &[CaseReport]) -> Vec<Decision>
         .collect()
 }
 
-/// The cases of a search may do more than its baseline, except that copies with shared blocks are compared with each other.
+/// The cases of a search may do more than its baseline, except that copies with shared blocks are compared with each
+/// other.
 fn contract_of_contest<'c>(case: &'c CaseReport, baseline: Option<&'c CaseReport>) -> &'c Contract {
     match baseline {
         Some(baseline) if case.record.contract.content != Content::SharedCopy => {
@@ -141,7 +142,7 @@ fn is_rival(case: &CaseReport, run: &RunRecord) -> bool {
             .is_none_or(|known| run.settings.allows(known, known))
 }
 
-/// The effort of writing the case as a program. It is None for plain write, the least. A later version's case counts as
+/// How complex the case is. This is None for plain write, which is the least complex. A later version's case counts as
 /// the most complex.
 fn effort(case: &CaseReport) -> Option<(u32, usize)> {
     if is_reference(case) {

@@ -255,8 +255,8 @@ impl Figure {
         self.high = self.high.map(|high| high.max(value));
     }
 
-    /// The ends of the interval, or else of the samples' range. Like the interval, the range is widened to hold the value,
-    /// which is that of a typical round: all of a few samples may be from slow ones.
+    /// The ends of the interval, or else of the samples' range. Like the interval, the range is widened to hold the
+    /// value, which is that of a typical round: all of a few samples may be from slow ones.
     pub(crate) fn ends(&self) -> (f64, f64) {
         self.low
             .zip(self.high)

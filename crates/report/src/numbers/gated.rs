@@ -10,7 +10,8 @@ use crate::numbers::rounds::times;
 pub struct Gated {
     pub name: String,
     pub baseline: String,
-    /// The quotient of the two cases' values, with the interval of their common rounds. It is None with too few of them.
+    /// The quotient of the two cases' values, with the interval of their common rounds. It is None with too few of
+    /// them.
     pub speed_ratio: Option<Interval>,
     pub verdict: GateVerdict,
 }

@@ -51,8 +51,8 @@ const MOST_HISTOGRAM_BYTES: u64 = 1 << 20;
 /// All samples of a case have fewer distinct durations together. Foreign documents could have any number.
 const MOST_DURATIONS: usize = 1 << 24;
 
-/// At most forty quantiles, at even distances on an axis that expands rare durations. Each has the least duration
-/// of single samples, that of all together, and the greatest. The last is the longest call.
+/// A curve of at most forty quantiles, at even distances on an axis that expands rare durations. Each has the least
+/// duration of single samples, that of all together, and the greatest. The last is the longest call.
 pub(crate) type LatencyCurve = Vec<(f64, [u64; 3])>;
 
 /// The durations of all samples together. They are None if a histogram is missing or unreadable, all are empty, or they

@@ -13,8 +13,8 @@ pub struct LimitShare {
 }
 
 /// The limit that applies to a case, with the number of threads that measure it. Durable data is limited by the device.
-/// Data in the page cache is limited by a plain copy with as many threads, from one chunk if the source is one. Cases that
-/// move no data have no limit, nor have copies of uncached files.
+/// Data in the page cache is limited by a plain copy with as many threads, from one chunk if the source is one. Cases
+/// that move no data have no limit, nor have copies of uncached files.
 pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     let contract = &case.contract;
     if !contract.content.has_own_bytes() || contract.bytes == 0 {

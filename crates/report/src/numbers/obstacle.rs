@@ -49,8 +49,8 @@ pub(crate) enum ObstacleKind {
     },
     DiskFull,
     QuotaExceeded,
-    /// Memory ran out: a call failed, or, if `is_killed`, the worker died by SIGKILL. `limit_bytes` is the control group's
-    /// limit, if it has one.
+    /// Memory ran out: a call failed, or, if `is_killed`, the worker died by SIGKILL. `limit_bytes` is the control
+    /// group's limit, if it has one.
     MemoryLimit {
         is_killed: bool,
         limit_bytes: Option<u64>,

@@ -2,7 +2,7 @@ use serde::Serialize;
 use writebench_model::{Sample, Timeline};
 use writebench_stats::{Stability, as_f64};
 
-/// A fast beginning, such as that of a device with a cache, and the speed after it.
+/// A fast beginning of phase `write`, and the speed after it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Burst {
     pub bytes_per_s: f64,

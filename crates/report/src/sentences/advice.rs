@@ -424,7 +424,7 @@ impl<'c> Search<'c> {
         format!(". {why} (tried {candidates}{failed}, fastest: {fastest}{gain})")
     }
 
-    /// Records per second for records, otherwise throughput, or the quantity to minimize.
+    /// The recommended case's value: records per second for records, otherwise throughput, or the quantity to minimize.
     fn value_with_unit(&self) -> Option<String> {
         // Some cases make records durable without a request.
         let is_about_records = self
@@ -459,8 +459,8 @@ fn is_shared_copy(case: &CaseReport) -> bool {
     case.record.contract.content == Content::SharedCopy
 }
 
-/// Whether each candidate failed in any of its cases. Files have several sizes, and a candidate has one label for all of
-/// them.
+/// Whether each candidate failed in any of its cases. Files have several sizes, and a candidate has one label for all
+/// of them.
 fn failures_by_candidate(cases: &[CaseReport]) -> HashMap<&str, bool> {
     let tried = cases
         .iter()

@@ -43,8 +43,8 @@ fn is_of_goals(cases: &[CaseReport]) -> bool {
     cases.iter().all(|case| case.record.origin.suite() == GOALS)
 }
 
-/// An answer for each contract, or, for two targets, for each contract on each target. Contracts without a sample are left
-/// out, unless all are.
+/// An answer for each contract, or, for two targets, for each contract on each target. Contracts without a sample are
+/// left out, unless all are.
 pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnswer> {
     let mut contracts = by_contract(cases);
     if contracts.iter().any(|(_, cases)| is_measured(cases)) {
@@ -139,8 +139,8 @@ impl ContractAnswer {
 }
 
 impl Answer {
-    /// The answer from the cases of a contract, by time. The best case is compared with the same case on `first_target`,
-    /// if there is one.
+    /// The answer from the cases of a contract, by time. The best case is compared with the same case on
+    /// `first_target`, if there is one.
     fn for_cases(
         run: &RunRecord,
         cases: &[&CaseReport],
@@ -211,7 +211,7 @@ impl Answer {
         let latency = latency(best, "It").map_or(String::new(), |latency| format!(" {latency}"));
         Self {
             finding,
-            sentence: format!("{}{worth}.{latency}", value_of(best, estimate)),
+            sentence: format!("{}{worth}.{latency}", value_in_words(best, estimate)),
             certainty: certainty_with_bound(best, others, cases, decision),
         }
     }
@@ -242,7 +242,7 @@ impl Answer {
         };
         Self {
             finding,
-            sentence: format!("{}, without a rank.", value_of(first, estimate)),
+            sentence: format!("{}, without a rank.", value_in_words(first, estimate)),
             certainty: format!("Not ranked, because {why}."),
         }
     }
@@ -391,7 +391,7 @@ pub(crate) fn plain(case: &CaseReport) -> &'static str {
 }
 
 /// `write,size=1MiB at 4.70 GB/s (4.51 – 4.83)`.
-fn value_of(case: &CaseReport, estimate: &Estimate) -> String {
+fn value_in_words(case: &CaseReport, estimate: &Estimate) -> String {
     let metric = Metric::for_case(&case.record, estimate);
     let at = if metric.unit == "ms" { "in" } else { "at" };
     let value = metric.value(estimate);

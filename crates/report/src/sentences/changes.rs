@@ -146,8 +146,8 @@ fn image_text(image: &Image) -> String {
     )
 }
 
-/// The facts of a filesystem made for the run. The numbers of its loop devices and its mount point differ in each run, and
-/// are left out.
+/// The facts of a filesystem made for the run. The numbers of its loop devices and its mount point differ in each run,
+/// and are left out.
 fn making_facts(making: &FilesystemSpec, filesystem: &Filesystem) -> Facts {
     let images: Vec<String> = making.images.iter().map(image_text).collect();
     vec![

@@ -13,8 +13,8 @@ pub fn emit_options(case: &Case) -> EmitOptions {
     }
 }
 
-/// The code of a case in each language that has it, or only in the language with the name `only`. Durable records get the
-/// code of a log where a language has it.
+/// The code of a case in each language that has it, or only in the language with the name `only`. Durable records get
+/// the code of a log where a language has it.
 pub(crate) fn codes(
     case: &Case,
     only: Option<&str>,

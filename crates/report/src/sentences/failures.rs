@@ -22,7 +22,8 @@ pub(crate) fn failures(failures: &[FailedCases], cases: &[CaseReport]) -> Vec<St
         .collect()
 }
 
-/// The failures in a run of goals, because few people read its tables. `O_DIRECT` in the page cache has its own sentence.
+/// The failures in a run of goals, because few people read its tables. `O_DIRECT` in the page cache has its own
+/// sentence.
 pub(crate) fn failures_in_goals(failed: &[FailedCases], cases: &[CaseReport]) -> Vec<String> {
     let other: Vec<FailedCases> = failed
         .iter()

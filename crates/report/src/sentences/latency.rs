@@ -4,7 +4,8 @@ use crate::numbers::{CaseReport, LatencyEstimate};
 use crate::sentences::number::MILLISECONDS;
 use crate::sentences::words::{counted, list};
 
-/// Percentiles of durable records, or of files, over all samples together. Other sentences have percentiles of a sample.
+/// Percentiles of durable records, or of files, over all samples together. Other sentences have percentiles of a
+/// sample.
 pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
     let all = case.estimate.as_ref()?.latency?;
     let contract = &case.record.contract;
@@ -24,10 +25,10 @@ pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
         .case
         .known()
         .map_or(1, |case| case.axes().threads);
-    let of_thread = if threads > 1 { " of its thread" } else { "" };
-    let place = all
+    let thread = if threads > 1 { " of its thread" } else { "" };
+    let at_record = all
         .max_record
-        .map(|number| format!(", at {unit} {number}{of_thread}"))
+        .map(|number| format!(", at {unit} {number}{thread}"))
         .unwrap_or_default();
     let worst = MILLISECONDS.text(as_f64(all.max_ns));
     let takes = match percentiles(&all) {
@@ -37,7 +38,9 @@ pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
             known.join(" and ")
         ),
     };
-    Some(format!("{takes} The worst stall was {worst} ms{place}."))
+    Some(format!(
+        "{takes} The worst stall was {worst} ms{at_record}."
+    ))
 }
 
 /// `4.08 ms at p50` and so on, as far as there are enough values: 90 % only instead of a rarer one.

@@ -18,7 +18,7 @@ const NAMED_TARGETS: usize = 8;
 /// The run in a line: `/data · ext4 on vda (virtio_blk) · 128 MiB per sample · 7.1 GiB written`.
 pub(crate) fn one_line(report: &Report) -> String {
     let run = &report.run;
-    let place = match run.targets.as_slice() {
+    let targets = match run.targets.as_slice() {
         [one] if !run.is_side_by_side() => {
             format!("{} · {}", one.path, filesystem(&one.environment))
         }
@@ -38,7 +38,7 @@ pub(crate) fn one_line(report: &Report) -> String {
         .map(|cluster| format!("{cluster} · "))
         .unwrap_or_default();
     format!(
-        "{number}{ranks}{place}{per_sample} · {} written",
+        "{number}{ranks}{targets}{per_sample} · {} written",
         size(bytes_written(report))
     )
 }
@@ -72,7 +72,8 @@ fn filesystem(environment: &Environment) -> String {
     format!("{kind} on {}{model}", device.name)
 }
 
-/// The written bytes as the run recorded them. A run of an earlier version recorded only those of its samples.
+/// The written bytes as the run recorded them. A run without a record, such as one of an earlier version, has those of
+/// its samples.
 fn bytes_written(report: &Report) -> u64 {
     report
         .run
@@ -89,7 +90,11 @@ fn bytes_of_samples(cases: &[CaseReport]) -> u64 {
 }
 
 pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
-    [system_lines(environment), place_lines(environment, target)].concat()
+    [
+        system_lines(environment),
+        filesystem_lines(environment, target),
+    ]
+    .concat()
 }
 
 /// The lines about the machine and the target. Several targets have a line each.
@@ -230,7 +235,7 @@ fn size(bytes: u64) -> String {
     Bytes(bytes).approximate()
 }
 
-fn place_lines(environment: &Environment, target: &str) -> Lines {
+fn filesystem_lines(environment: &Environment, target: &str) -> Lines {
     let Environment {
         filesystem,
         device,

@@ -15,7 +15,8 @@ pub(crate) struct Metric {
     pub unit: &'static str,
     pub figure: FigureOf,
     pub text: &'static Quantity,
-    /// The quantity of one sample. It may differ by a factor that all samples of a case have, so only ratios of it count.
+    /// The quantity of one sample. It may differ by a factor that all samples of a case have, so only ratios of it
+    /// count.
     pub sample_value: fn(&Sample) -> f64,
 }
 

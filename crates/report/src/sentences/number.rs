@@ -48,7 +48,7 @@ impl Quantity {
         self.rounded(value, f64::round)
     }
 
-    /// Rounded outwards: the printed interval holds the computed one.
+    /// An interval whose ends are rounded outwards, so that the printed one holds the computed one.
     pub(crate) fn between(&self, low: f64, high: f64) -> String {
         format!(
             "{} – {}",
@@ -141,15 +141,15 @@ pub(crate) fn verdict_mark(verdict: Verdict) -> &'static str {
 }
 
 /// Marks values of disturbed samples only, and adds the bytes of samples with limited time.
-pub(crate) fn mark(estimate: &Estimate, figure: String) -> String {
-    let figure = if estimate.all_disturbed {
-        format!("~{figure}")
+pub(crate) fn mark(estimate: &Estimate, value: String) -> String {
+    let marked = if estimate.all_disturbed {
+        format!("~{value}")
     } else {
-        figure
+        value
     };
     match estimate.truncated_samples {
-        0 => figure,
-        _ => format!("{figure} ({})", Bytes(estimate.bytes).approximate()),
+        0 => marked,
+        _ => format!("{marked} ({})", Bytes(estimate.bytes).approximate()),
     }
 }
 

@@ -2,8 +2,8 @@ use writebench_model::{
     Bytes, Content, Contract, DataSource, Durability, Keeper, Start, TargetRecord,
 };
 
-/// The question to which a contract's best case is the answer. `target` is None if the answer itself names one of several
-/// targets, and `promised` says who promises that durable data is kept.
+/// The question to which a contract's best case is the answer. `target` is None if the answer itself names one of
+/// several targets, and `promised` says who promises that durable data is kept.
 pub(crate) fn question(
     contract: &Contract,
     target: Option<&TargetRecord>,
@@ -52,7 +52,7 @@ pub(crate) fn question(
     };
     format!(
         "To {what} {}{checksums}, {}{promised}",
-        place(contract, target),
+        destination(contract, target),
         contract.kept()
     )
 }
@@ -66,7 +66,7 @@ fn source(source: DataSource) -> &'static str {
     }
 }
 
-fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
+fn destination(contract: &Contract, target: Option<&TargetRecord>) -> String {
     if let Some(device) = target.filter(|target| target.environment.filesystem.is_block_device()) {
         return format!("onto the device {}", device.path);
     }

@@ -49,8 +49,8 @@ fn startup(cases: &[CaseReport]) -> Option<String> {
     ))
 }
 
-/// The smallest difference that comparisons with the fastest of a contract could detect: the median over all of them, and
-/// their range. It is None without enough rounds for 95 %.
+/// The smallest difference that comparisons with the fastest of a contract could detect: the median over all of them,
+/// and their range. It is None without enough rounds for 95 %.
 pub(crate) fn smallest_difference(cases: &[CaseReport]) -> Option<String> {
     let mut all: Vec<f64> = by_contract(cases)
         .into_iter()

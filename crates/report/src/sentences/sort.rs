@@ -48,8 +48,8 @@ impl Sort {
 }
 
 impl Report {
-    /// Sorts the rows of each table, and keeps the first `top` of each. Rows without a value are last. The first of several
-    /// targets decides. Sentences remain about all cases.
+    /// Sorts the rows of each table, and keeps the first `top` of each. Rows without a value are last. The first of
+    /// several targets decides. Sentences remain about all cases.
     #[must_use]
     pub fn sorted(mut self, sort: Sort, top: Option<usize>) -> Self {
         let sections: Vec<Vec<CaseReport>> = self.sections().map(<[CaseReport]>::to_vec).collect();

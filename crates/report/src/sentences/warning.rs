@@ -284,7 +284,7 @@ fn direct_in_page_cache(run: &RunRecord, cases: &[CaseReport]) -> Option<String>
     if without_effect.is_empty() {
         return None;
     }
-    let place = place(run, &without_effect);
+    let place = targets_or_here(run, &without_effect);
     let cases = counted(without_effect.len(), "direct case");
     Some(format!(
         "O_DIRECT uses the page cache {place}: no result for {cases}."
@@ -292,7 +292,7 @@ fn direct_in_page_cache(run: &RunRecord, cases: &[CaseReport]) -> Option<String>
 }
 
 /// The targets of these cases, if the run has several: `on /data, /home`.
-fn place(run: &RunRecord, cases: &[&CaseReport]) -> String {
+fn targets_or_here(run: &RunRecord, cases: &[&CaseReport]) -> String {
     if !run.is_side_by_side() {
         return "here".to_owned();
     }
@@ -313,7 +313,7 @@ fn not_durable(run: &RunRecord, cases: &[&CaseReport]) -> Vec<String> {
             format!(
                 "{} {are} not durable {}, and not ranked: {}.",
                 counted(cases.len(), "case"),
-                place(run, &cases),
+                targets_or_here(run, &cases),
                 why.unwrap_or_default()
             )
         })

@@ -8,8 +8,8 @@ use crate::sentences::or_nothing;
 use crate::tables::per_case;
 use crate::tables::table::{Column, Table, limit_cell};
 
-/// A table for each size of the file, with a row per label and a column per chunk. If cases differ in more, there is one
-/// table with a row for each of them.
+/// A table for each size of the file, with a row per label and a column per chunk. If cases differ in more, there is
+/// one table with a row for each of them.
 pub(super) fn throughput(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     let mut tables = Vec::new();
     for (size, cases_of_size) in grouped(cases.iter().copied(), |case| axis(case, Axis::Size)) {

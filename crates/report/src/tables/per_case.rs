@@ -13,7 +13,7 @@ type MeasuredCase<'c> = (&'c CaseReport, &'c Estimate);
 
 type Cells<'c> = table::Cells<'c, MeasuredCase<'c>>;
 
-fn figures<'c>(
+fn estimate_column<'c>(
     group: &str,
     heading: &str,
     rank: u8,
@@ -23,21 +23,21 @@ fn figures<'c>(
 }
 
 fn value<'c>(metric: &'c Metric, group: &str) -> Cells<'c> {
-    figures(group, metric.unit, 0, |estimate| metric.value(estimate))
+    estimate_column(group, metric.unit, 0, |estimate| metric.value(estimate))
 }
 
 fn interval(metric: &Metric) -> Cells<'_> {
-    figures("", INTERVAL, 0, |estimate| metric.interval(estimate))
+    estimate_column("", INTERVAL, 0, |estimate| metric.interval(estimate))
 }
 
 fn extremes(metric: &Metric, rank: u8) -> Cells<'_> {
-    figures("", "min – max", rank, |estimate| {
+    estimate_column("", "min – max", rank, |estimate| {
         metric.extremes(estimate)
     })
 }
 
 fn samples<'c>() -> Cells<'c> {
-    figures("", table::SAMPLES, 0, |estimate| {
+    estimate_column("", table::SAMPLES, 0, |estimate| {
         estimate.samples.to_string()
     })
 }
@@ -53,17 +53,17 @@ fn phases_and_cpu<'c>(rank: u8) -> Vec<Cells<'c>> {
 
 fn phase<'c>(name: &str, ns: PhaseNs, rank: u8) -> Cells<'c> {
     let group = if name == PHASES[0].0 { "ms:" } else { "" };
-    figures(group, name, rank, move |estimate| {
+    estimate_column(group, name, rank, move |estimate| {
         milliseconds(ns(&estimate.phases_ns))
     })
 }
 
 fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
     [
-        figures("CPU ms:", "user", rank, |estimate| {
+        estimate_column("CPU ms:", "user", rank, |estimate| {
             MILLISECONDS.text(estimate.user_cpu_ns.value)
         }),
-        figures("", "system", rank, |estimate| {
+        estimate_column("", "system", rank, |estimate| {
             MILLISECONDS.text(estimate.system_cpu_ns.value)
         }),
         samples(),
@@ -71,11 +71,11 @@ fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
 }
 
 fn limit<'c>(rank: u8) -> Cells<'c> {
-    figures("of", "limit", rank, |estimate| limit_cell(Some(estimate))).if_any()
+    estimate_column("of", "limit", rank, |estimate| limit_cell(Some(estimate))).if_any()
 }
 
 fn stability<'c>(rank: u8) -> Cells<'c> {
-    figures("over", "time", rank, |estimate| {
+    estimate_column("over", "time", rank, |estimate| {
         or_nothing(estimate.over_time, |over_time| {
             over_time.stability.name().to_owned()
         })
@@ -107,10 +107,10 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
         limit(1),
         stability(3),
         extremes(main, 5),
-        figures("write alone", "GB/s", 3, |estimate| {
+        estimate_column("write alone", "GB/s", 3, |estimate| {
             GIGABYTES_PER_S.text(estimate.write_alone_bytes_per_s.value)
         }),
-        figures("", INTERVAL, 6, |estimate| {
+        estimate_column("", INTERVAL, 6, |estimate| {
             range(&estimate.write_alone_bytes_per_s, &GIGABYTES_PER_S)
         }),
     ]);
@@ -123,7 +123,7 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
 /// [`LatencyEstimate::percentiles`]: crate::numbers::LatencyEstimate::percentiles
 fn percentile<'c>(group: &str, index: usize) -> Cells<'c> {
     let name = ["p50", "p90", "p99", "p99.9"][index];
-    figures(group, name, 2, move |estimate| {
+    estimate_column(group, name, 2, move |estimate| {
         let known = estimate
             .latency
             .and_then(|latency| latency.percentiles()[index].1);
@@ -148,7 +148,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
         percentile("", 1),
         percentile("", 2),
         percentile("", 3),
-        figures("", "max", 2, |estimate| {
+        estimate_column("", "max", 2, |estimate| {
             or_nothing(estimate.latency, |latency| microseconds(latency.max_ns))
         }),
     ];
@@ -170,10 +170,10 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
         }),
         interval(&ELAPSED),
         extremes(&ELAPSED, 5),
-        figures("", "GB/s", 2, |estimate| {
+        estimate_column("", "GB/s", 2, |estimate| {
             GIGABYTES_PER_S.text(estimate.throughput_bytes_per_s.value)
         }),
-        figures("", FILES.unit, 2, |estimate| FILES.value(estimate)).if_any(),
+        estimate_column("", FILES.unit, 2, |estimate| FILES.value(estimate)).if_any(),
         limit(2),
         stability(4),
     ];
@@ -210,7 +210,7 @@ fn times_by_chunk(title: &str, cases: &[&CaseReport], time: &Metric) -> Table {
         interval(time),
         limit(0),
         extremes(time, 2),
-        figures("per call", "ns", 0, |estimate| {
+        estimate_column("per call", "ns", 0, |estimate| {
             or_nothing(ns_per_call(estimate, time), |ns| NUMBER.text(ns))
         }),
         samples(),

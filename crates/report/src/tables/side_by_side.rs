@@ -111,7 +111,7 @@ impl<'r> Grid<'r> {
         for (index, target) in self.run.targets.iter().enumerate() {
             columns.extend(value_columns(index, &target.name, metric));
             if has_limits {
-                columns.push(figures(index, "of", "limit", 4, |estimate| {
+                columns.push(estimate_column(index, "of", "limit", 4, |estimate| {
                     limit_cell(Some(estimate))
                 }));
             }
@@ -164,7 +164,7 @@ impl<'r> Grid<'r> {
 }
 
 /// A column with a text for each estimate on a target.
-fn figures<'g>(
+fn estimate_column<'g>(
     target_index: usize,
     group: &str,
     heading: &str,
@@ -179,10 +179,10 @@ fn figures<'g>(
 /// The values on a target, and their intervals.
 fn value_columns<'g>(target_index: usize, target: &str, metric: &'g Metric) -> [Cells<'g>; 2] {
     [
-        figures(target_index, target, metric.unit, 0, |estimate| {
+        estimate_column(target_index, target, metric.unit, 0, |estimate| {
             metric.value(estimate)
         }),
-        figures(target_index, "", table::INTERVAL, 3, |estimate| {
+        estimate_column(target_index, "", table::INTERVAL, 3, |estimate| {
             metric.interval(estimate)
         }),
     ]

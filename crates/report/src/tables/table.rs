@@ -12,8 +12,8 @@ pub(crate) struct Table {
     pub columns: Vec<Column>,
     /// Each row has a text for every column.
     pub rows: Vec<Vec<String>>,
-    /// Sentences on cases without a value or with a loss. Each comes with whether the cause is a fault, and not a property
-    /// of the target.
+    /// Sentences on cases without a value or with a loss. Each comes with whether the cause is a fault, and not a
+    /// property of the target.
     pub sentences: Vec<(bool, String)>,
     pub notes: Vec<String>,
     /// Bars beside the rows, which only a terminal shows.
