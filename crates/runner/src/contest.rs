@@ -11,9 +11,9 @@ use std::sync::Arc;
 use writebench_model::{Case, Content, ContestAnswer, Decision};
 use writebench_stats::{Standings, as_f64, counts_disturbed};
 
+use crate::planned_target::PlannedTarget;
 use crate::round_order::PlannedCase;
 use crate::schedule::SampleSummary;
-use crate::supervise::PlannedTarget;
 
 /// Whether a case may join, given the baseline. Without one, any may.
 #[derive(Clone, Default)]

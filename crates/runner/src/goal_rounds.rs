@@ -11,9 +11,9 @@ use writebench_model::{Decision, Settings};
 use writebench_stats::{as_f64, median};
 
 use crate::contest::{Contest, State};
+use crate::planned_target::PlannedTarget;
 use crate::round_order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
-use crate::supervise::PlannedTarget;
 
 #[derive(Debug, Default)]
 pub struct GoalRounds {

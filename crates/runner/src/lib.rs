@@ -20,6 +20,7 @@ mod holders;
 mod leftover;
 mod limits;
 mod pipe;
+mod planned_target;
 mod race;
 mod ranks;
 mod round_order;
@@ -50,11 +51,12 @@ pub use hardware::Hardware;
 pub use holders::children;
 pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};
 pub use pipe::{reply, serve_requests};
+pub use planned_target::PlannedTarget;
 pub use race::{Candidate, Race, RaceLimits, coordinates};
 pub use round_order::PlannedCase;
 pub use schedule::{EachCase, SampleSummary, Schedule, Spent};
 pub use space::{check_space, shortage_of_sample};
-pub use supervise::{End, Observer, PlannedTarget, SamplingPlan, supervise};
+pub use supervise::{End, Observer, SamplingPlan, supervise};
 pub use target_helper::{
     CopyDestination, CopySource, Existing, HelperWorkspace, Inspection, StaleWorkspaces, TIMEOUT,
     TargetHelper, TargetKind, inspect_copy_destination, inspect_source, open_source, serve_target,

@@ -21,11 +21,11 @@ use writebench_stats::as_f64;
 use self::posterior::{Acquisition, LearntKernel, Posterior};
 use crate::contest::{Contest, Rule, has_failed};
 use crate::goal_rounds::GoalRounds;
+use crate::planned_target::PlannedTarget;
 use crate::round_order::PlannedCase;
 use crate::sample_costs::Costs;
 use crate::schedule::{SampleSummary, Schedule, Spent};
 use crate::search_samples::{FEWEST_TO_LOSE, counted, floor};
-use crate::supervise::PlannedTarget;
 
 mod coordinates;
 mod limits;

@@ -3,8 +3,8 @@ use std::time::Duration;
 use writebench_model::{Contract, Decision, Objective, Sample, Settings};
 use writebench_stats::{CONFIDENCE, as_f64};
 
+use crate::planned_target::PlannedTarget;
 use crate::round_order::PlannedCase;
-use crate::supervise::PlannedTarget;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spent {

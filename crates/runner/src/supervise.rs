@@ -1,19 +1,17 @@
 //! Rounds of samples, until every case is complete or a limit ends the run.
 
 use std::error::Error;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use writebench_model::protocol::{InsufficientSpace, SampleRequest, WorkerRequest};
-use writebench_model::{
-    Case, Durability, Reserve, RunEvent, Sample, Settings, Verify, nanoseconds,
-};
+use writebench_model::{Case, Durability, RunEvent, Sample, Settings, Verify, nanoseconds};
 
 use crate::bytes_written::Written;
 use crate::communicator::Share;
 use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
+use crate::planned_target::PlannedTarget;
 use crate::ranks::by_ranks;
 use crate::round_order::{PlannedCase, order};
 use crate::schedule::{SampleSummary, Schedule, Spent};
@@ -35,19 +33,6 @@ pub struct SamplingPlan {
     pub began: Instant,
     /// Time of the budget that is reserved for work after the samples.
     pub set_aside: Duration,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PlannedTarget {
-    /// The target's name in the run's record.
-    pub name: String,
-    pub path: PathBuf,
-    /// The device whose written sectors are counted.
-    pub device_number: Option<String>,
-    /// Whether to sync all filesystems before a sample, because syncing the target's does not reach the one
-    /// below it.
-    pub sync_all: bool,
-    pub reserve: Reserve,
 }
 
 /// An error ends the run.

@@ -20,7 +20,9 @@ impl Decided<'_> {
 
     /// The bound in percent, rounded up.
     pub(crate) fn bound_percent(&self) -> String {
-        let percent = ((self.bound - 1.0) * 100.0).ceil().max(1.0);
+        // Recorded in millionths. A quotient of floats must not round 7 % up to 8.
+        let millionths = ((self.bound - 1.0) * 1e6).round();
+        let percent = (millionths / 1e4).ceil().max(1.0);
         format!("{percent:.0}")
     }
 }
