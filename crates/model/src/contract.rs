@@ -10,31 +10,32 @@ use crate::value::{Checksums, DataMemory, named_values};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Contract {
     pub content: Content,
-    /// In otherwise incompressible content. Older documents lack the field.
+    /// The percentage of zeros in otherwise incompressible content. Older documents lack the field.
     #[serde(default)]
     pub zero_percent: u8,
-    /// Over all files.
+    /// The length of all files together.
     pub bytes: u64,
     pub files: u32,
-    /// Of a set of files.
+    /// The size of each file in a set. It is `None` for methods that write no set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_size: Option<FileSize>,
     #[serde(default)]
     pub visibility: Visibility,
-    /// An existing file has its blocks, and perhaps its pages.
+    /// The state of the file before the case. An existing file has its blocks, and perhaps its pages.
     #[serde(rename = "initial_state", alias = "start")]
     pub start: Start,
     pub source: DataSource,
-    /// Documents of schema 5 lack the field.
+    /// The promises about the memory that holds the data. Documents of schema 5 lack the field.
     #[serde(default)]
     pub memory: DataMemory,
     /// Whether the filesystem makes checksums of the data as usual. Older documents lack the field.
     #[serde(default)]
     pub checksums: Checksums,
     pub durability: Durability,
-    /// The bytes of a thread between moments at which all of them are durable. None: only at the end.
+    /// The bytes that a thread writes between two moments at which all of them are durable. With `None` they are
+    /// durable only at the end.
     pub durable_every_bytes: Option<u64>,
-    /// None: each record follows the one before at once.
+    /// The rate at which records arrive. With `None` each record follows the one before at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records_per_s: Option<u32>,
 }
@@ -43,44 +44,49 @@ named_values! {
     Content {
         Random = "random",
         Zero = "zero",
-        /// Blocks that read as zeros.
+        /// The file has blocks that read as zeros.
         Reserved = "reserved",
-        /// A length without blocks.
+        /// The file has a length without blocks.
         Hole = "hole",
-        /// An empty file.
+        /// The file is empty.
         Nothing = "nothing",
         Copy = "copy",
-        /// Blocks shared with another file until one is written.
+        /// The file shares its blocks with another file until one of them is written.
         SharedCopy = "shared-copy",
-        /// With holes, which no name of a case asks for: a program or the kernel left bytes out.
+        /// The file has holes, which no name of a case asks for: a program or the kernel left bytes out.
         Sparse = "sparse",
     }
 
+    /// The place from which the data comes.
     DataSource {
-        /// As large as the file.
+        /// The data is in memory as large as the file.
         Memory = "file",
-        /// Repeated.
+        /// One chunk of memory is written again and again.
         Chunk = "chunk",
-        /// In the page cache.
+        /// The data is in a file whose pages are in the page cache.
         WarmFile = "warm-file",
-        /// Not in the page cache.
+        /// The data is in a file whose pages are not in the page cache.
         ColdFile = "cold-file",
     }
 
+    /// The state of the file before the case.
     Start {
         New = "new",
-        /// Of the same size.
+        /// The file exists with the same size and other content.
         Existing = "existing",
     }
 
     /// What other programs and a crash may find under a file's name.
     #[derive(Default)]
     Visibility {
+        /// They may find a part of the new content.
         #[default]
         Partial = "partial",
-        /// Nothing, the old content, or all of the new.
+        /// They find nothing, the old content, or all of the new.
         Complete = "complete",
     }
+
+    /// How far the data has come when the case ends.
     Durability {
         /// Only the page cache has the data.
         Cached = "cached",
@@ -97,11 +103,12 @@ impl Content {
         matches!(self, Self::Random | Self::Zero | Self::Copy)
     }
 
-    /// Whether the file's blocks or pages take space.
+    /// Whether the file has blocks or pages, which take space.
     pub fn takes_space(self) -> bool {
         !matches!(self, Self::Hole | Self::Nothing)
     }
 
+    /// Whether the file has data that somebody wrote or copied, so not only a length or blocks that read as zeros.
     pub fn is_data(self) -> bool {
         !matches!(self, Self::Reserved | Self::Hole | Self::Nothing)
     }
@@ -112,40 +119,33 @@ impl Contract {
     /// at most the same promises. A copy may share its blocks, as with cp.
     pub fn satisfies(&self, wanted: &Self) -> bool {
         let is_copy = self.content == Content::SharedCopy && wanted.content == Content::Copy;
-        let fixed = |contract: &Self| {
-            let Self {
-                zero_percent,
-                bytes,
-                files,
-                file_size,
-                start,
-                source,
-                checksums,
-                records_per_s,
-                ..
-            } = *contract;
-            (
-                zero_percent,
-                bytes,
-                files,
-                file_size,
-                start,
-                source,
-                checksums,
-                records_per_s,
-            )
-        };
-        let is_as_often = wanted
-            .durable_every_bytes
-            .is_none_or(|wanted| self.durable_every_bytes.is_some_and(|own| own <= wanted));
         (is_copy || self.content == wanted.content)
-            && fixed(self) == fixed(wanted)
+            && self.has_same_files_and_data(wanted)
             && self.memory as u8 <= wanted.memory as u8
             && self.visibility as u8 >= wanted.visibility as u8
             && self.durability as u8 >= wanted.durability as u8
-            && is_as_often
+            && self.is_durable_as_often_as(wanted)
     }
 
+    /// Whether the properties are equal of which no value is stronger than another one.
+    fn has_same_files_and_data(&self, other: &Self) -> bool {
+        self.zero_percent == other.zero_percent
+            && self.bytes == other.bytes
+            && self.files == other.files
+            && self.file_size == other.file_size
+            && self.start == other.start
+            && self.source == other.source
+            && self.checksums == other.checksums
+            && self.records_per_s == other.records_per_s
+    }
+
+    fn is_durable_as_often_as(&self, wanted: &Self) -> bool {
+        wanted
+            .durable_every_bytes
+            .is_none_or(|wanted| self.durable_every_bytes.is_some_and(|own| own <= wanted))
+    }
+
+    /// ` with 50 % zeros`, or nothing for content without zeros.
     pub fn zeros_in_words(&self) -> String {
         if self.zero_percent == 0 {
             String::new()
@@ -154,12 +154,12 @@ impl Contract {
         }
     }
 
-    /// The durability in words.
-    pub fn kept(&self) -> String {
+    /// The durability, with the rate of arriving records: `durable every 4 KiB, with 1000 arrivals a second`.
+    pub fn durability_in_words(&self) -> String {
         let arrivals = self.records_per_s.map_or(String::new(), |rate| {
             format!(", with {rate} arrivals a second")
         });
-        let kept = match (self.durability, self.durable_every_bytes) {
+        let durability = match (self.durability, self.durable_every_bytes) {
             (Durability::Cached, _) => "in the page cache".to_owned(),
             (Durability::Device, _) => "handed to the device".to_owned(),
             (Durability::Durable, None) => "durable".to_owned(),
@@ -168,13 +168,12 @@ impl Contract {
                 format!("durable every {}", Bytes(bytes).in_words())
             }
         };
-        kept + &arrivals
+        durability + &arrivals
     }
-}
 
-impl fmt::Display for Contract {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let content = match (self.content, self.source) {
+    /// The content in the words that follow a number of bytes: `of zeros`.
+    fn content_in_words(&self) -> &'static str {
+        match (self.content, self.source) {
             (Content::Random, _) if self.zero_percent > 0 => "of data",
             (Content::Random, DataSource::Chunk) => "of incompressible data (one chunk repeated)",
             (Content::Random, _) => "of incompressible data",
@@ -187,36 +186,38 @@ impl fmt::Display for Contract {
             (Content::Copy, _) => "copied from a file in the page cache",
             (Content::SharedCopy, _) => "with blocks shared with the source",
             (Content::Sparse, _) => "with holes",
+        }
+    }
+
+    /// `8 new files of 16 KiB never seen in part`.
+    fn files_in_words(&self) -> String {
+        let count = counted(self.files.into(), &format!("{} file", self.start));
+        let size = match self.file_size {
+            Some(FileSize::Whole) | None => String::new(),
+            Some(size) => format!(" of {}", size.in_words()),
         };
-        let memory = self
-            .memory
-            .words()
-            .map_or(String::new(), |words| format!(" {words}"));
-        let start = self.start;
-        let files = counted(self.files.into(), &format!("{start} file"));
-        let files = match (self.file_size, self.visibility) {
-            (Some(FileSize::Whole) | None, Visibility::Partial) => files,
-            (Some(FileSize::Whole) | None, Visibility::Complete) => {
-                format!("{files} never seen in part")
-            }
-            (Some(size), Visibility::Partial) => format!("{files} of {}", size.in_words()),
-            (Some(size), Visibility::Complete) => {
-                format!("{files} of {} never seen in part", size.in_words())
-            }
+        let visibility = match self.visibility {
+            Visibility::Partial => "",
+            Visibility::Complete => " never seen in part",
         };
-        let checksums = self
-            .checksums
-            .words()
-            .map_or(String::new(), |words| format!(" {words}"));
-        let (bytes, zeros, kept) = (
-            Bytes(self.bytes).in_words(),
-            self.zeros_in_words(),
-            self.kept(),
-        );
-        write!(
-            f,
-            "{bytes} {content}{zeros}{memory} in {files}{checksums}, {kept}"
-        )
+        format!("{count}{size}{visibility}")
+    }
+}
+
+impl fmt::Display for Contract {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = Bytes(self.bytes).in_words();
+        let content = self.content_in_words();
+        let zeros = self.zeros_in_words();
+        write!(f, "{bytes} {content}{zeros}")?;
+        if let Some(memory) = self.memory.words() {
+            write!(f, " {memory}")?;
+        }
+        write!(f, " in {}", self.files_in_words())?;
+        if let Some(checksums) = self.checksums.words() {
+            write!(f, " {checksums}")?;
+        }
+        write!(f, ", {}", self.durability_in_words())
     }
 }
 

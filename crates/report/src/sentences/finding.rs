@@ -143,9 +143,11 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>, promised:
         (Durability::Durable, None) => format!(", {promised}"),
         (Durability::Device, _) => ", on the device".to_owned(),
         (Durability::Durable, Some(_)) if promised == Keeper::Disk.words() => {
-            format!(", {}", contract.kept())
+            format!(", {}", contract.durability_in_words())
         }
-        (Durability::Durable, Some(_)) => format!(", {} {promised}", contract.kept()),
+        (Durability::Durable, Some(_)) => {
+            format!(", {} {promised}", contract.durability_in_words())
+        }
     };
     let checksums = contract
         .checksums

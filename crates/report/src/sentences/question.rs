@@ -53,7 +53,7 @@ pub(crate) fn question(
     format!(
         "To {what} {}{checksums}, {}{promised}",
         destination(contract, target),
-        contract.kept()
+        contract.durability_in_words()
     )
 }
 
