@@ -23,6 +23,7 @@ pub fn at_most<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     })
 }
 
+/// Reads a list with a generous limit, far above any that writebench makes.
 pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<Vec<T>, D::Error> {

@@ -42,7 +42,7 @@ pub struct CaseOrigin {
     section: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<Layout>,
-    /// Of a search for the best case.
+    /// The stage of a search for the best case. Other runs have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     stage: Option<Stage>,
     /// Whether this is plain write, the reference of all comparisons in a search.
@@ -51,6 +51,7 @@ pub struct CaseOrigin {
 }
 
 named_values! {
+    /// The stages of a search.
     Stage {
         /// One or two samples of each candidate, mostly with smaller files. No table shows them.
         Screening = "screening",
@@ -58,24 +59,25 @@ named_values! {
         Final = "final",
     }
 
+    /// The form of a suite's tables.
     #[derive(Default)]
     Layout {
-        /// A row per case with throughput and phases.
+        /// A table has a row per case with throughput and phases.
         #[default]
         Phases = "phases",
-        /// The same from fastest to slowest, with the distance to the fastest.
+        /// A table has a row per case from fastest to slowest, with the distance to the fastest.
         Ranked = "ranked",
-        /// Records per second and the latency of records.
+        /// A table has records per second and the latency of records.
         Records = "records",
-        /// Throughput: a row per label, a column per chunk size.
+        /// A table of throughput has a row per label and a column per chunk size.
         Matrix = "matrix",
-        /// A table each for elapsed, user CPU and system CPU time.
+        /// There is a table each for elapsed, user CPU and system CPU time.
         CpuTime = "cpu-time",
     }
 }
 
 impl CaseOrigin {
-    /// In place of a suite's name.
+    /// The word of a search in place of a suite's name.
     pub const SEARCH: &'static str = "advise";
 
     pub fn of_suite(suite: &str, section: &str, layout: Layout) -> Self {
@@ -87,6 +89,7 @@ impl CaseOrigin {
         }
     }
 
+    /// The origin of a case that the user named.
     pub fn named() -> Self {
         Self {
             suite: "case".to_owned(),
@@ -100,12 +103,11 @@ impl CaseOrigin {
             Stage::Screening => "Screening".to_owned(),
             Stage::Final => "Finals".to_owned(),
         };
-        let (stage, is_baseline) = (Some(stage), Some(is_baseline));
         Self {
             suite: Self::SEARCH.to_owned(),
             section,
-            stage,
-            is_baseline,
+            stage: Some(stage),
+            is_baseline: Some(is_baseline),
             ..Self::default()
         }
     }
@@ -118,7 +120,7 @@ impl CaseOrigin {
         &self.section
     }
 
-    /// The suite and the section.
+    /// The suite and the section, which together identify a table.
     pub fn table(&self) -> (&str, &str) {
         (&self.suite, &self.section)
     }
@@ -170,7 +172,7 @@ struct Texts {
 }
 
 impl RecordedCase {
-    /// Unknown at least until [`RecordedCase::resolve`].
+    /// A case that is unknown at least until [`RecordedCase::resolve`].
     pub fn unknown(name: String, method: String, axes: BTreeMap<String, String>) -> Self {
         Self {
             name,
@@ -202,6 +204,7 @@ impl RecordedCase {
         &self.name
     }
 
+    /// The case. None if this version does not know it.
     pub fn known(&self) -> Option<&Case> {
         match &self.meaning {
             Meaning::Known(case) => Some(case),
@@ -216,7 +219,7 @@ impl RecordedCase {
         }
     }
 
-    /// Texts by the axes' names.
+    /// The texts of the values by the names of their axes.
     pub fn axes(&self) -> BTreeMap<String, String> {
         match &self.meaning {
             Meaning::Known(case) => case
@@ -235,17 +238,17 @@ impl RecordedCase {
         }
     }
 
-    /// The common name of cases along these axes.
+    /// The name without the values of some axes, which cases share that differ only on these.
     pub fn name_without(&self, axes: &[Axis]) -> String {
-        let is_other = |part: &&str| {
-            part.split_once('=')
-                .is_none_or(|(name, _)| axes.iter().all(|axis| name != axis.name()))
-        };
-        self.name
+        let other_parts: Vec<&str> = self
+            .name
             .split(',')
-            .filter(is_other)
-            .collect::<Vec<_>>()
-            .join(",")
+            .filter(|part| {
+                let axis_name = part.split_once('=').map(|(name, _)| name);
+                axis_name.is_none_or(|name| axes.iter().all(|axis| axis.name() != name))
+            })
+            .collect();
+        other_parts.join(",")
     }
 }
 
@@ -280,13 +283,13 @@ impl fmt::Display for RecordedCase {
     }
 }
 
-/// Each case once for every target, in its first row.
+/// The rows without those that repeat a case of an earlier row on the same target.
 pub fn distinct_rows<'r>(
     rows: impl IntoIterator<Item = &'r CaseRecord>,
 ) -> impl Iterator<Item = &'r CaseRecord> {
-    let mut met = HashSet::new();
+    let mut known = HashSet::new();
     rows.into_iter()
-        .filter(move |row| met.insert((&row.target, &row.case)))
+        .filter(move |row| known.insert((&row.target, &row.case)))
 }
 
 impl CaseRecord {
@@ -317,6 +320,7 @@ impl CaseRecord {
         }
     }
 
+    /// The user's program that the row measures. None for writebench's own methods.
     pub fn program(&self) -> Option<&str> {
         self.label.as_deref().filter(|_| {
             self.case
@@ -325,7 +329,7 @@ impl CaseRecord {
         })
     }
 
-    /// Old content included.
+    /// The bytes that the row's samples wrote, old content included.
     pub fn sample_bytes(&self) -> u64 {
         let each = self
             .case
@@ -334,18 +338,19 @@ impl CaseRecord {
         each.saturating_mul(self.samples.len() as u64)
     }
 
-    /// What the files have. The filesystem or a program may have shared or left out the bytes of the contract.
+    /// The content that the files really have. The filesystem or a program may have shared or left out the bytes of the
+    /// contract.
     pub fn found_content(&self) -> Content {
-        let any = |lacks: fn(&Sample) -> bool| {
-            self.samples
-                .iter()
-                .any(|sample| sample.outcome.is_ok() && lacks(sample))
-        };
-        match self.contract.content {
-            content if !content.has_own_bytes() => content,
-            _ if any(|sample| sample.shares_blocks == Some(true)) => Content::SharedCopy,
-            _ if any(|sample| sample.hole_bytes.is_some()) => Content::Sparse,
-            content => content,
+        let promised = self.contract.content;
+        let good = Sample::good(&self.samples);
+        if !promised.has_own_bytes() {
+            promised
+        } else if good.iter().any(|sample| sample.shares_blocks == Some(true)) {
+            Content::SharedCopy
+        } else if good.iter().any(|sample| sample.hole_bytes.is_some()) {
+            Content::Sparse
+        } else {
+            promised
         }
     }
 }

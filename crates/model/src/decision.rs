@@ -1,4 +1,4 @@
-//! What a contest found.
+//! The results of contests.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,31 +6,39 @@ use crate::contract::Contract;
 
 /// The result of a contest between the cases of one contract on one target.
 ///
-/// The scheduler makes it once, from the samples that it took. Tables, pages and exports show it, and never choose again.
-/// Only runs of earlier versions, and runs that were killed, have none: there it is made when the run is read.
+/// The scheduler makes it once, from the samples that it took. Tables, pages and exports show it, and never choose
+/// again. Only runs of earlier versions, and runs that were killed, have none: there it is made when the run is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     /// The target's name.
     pub target: String,
     pub contract: Contract,
-    /// None if the samples do not suffice.
+    /// The best case and its bound. There is none if the samples do not suffice.
     pub answer: Option<ContestAnswer>,
-    /// How many cases have the samples to be better or worse than another one. The bound says nothing of the rest.
+    /// The number of cases with enough samples to be better or worse than another one. The bound says nothing of the
+    /// rest.
     pub compared: u32,
     /// Whether disturbed samples count, because too few others remain. Estimates of these cases use the same samples.
     pub counts_disturbed: bool,
+}
+
+impl Decision {
+    /// Whether the contest is also about this contract, which promises at least as much.
+    pub(crate) fn covers(&self, contract: &Contract) -> bool {
+        contract.content == self.contract.content && contract.satisfies(&self.contract)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContestAnswer {
     /// The name of the case to use.
     pub case: String,
-    /// With a probability of 95 %, no other compared case is faster by more than this, in millionths.
+    /// The bound in millionths: with a probability of 95 %, no other compared case is faster by more than this.
     pub bound_ppm: u64,
 }
 
 impl ContestAnswer {
-    /// `bound` is a ratio of times of at least 1.
+    /// An answer whose `bound` is a ratio of times of at least 1.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -41,7 +49,7 @@ impl ContestAnswer {
         Self { case, bound_ppm }
     }
 
-    /// As a ratio of times, of at least 1.
+    /// The bound as a ratio of times, which is at least 1.
     #[expect(
         clippy::cast_precision_loss,
         reason = "bounds are far below 2^52 millionths"

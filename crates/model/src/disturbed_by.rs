@@ -1,4 +1,5 @@
-/// What disturbed a sample. The supervisor's reason contains the words, by which a recorded sample shows its kind.
+/// The cause that disturbed a sample. The supervisor's reason contains the words, by which a recorded sample shows
+/// its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DisturbedBy {
     Hypervisor,
@@ -8,7 +9,7 @@ pub enum DisturbedBy {
     SlowMemory,
     /// The supervisor did not run: too little CPU time, or a suspended machine.
     Absent,
-    /// Rare causes, whose reason says enough: a stopped worker, a frozen control group, a busy target.
+    /// The cause is a rare one whose reason says enough: a stopped worker, a frozen control group, a busy target.
     Other,
 }
 
@@ -35,10 +36,12 @@ impl DisturbedBy {
         }
     }
 
-    /// A rank's name may be in front of the reason.
+    /// The kind of a recorded reason, which a rank's name may precede.
     pub fn from_reason(reason: &str) -> Self {
-        let is_kind = |kind: &Self| reason.contains(kind.words());
-        Self::ALL.into_iter().find(is_kind).unwrap_or(Self::Other)
+        Self::ALL
+            .into_iter()
+            .find(|kind| reason.contains(kind.words()))
+            .unwrap_or(Self::Other)
     }
 }
 

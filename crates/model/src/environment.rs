@@ -13,7 +13,7 @@ pub struct Environment {
     pub memory: Memory,
     pub filesystem: Filesystem,
     pub device: Option<Device>,
-    /// From the top down. Older documents lack the field.
+    /// The filesystems and images that hold the data, from the top down. Older documents lack the field.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
@@ -27,7 +27,7 @@ pub struct Environment {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct System {
     pub hostname: String,
-    /// The name and the release.
+    /// The name and the release of the kernel.
     pub kernel: String,
     pub architecture: String,
     pub distribution: Option<String>,
@@ -37,6 +37,7 @@ pub struct System {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     pub model: Option<String>,
+    /// The number of CPUs on which this process may run.
     pub available: u32,
     /// CPU time per time that this process's control groups allow, in millionths: 150,000 is 15 % of a CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,14 +57,14 @@ pub struct Memory {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filesystem {
-    /// As mount(8) names it, or [`Self::BLOCK_DEVICE`].
+    /// The kind in the words of mount(8), or [`Self::BLOCK_DEVICE`].
     pub kind: String,
     /// The mounted device or directory.
     pub source: String,
     pub mount_point: String,
     pub mount_options: String,
     pub total_bytes: u64,
-    /// For this user.
+    /// The free space that this user may take.
     pub available_bytes: u64,
     pub block_size_bytes: u64,
     /// The layout of new files, in the words of a parallel filesystem's tool.
@@ -72,13 +73,15 @@ pub struct Filesystem {
 }
 
 impl Filesystem {
+    /// The kind of a target without a filesystem.
     pub const BLOCK_DEVICE: &'static str = "block device";
 
     pub fn is_block_device(&self) -> bool {
         self.kind == Self::BLOCK_DEVICE
     }
 
-    /// The kernel's own, where nobody can write a new file. A file of hugetlbfs can be mapped, but has no write(2).
+    /// Whether this is one of the kernel's own filesystems, where nobody can write a new file. A file of hugetlbfs
+    /// can be mapped, but has no write(2).
     pub fn takes_no_files(&self) -> bool {
         const KINDS: &[&str] = &[
             "binfmt_misc",
@@ -106,10 +109,11 @@ impl Filesystem {
 }
 
 named_values! {
+    /// What a layer below is to the filesystem above.
     LayerRole {
-        /// Of an overlay.
+        /// The layer has the upper directory of an overlay.
         UpperDirectory = "upper directory",
-        /// Behind a loop device.
+        /// The layer has the image behind a loop device.
         Image = "image",
     }
 }
@@ -133,7 +137,7 @@ pub struct Device {
     pub rotational: Option<bool>,
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
-    /// The same as the driver knows it, where the kernel's view above can be overridden.
+    /// The write cache as the driver knows it. `write_cache` is the kernel's view, which a user can override.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_write_cache: Option<String>,
     pub scheduler: Option<String>,

@@ -10,16 +10,19 @@ use crate::run::{RunRecord, RunStatus};
 use crate::sample::Sample;
 use crate::target::Limit;
 
-/// Targets are given by their positions in the run. `Started` is not recorded: its sample is the first of at
-/// most `left`, after `written` bytes of the run. `Cluster` has the ranks of a resumed run.
+/// A step of a run. A target is given by its position in the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEvent {
+    /// A sample begins. Nobody records this event.
     Started {
         target: usize,
         case: Case,
+        /// The most samples that the run still takes, this one included.
         left: usize,
+        /// The bytes that the run has written so far.
         written: u64,
     },
+    /// A row joins the run.
     Case(Box<CaseRecord>),
     Sample {
         target: usize,
@@ -30,8 +33,10 @@ pub enum RunEvent {
         target: usize,
         limits: Vec<Limit>,
     },
+    /// The run is resumed with these ranks.
     Cluster(Cluster),
-    /// Of all contests, after the last sample. Replaces those of an earlier part of the run.
+    /// The last sample is taken, and these are the decisions of all contests. They replace those of an earlier part
+    /// of the run.
     Decisions(Vec<Decision>),
     Totals {
         written_bytes: u64,
@@ -40,12 +45,13 @@ pub enum RunEvent {
     Status(RunStatus),
 }
 
+/// A run in memory, made from its events.
 #[derive(Debug)]
 pub struct FoldedRun {
     run: RunRecord,
-    /// The row with a case's samples, by target.
+    /// The number of the row that has a case's samples, for each target.
     first_rows: Vec<HashMap<RecordedCase, usize>>,
-    /// Later rows of a case, with its first.
+    /// The numbers of the later rows of a case, each with that of its first row.
     repeated: Vec<(usize, usize)>,
 }
 
@@ -63,11 +69,12 @@ impl FoldedRun {
         folded
     }
 
-    /// Only the first row of a case has its samples.
+    /// The run until now, in which only the first row of a case has its samples.
     pub fn so_far(&self) -> &RunRecord {
         &self.run
     }
 
+    /// The samples of a case on a target. None if the case has no row.
     pub fn samples(&self, target: usize, case: &RecordedCase) -> Option<&[Sample]> {
         Some(&self.run.cases[*self.first_rows.get(target)?.get(case)?].samples)
     }
@@ -75,27 +82,28 @@ impl FoldedRun {
     /// The row of a case that joins during the run, copied from another row of its contract. None if the
     /// case has a row, or its contract lacks one.
     pub fn row_of_contest(&self, target: usize, case: &Case) -> Option<CaseRecord> {
-        let name = &self.run.targets.get(target)?.name;
-        let (case, contract) = (RecordedCase::from(case.clone()), case.contract());
-        let mut rows = self
+        let contract = case.contract();
+        let case = RecordedCase::from(case.clone());
+        if self.samples(target, &case).is_some() {
+            return None;
+        }
+        let target_name = &self.run.targets.get(target)?.name;
+        let row = self
             .run
             .cases
             .iter()
-            .filter(|row| row.target == *name && row.contract == contract);
-        let row = rows
-            .next()
-            .filter(|_| self.samples(target, &case).is_none())?;
-        let (target, origin) = (name.clone(), row.origin.clone());
+            .find(|row| row.target == *target_name && row.contract == contract)?;
         Some(CaseRecord {
             case,
-            target,
-            origin,
+            target: target_name.clone(),
+            origin: row.origin.clone(),
             label: None,
             contract,
             samples: Vec::new(),
         })
     }
 
+    /// Adds what an event says to the run.
     pub fn apply(&mut self, event: RunEvent) {
         let run = &mut self.run;
         match event {
@@ -113,13 +121,14 @@ impl FoldedRun {
                 written_bytes,
                 cpu_wait_ppm,
             } => {
-                (run.written_bytes, run.cpu_wait_ppm) = (Some(written_bytes), cpu_wait_ppm);
+                run.written_bytes = Some(written_bytes);
+                run.cpu_wait_ppm = cpu_wait_ppm;
             }
             RunEvent::Status(status) => run.status = status,
         }
     }
 
-    /// A sample of a case without a row is dropped.
+    /// Adds a sample to the first row of its case. It is dropped if the case has no row.
     pub fn add_sample(&mut self, target: usize, case: &RecordedCase, sample: Sample) {
         if let Some(&row) = self.first_rows.get(target).and_then(|rows| rows.get(case)) {
             self.run.cases[row].samples.push(sample);

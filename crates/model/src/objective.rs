@@ -6,15 +6,15 @@ named_values! {
     Objective {
         #[default]
         Time = "time",
-        /// User and system.
+        /// The CPU time in user mode and in the kernel.
         Cpu = "cpu",
-        /// Of the latency of records or files.
+        /// The 99th percentile of the latency of records or files.
         P99 = "p99",
     }
 }
 
 impl Objective {
-    /// `twice as … as`, and `no method was …`.
+    /// The words for `twice as … as` and for `no method was …`.
     pub fn words(self) -> [&'static str; 2] {
         match self {
             Self::Time => ["fast", "faster"],

@@ -1,27 +1,27 @@
 use crate::value::named_values;
 
 named_values! {
-    /// No result includes `settle`, `verify` and `clean`.
+    /// A part of a sample. No result includes `settle`, `verify` and `clean`.
     Phase {
-        /// Before the clock: source data, old content, write-back, warm memory.
+        /// Source data, old content, write-back and warm memory are made ready before the clock starts.
         Settle = "settle",
-        /// `open`, then `fdopen` or `mmap`.
+        /// The file is opened by `open`, then `fdopen` or `mmap`.
         Open = "open",
-        /// Giving the file its length and blocks.
+        /// The file gets its length and blocks.
         Prepare = "prepare",
         Write = "write",
         Sync = "sync",
-        /// `close`, with `fclose` or `munmap`.
+        /// The file is closed by `close`, with `fclose` or `munmap`.
         Close = "close",
-        /// After the clock.
+        /// The file's size and content are checked after the clock has stopped.
         Verify = "verify",
-        /// After the clock.
+        /// The file is removed after the clock has stopped.
         Clean = "clean",
     }
 }
 
 impl Phase {
-    /// The inverse of `phase as u8`, as in a worker's progress record.
+    /// The phase whose number is `phase as u8`, as in a worker's progress record.
     pub fn from_index(index: u8) -> Option<Self> {
         Self::ALL.get(usize::from(index)).copied()
     }

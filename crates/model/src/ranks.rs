@@ -8,13 +8,15 @@ use crate::bounded::list;
 use crate::phase::Phase;
 use crate::quantity::counted;
 
+/// The nodes on which the ranks of a run are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cluster {
-    /// In the order of their first ranks.
+    /// The nodes in the order of their first ranks.
     #[serde(deserialize_with = "list")]
     pub nodes: Vec<Node>,
+    /// The MPI library with its version.
     pub mpi: String,
-    /// Such as `Slurm job 4711`.
+    /// The scheduler's name of the job: `Slurm job 4711`.
     pub job: Option<String>,
     /// The fastest link of the first node, with its rate.
     #[serde(default)]
@@ -39,7 +41,7 @@ impl Cluster {
         self.nodes.iter().map(|node| node.ranks).sum()
     }
 
-    /// The ranks of a resumed run.
+    /// This cluster for a run that an earlier one began, whose nodes it keeps if they were others.
     pub fn instead_of(self, before: &Self) -> Self {
         let mut earlier_nodes = before.earlier_nodes.clone();
         if self.nodes != before.nodes {
@@ -52,7 +54,7 @@ impl Cluster {
     }
 }
 
-/// `64 ranks on 8 nodes`.
+/// The text is `64 ranks on 8 nodes`.
 impl fmt::Display for Cluster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -66,26 +68,27 @@ impl fmt::Display for Cluster {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RankName {
-    /// From 0.
+    /// The rank's number, from 0.
     pub rank: u32,
     pub host: String,
 }
 
-/// `rank 17 on n004`.
+/// The text is `rank 17 on n004`.
 impl fmt::Display for RankName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "rank {} on {}", self.rank, self.host)
     }
 }
 
-/// Each rank's times. The sample itself lasts from the first rank's beginning to the last rank's end.
+/// How the ranks' times differ. The sample itself lasts from the first rank's beginning to the last rank's end.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankTimes {
-    /// In order. Empty if the sample failed.
+    /// The timed phases in their order. The list is empty if the sample failed.
     #[serde(deserialize_with = "list")]
     pub phases: Vec<Spread>,
     /// The possible difference of the nodes' clocks after correction, 0 on one node.
     pub clock_uncertainty_ns: u64,
+    /// The rank that failed first.
     pub failed: Option<RankName>,
 }
 
@@ -95,6 +98,7 @@ impl RankTimes {
     }
 }
 
+/// The ranks' times in one phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
     pub phase: Phase,

@@ -14,19 +14,19 @@ use crate::value::named_values;
 
 named_values! {
     RunStatus {
-        /// Also the recorded status of a killed run. The run's lock distinguishes the two.
+        /// A killed run has this status as well. The run's lock distinguishes the two.
         Running = "running",
         /// Every case has its samples, or an outcome that ends it. The requested copy is made.
         Complete = "complete",
-        /// By a limit on time or bytes.
+        /// A limit on time or bytes ended the run.
         Limited = "limited",
-        /// By a signal, also by SIGKILL.
+        /// A signal ended the run, maybe SIGKILL.
         Interrupted = "interrupted",
         /// writebench itself failed: the target vanished, or the database could not be written.
         Failed = "failed",
     }
 
-    /// The samples to read back and compare, and the extent.
+    /// The samples whose content is read back and compared, and how much of it.
     #[derive(Default)]
     Verify {
         /// Each case's first sample completely, and a part of every later one.
@@ -40,6 +40,7 @@ named_values! {
 }
 
 impl Verify {
+    /// How much of a case's first or later sample is read back. With `None` only the size is checked.
     pub fn extent(self, is_first: bool) -> Option<Extent> {
         match self {
             Self::Every => Some(Extent::Whole),
@@ -58,22 +59,22 @@ pub struct ProgramCommands {
     pub cleanup: Vec<String>,
 }
 
-/// The influences on the samples. With the cases, they suffice to resume the run.
+/// What influences the samples besides their cases. Both together suffice to resume the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// Undisturbed samples wanted of each case.
     pub samples: u32,
     /// The half-width of a case's interval, in millionths of its median, at which it needs no more samples.
-    /// None: a fixed number of samples.
+    /// With `None` the number of samples is fixed.
     pub precision_ppm: Option<u32>,
     pub budget_ns: Option<u64>,
     pub max_bytes: Option<u64>,
-    /// Of the order and of the data.
+    /// The seed of the order of samples and of their data.
     pub seed: u64,
     pub verify: Verify,
-    /// The deadline of a sample. None: derived from the sample's size.
+    /// The deadline of a sample. With `None` it follows from the sample's size.
     pub timeout_ns: Option<u64>,
-    /// The source of copying cases. None: writebench makes one.
+    /// The source of copying cases. With `None` writebench makes one.
     #[serde(rename = "from", alias = "copy_from")]
     pub copy_from: Option<String>,
     /// The path at which a copy remains after the run.
@@ -81,7 +82,7 @@ pub struct Settings {
     pub copy_to: Option<String>,
     #[serde(default)]
     pub objective: Objective,
-    /// Of a search, or of a run of goals.
+    /// The constraints of a search, or of a run of goals. Other runs have none.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
@@ -97,14 +98,14 @@ pub struct Settings {
         deserialize_with = "list"
     )]
     pub programs: Vec<Vec<String>>,
-    /// A command before each sample of a program, in words. Empty without one.
+    /// The words of the command before each sample of a program. The list is empty if there is no such command.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
         deserialize_with = "list"
     )]
     pub setup: Vec<String>,
-    /// The same after each sample.
+    /// The words of the command after each sample of a program.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
@@ -118,17 +119,21 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// In multiples of the requested number, if an interval decides when a case has enough.
+    /// If an interval decides when a case has enough samples, it gets at most this multiple of the requested number.
     const MOST_FACTOR: u32 = 20;
 
-    /// Of a case, without disturbed ones.
+    /// The most undisturbed samples of a case.
     pub fn most_samples(&self) -> u32 {
-        let depends = self.precision_ppm.or(self.fail_if_slower_ppm).is_some();
-        self.samples
-            .saturating_mul(if depends { Self::MOST_FACTOR } else { 1 })
+        let depends_on_interval = self.precision_ppm.or(self.fail_if_slower_ppm).is_some();
+        let factor = if depends_on_interval {
+            Self::MOST_FACTOR
+        } else {
+            1
+        };
+        self.samples.saturating_mul(factor)
     }
 
-    /// False for plain write as a mere reference.
+    /// Whether the case fulfils all constraints. A baseline that does not is a mere reference.
     pub fn allows(&self, case: &Case, baseline: &Case) -> bool {
         self.constraints
             .iter()
@@ -145,6 +150,7 @@ impl Settings {
             })
     }
 
+    /// The user's program that the case measures. None if the case has one of writebench's own methods.
     pub fn program_for(&self, case: &Case) -> Option<ProgramCommands> {
         let number = (case.axes().program as usize).checked_sub(1)?;
         let program = self
@@ -160,41 +166,42 @@ impl Settings {
     }
 }
 
-/// In its serde form, targets and cases are separate.
+/// A run with all of its samples. In its serde form, targets and cases are separate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// Random, unique across machines.
+    /// A random text, unique across machines.
     pub id: String,
     pub label: Option<String>,
     pub status: RunStatus,
-    /// RFC 3339 in UTC.
+    /// The time of the run's beginning, as RFC 3339 in UTC.
     pub started: String,
     pub version: String,
     #[serde(deserialize_with = "list")]
     pub arguments: Vec<String>,
     pub settings: Settings,
-    /// None for a single rank.
+    /// The MPI ranks and their nodes. None for a single rank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<Cluster>,
-    /// By samples and for any other purpose. None before the end, and for runs of earlier versions.
+    /// The bytes that the run wrote for samples and for any other purpose. None before the end, and for runs of
+    /// earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_bytes: Option<u64>,
     /// The share of the samples' time in which a task of any program waited for a CPU, in millionths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_wait_ppm: Option<u32>,
-    /// One for each contest that had samples. Empty for other runs, for those of earlier versions, and for killed ones.
+    /// The decision of each contest that had samples. Other runs, those of earlier versions, and killed ones have none.
     #[serde(
         default,
         skip_serializing_if = "Vec::is_empty",
         deserialize_with = "list"
     )]
     pub decisions: Vec<Decision>,
-    /// At least one. The first is the reference of all comparisons.
+    /// The targets, of which there is at least one. The first is the reference of all comparisons.
     #[serde(skip)]
     pub targets: Vec<TargetRecord>,
     #[serde(skip)]
     pub missing: Vec<MissingTarget>,
-    /// In the order of the suites. A table has a row for every target, in their order.
+    /// The rows of all tables in the order of the suites. A table has a row for every target, in their order.
     #[serde(skip)]
     pub cases: Vec<CaseRecord>,
 }
@@ -204,30 +211,31 @@ impl RunRecord {
         self.targets.iter().find(|target| target.name == name)
     }
 
-    /// What the contest found to which a case of this contract belongs. Each goal has a contest for its contract. A search
-    /// has one, in which cases may do more than the baseline's contract asks for.
+    /// What the contest found to which a case of this contract belongs. Each goal has a contest for its contract. A
+    /// search has one, in which cases may do more than the baseline's contract asks for.
     pub fn decision(&self, target: &str, contract: &Contract) -> Option<&Decision> {
-        let on_target = || {
-            self.decisions
-                .iter()
-                .filter(|decision| decision.target == target)
-        };
-        let is_covered = |decision: &&Decision| {
-            contract.content == decision.contract.content && contract.satisfies(&decision.contract)
-        };
-        on_target()
-            .find(|decision| decision.contract == *contract)
-            .or_else(|| on_target().find(is_covered))
+        let mut decisions = self.decisions_on(target);
+        let own_contest = decisions.find(|decision| decision.contract == *contract);
+        own_contest.or_else(|| {
+            self.decisions_on(target)
+                .find(|decision| decision.covers(contract))
+        })
     }
 
-    /// A run whose filesystem is gone cannot be resumed.
+    fn decisions_on<'r>(&'r self, target: &str) -> impl Iterator<Item = &'r Decision> {
+        self.decisions
+            .iter()
+            .filter(move |decision| decision.target == target)
+    }
+
+    /// Whether a filesystem was made for the run. It is removed at the end, so such a run cannot be resumed.
     pub fn has_made_filesystems(&self) -> bool {
         self.targets
             .iter()
             .any(|target| target.made_filesystem.is_some())
     }
 
-    /// A search for the best case cannot be resumed.
+    /// Whether the run searches for the best case. Such a run cannot be resumed.
     pub fn is_search(&self) -> bool {
         self.settings.search_bytes.is_some()
             || self.cases.iter().any(|case| case.origin.is_search())
@@ -247,17 +255,11 @@ impl RunRecord {
             .filter(|case| case.target == name)
             .cloned()
             .collect();
-        let decisions = self
-            .decisions
-            .iter()
-            .filter(|decision| decision.target == name)
-            .cloned()
-            .collect();
         Some(Self {
             targets: vec![target],
             missing: Vec::new(),
             cases,
-            decisions,
+            decisions: self.decisions_on(name).cloned().collect(),
             ..self.clone()
         })
     }

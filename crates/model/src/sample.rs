@@ -10,7 +10,7 @@ use crate::phase::Phase;
 use crate::ranks::RankTimes;
 use crate::value::named_values;
 
-/// On a monotonic clock.
+/// The durations of the timed phases, measured by a monotonic clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhasesNs {
     pub prepare: u64,
@@ -21,10 +21,12 @@ pub struct PhasesNs {
 }
 
 impl PhasesNs {
+    /// The sum of all timed phases, at most `u64::MAX`.
     pub fn total(&self) -> u64 {
         self.checked_total().unwrap_or(u64::MAX)
     }
 
+    /// The time of a phase. None if the phase is not timed.
     pub fn get_mut(&mut self, phase: Phase) -> Option<&mut u64> {
         Some(match phase {
             Phase::Open => &mut self.open,
@@ -42,19 +44,25 @@ impl PhasesNs {
     }
 }
 
-/// The sum can overflow in a document from elsewhere.
-fn with_total<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PhasesNs, D::Error> {
+/// Refuses phases whose sum overflows, as in a document from elsewhere.
+fn phases_with_total<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PhasesNs, D::Error> {
     let phases = PhasesNs::deserialize(deserializer)?;
-    let total = phases.checked_total().map(|_| phases);
-    total.ok_or_else(|| D::Error::custom("phases_ns add up to more than a number holds"))
+    match phases.checked_total() {
+        Some(_) => Ok(phases),
+        None => Err(D::Error::custom(
+            "phases_ns add up to more than a number holds",
+        )),
+    }
 }
 
+/// Why a sample has no result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub phase: Phase,
-    /// Or another cause.
+    /// The name of the failed call, or of another cause.
     pub call: String,
-    /// In the run's directory, except the user's source. `copied` is any source.
+    /// The file's path in the run's directory, or the path of the user's source. The word `copied` stands for any
+    /// source.
     pub path: Option<String>,
     pub offset: Option<u64>,
     pub errno: Option<i32>,
@@ -65,14 +73,14 @@ impl Failure {
     /// The cause if `O_DIRECT` was accepted, but data passed through the page cache.
     pub const DIRECT_IN_PAGE_CACHE: &'static str = "cache=direct";
 
-    /// Without Rust's suffix.
+    /// The meaning of an error number, without the suffix that Rust adds.
     pub fn errno_message(errno: i32) -> String {
         let text = std::io::Error::from_raw_os_error(errno).to_string();
         text.strip_suffix(&format!(" (os error {errno})"))
             .map_or(text.clone(), str::to_owned)
     }
 
-    /// With the remedy if a limit of the process is too low.
+    /// The message for people, with the remedy if a limit of the process is too low.
     pub fn io_message(error: &std::io::Error) -> String {
         const EMFILE: i32 = 24;
         match error.raw_os_error() {
@@ -86,7 +94,7 @@ impl Failure {
     }
 }
 
-/// `fallocate: No space left on device (28)`, with the offset if there is one.
+/// The text is `fallocate: No space left on device (28)`, with the offset if there is one.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.call, self.message)?;
@@ -100,7 +108,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Only `ok` has results.
+/// How a sample ended. Only `ok` has results.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", content = "cause", rename_all = "kebab-case")]
 pub enum Outcome {
@@ -128,7 +136,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// In tables, the database and JSON.
+    /// The word for the outcome in tables, the database and JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -152,6 +160,7 @@ impl Outcome {
         matches!(self, Self::Unsupported(failure) if failure.call == Failure::DIRECT_IN_PAGE_CACHE)
     }
 
+    /// Whether the worker is lost: it was killed at the deadline, or it died.
     pub fn is_loss(&self) -> bool {
         matches!(self, Self::TimedOut { .. } | Self::WorkerDied { .. })
     }
@@ -162,6 +171,7 @@ impl Outcome {
         matches!(self, Self::WorkerDied { signal, .. } if *signal != Some(SIGBUS))
     }
 
+    /// The cause in a few words. None if the sample succeeded.
     pub fn reason(&self) -> Option<String> {
         match self {
             Self::Ok => None,
@@ -182,7 +192,7 @@ impl Outcome {
     }
 }
 
-/// 10 on MIPS, and the same on all other architectures of Rust.
+/// The signal of a failed access to a mapping. Its number is 10 on MIPS, and 7 on all other architectures of Rust.
 const SIGBUS: i32 = 7;
 
 fn signal_meaning(signal: i32) -> String {
@@ -204,35 +214,37 @@ fn signal_meaning(signal: i32) -> String {
 /// One timed execution of a case. Rare parts are boxed, because runs have many samples.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// From 0.
+    /// The number of the round, from 0.
     pub round: u32,
-    /// The place among all samples of the run, from 0. None in older runs.
+    /// The sample's position among all samples of the run, from 0. None in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
     #[serde(flatten)]
     pub outcome: Outcome,
-    #[serde(deserialize_with = "with_total")]
+    #[serde(deserialize_with = "phases_with_total")]
     pub phases_ns: PhasesNs,
-    /// Handed over: fewer than the case's size if the time was limited.
+    /// The bytes handed over, which are fewer than the case's size if the time was limited.
     pub bytes: u64,
-    /// Of the process over the timed phases, from getrusage(2).
+    /// The process's CPU time in user mode during the timed phases, from getrusage(2).
     pub user_cpu_ns: u64,
+    /// The process's CPU time in the kernel, like `user_cpu_ns`.
     pub system_cpu_ns: u64,
-    /// Minor and major.
+    /// The number of minor and major page faults.
     pub page_faults: u64,
-    /// Voluntary and involuntary.
+    /// The number of voluntary and involuntary context switches.
     pub context_switches: u64,
-    /// To the block device during the sample, from all programs.
+    /// The bytes that all programs together wrote to the block device during the sample.
     pub device_bytes: Option<u64>,
     /// Whether a copy, or a program's file, shares most of its data with another file.
     #[serde(default)]
     pub shares_blocks: Option<bool>,
-    /// Left out by a program, or by the kernel's own copy. None for the other methods, and without holes.
+    /// The bytes that a program or the kernel's own copy left out. None for the other methods, and for files without
+    /// holes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole_bytes: Option<u64>,
-    /// None if only the size was checked.
+    /// The comparison of the content. None if only the size was checked.
     pub read_back: Option<ReadBack>,
-    /// The memory-copy probe before and after.
+    /// The times of the memory-copy probe before and after the sample.
     pub probe_ns: [u64; 2],
     /// CPU time that the hypervisor gave to other guests during the sample, over all CPUs.
     pub steal_ns: u64,
@@ -244,11 +256,11 @@ pub struct Sample {
     /// A failed write-back of data that no call had synced, of this sample or an earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_back_failure: Option<Box<Failure>>,
-    /// Only for data that becomes durable before the end.
+    /// The latency of records. None for data that becomes durable only at the end.
     pub latency: Option<Box<Latency>>,
     #[serde(alias = "watch")]
     pub system_state: SystemState,
-    /// Throughput over time in a long phase `write`.
+    /// The throughput over time in a long phase `write`.
     pub timeline: Option<Box<Timeline>>,
     /// The lifetime of a process without work, right before a program of the user's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -277,18 +289,23 @@ impl<'s> From<&'s Sample> for SampleDocument<'s> {
 }
 
 impl Sample {
-    /// The basis of results: the good samples without the disturbed, or all good ones if each was
+    /// The samples on which results are based: the good ones that nothing disturbed, or all good ones if each was
     /// disturbed.
     pub fn usable(samples: &[Self]) -> Vec<&Self> {
         let good = Self::good(samples);
-        let calm: Vec<&Self> = good
+        let undisturbed: Vec<&Self> = good
             .iter()
             .copied()
             .filter(|sample| sample.disturbed.is_none())
             .collect();
-        if calm.is_empty() { good } else { calm }
+        if undisturbed.is_empty() {
+            good
+        } else {
+            undisturbed
+        }
     }
 
+    /// The samples that succeeded.
     pub fn good(samples: &[Self]) -> Vec<&Self> {
         samples
             .iter()
@@ -296,7 +313,8 @@ impl Sample {
             .collect()
     }
 
-    /// To minimize, for the whole work: as if each record took as long as p99.
+    /// The time that a search for this objective minimizes, for the whole work. With `p99` each record counts as if it
+    /// took as long as the 99th percentile.
     pub fn objective_ns(&self, objective: Objective) -> u64 {
         match objective {
             Objective::Time => self.phases_ns.total(),
@@ -325,7 +343,7 @@ impl Sample {
         }
     }
 
-    /// The same of any sample.
+    /// The time for the contract's whole work like [`Self::judged_ns`], but of any sample.
     pub fn whole_work_ns(&self, contract: &Contract, objective: Objective) -> Option<f64> {
         let total_ns = (self.objective_ns(objective) as f64).max(1.0);
         match self.bytes {
@@ -353,6 +371,7 @@ impl Sample {
         self.shares_blocks == Some(true) || self.hole_bytes.is_some()
     }
 
+    /// A sample that ended with this outcome before anything was measured.
     pub fn without_figures(round: u32, outcome: Outcome) -> Self {
         Self {
             round,
@@ -376,17 +395,17 @@ pub struct SystemState {
     pub throttled_ns: Option<u64>,
     /// sysfs's `thermal_throttle/core_throttle_count`.
     pub thermal_throttles: Option<u64>,
-    /// Free memory that the kernel returned to the hypervisor after it was warmed. None if the sample takes
+    /// The free memory that the kernel returned to the hypervisor after it was warmed. None if the sample takes
     /// no memory for its file, or the kernel has no such counter.
     pub returned_memory_bytes: Option<u64>,
 }
 
-/// Throughput in a long phase `write`, which shows a fast beginning.
+/// The throughput in a long phase `write`, which shows a fast beginning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// The last interval ends with the phase.
+    /// The length of an interval. The last one ends earlier, with the phase.
     pub interval_ns: u64,
-    /// Handed over by all threads in each interval, in order.
+    /// The bytes that all threads handed over in each interval, in order.
     #[serde(deserialize_with = "intervals")]
     pub bytes: Vec<u64>,
 }
@@ -395,7 +414,7 @@ fn intervals<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
     at_most(from, MOST_INTERVALS, "intervals in a timeline")
 }
 
-/// A distribution of durations.
+/// The distribution of the durations of a sample's records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latency {
     pub count: u64,
@@ -404,7 +423,7 @@ pub struct Latency {
     pub p99_ns: u64,
     pub p99_9_ns: u64,
     pub max_ns: u64,
-    /// The number of the longest in its thread, from 1. Older documents lack the field.
+    /// The number of the longest record in its thread, from 1. Older documents lack the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_record: Option<u64>,
     /// An HDR histogram of nanoseconds with three significant digits, in the format "V2 deflate" of
@@ -413,6 +432,7 @@ pub struct Latency {
 }
 
 named_values! {
+    /// How much of a file is read back and compared.
     Extent {
         Whole = "whole",
         /// Blocks chosen at random from every region of the file, with the first and the last block.
@@ -421,18 +441,21 @@ named_values! {
 
     /// The source of the compared data, which decides how much the comparison proves.
     ReadFrom {
-        /// The comparison covers the calls, but not the device.
+        /// The data came from the page cache, so the comparison covers the calls, but not the device.
         PageCache = "page-cache",
-        /// No byte was in the page cache right before.
+        /// The data came from the device: no byte was in the page cache right before.
         Device = "device",
     }
 }
 
+/// The comparison of a file's content after a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadBack {
     pub extent: Extent,
+    /// The number of compared bytes.
     pub bytes: u64,
-    /// None if unknown: in older runs, in a file that cannot be mapped, and for no bytes.
+    /// The place from which the bytes came. It is unknown in older runs, for a file that cannot be mapped, and for no
+    /// bytes.
     pub from: Option<ReadFrom>,
 }
 

@@ -4,17 +4,18 @@
 use crate::case_record::CaseRecord;
 use crate::run::RunRecord;
 
-/// Includes missing targets.
+/// The most targets of a run, missing ones included.
 pub const MOST_TARGETS: usize = 1_000;
-/// A case counts once per target.
+/// The most rows of a run, in which a case counts once per target.
 pub const MOST_ROWS: usize = 100_000;
-/// Characters of a run, label, target, case, section, method, axis or value. A path is also a name, and
-/// `PATH_MAX` of Linux is the same.
+/// The most characters in the name of a run, label, target, case, section, method, axis or value. A path is also a
+/// name, and `PATH_MAX` of Linux is the same.
 pub const LONGEST_NAME: usize = 4_096;
-/// Linux's own limit: `MAX_ARG_STRLEN`.
+/// The longest argument, which Linux itself limits: `MAX_ARG_STRLEN`.
 pub const LONGEST_ARGUMENT_BYTES: usize = 128 << 10;
 pub const MOST_DOCUMENT_BYTES: u64 = 512 << 20;
 
+/// The error about a document or database that exceeds a limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it has {found} {what}, and the limit is {most}")]
 pub struct TooMuch {
@@ -51,19 +52,20 @@ impl RunRecord {
                 LONGEST_ARGUMENT_BYTES,
             )?;
         }
-        let of_run = [&self.id, &self.started, &self.version]
-            .into_iter()
-            .chain(&self.label);
-        let of_targets = self
-            .targets
-            .iter()
-            .flat_map(|target| [&target.name, &target.path]);
-        let of_missing = self.missing.iter().map(|target| &target.name);
-        of_run
-            .chain(of_targets)
-            .chain(of_missing)
-            .try_for_each(|name| check_name(name))?;
-        self.cases.iter().try_for_each(check_names)
+        for name in [&self.id, &self.started, &self.version] {
+            check_name(name)?;
+        }
+        if let Some(label) = &self.label {
+            check_name(label)?;
+        }
+        for target in &self.targets {
+            check_name(&target.name)?;
+            check_name(&target.path)?;
+        }
+        for target in &self.missing {
+            check_name(&target.name)?;
+        }
+        self.cases.iter().try_for_each(check_names_of_row)
     }
 }
 
@@ -79,22 +81,18 @@ fn check_name(name: &str) -> Result<(), TooMuch> {
     TooMuch::check("characters U+0000 in a name", name.matches('\0').count(), 0)
 }
 
-fn check_names(case: &CaseRecord) -> Result<(), TooMuch> {
-    let (recorded, origin) = (&case.case, &case.origin);
-    let of_row = [
-        &case.target,
-        origin.suite(),
-        origin.section(),
-        recorded.name(),
-        recorded.method(),
-    ];
-    of_row
-        .into_iter()
-        .chain(case.label.as_deref())
-        .try_for_each(check_name)?;
-    recorded
-        .axes()
-        .iter()
-        .flat_map(|(axis, value)| [axis, value])
-        .try_for_each(|name| check_name(name))
+fn check_names_of_row(row: &CaseRecord) -> Result<(), TooMuch> {
+    check_name(&row.target)?;
+    check_name(row.origin.suite())?;
+    check_name(row.origin.section())?;
+    check_name(row.case.name())?;
+    check_name(row.case.method())?;
+    if let Some(label) = &row.label {
+        check_name(label)?;
+    }
+    for (axis, value) in row.case.axes() {
+        check_name(&axis)?;
+        check_name(&value)?;
+    }
+    Ok(())
 }

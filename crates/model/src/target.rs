@@ -4,16 +4,17 @@ use crate::bounded::list;
 use crate::environment::Environment;
 use crate::value::named_values;
 
+/// A directory or block device to which a run writes, with the facts about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetRecord {
-    /// Unique in the run.
+    /// The target's name, which is unique in the run.
     pub name: String,
     /// The directory or block device, as [`path_text`](crate::path_text()).
     pub path: String,
     pub environment: Environment,
     #[serde(deserialize_with = "list")]
     pub limits: Vec<Limit>,
-    /// None if the filesystem existed before.
+    /// The filesystem that was made for the run. None if the filesystem existed before.
     #[serde(alias = "making")]
     pub made_filesystem: Option<FilesystemSpec>,
 }
@@ -22,12 +23,15 @@ impl TargetRecord {
     /// Whether files there have checksums of their data, unless they have `FS_NOCOW_FL`.
     pub fn has_checksums(&self) -> bool {
         let filesystem = &self.environment.filesystem;
-        let is_off = |option: &str| matches!(option, "nodatasum" | "nodatacow");
-        filesystem.kind == "btrfs" && !filesystem.mount_options.split(',').any(is_off)
+        filesystem.kind == "btrfs"
+            && filesystem
+                .mount_options
+                .split(',')
+                .all(|option| !matches!(option, "nodatasum" | "nodatacow"))
     }
 }
 
-/// Requested, but this machine cannot provide it.
+/// A target that was requested, but that this machine cannot provide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingTarget {
     pub name: String,
@@ -35,18 +39,18 @@ pub struct MissingTarget {
     pub reason: String,
 }
 
-/// The making of a filesystem for a run.
+/// How a filesystem was made for a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilesystemSpec {
-    /// As on the command line: `ext4`, `btrfs-raid0`, `fuse:ext4`.
+    /// The kind in the words of the command line: `ext4`, `btrfs-raid0`, `fuse:ext4`.
     pub kind: String,
-    /// Empty for a filesystem in memory.
+    /// The images that hold the filesystem. A filesystem in memory has none.
     #[serde(deserialize_with = "list")]
     pub images: Vec<Image>,
-    /// In order.
+    /// The commands that made and mounted the filesystem, in order.
     #[serde(deserialize_with = "list")]
     pub commands: Vec<String>,
-    /// For `mkfs`.
+    /// The options that `mkfs` got.
     #[serde(deserialize_with = "list")]
     pub mkfs_options: Vec<String>,
     pub mount_options: Option<String>,
@@ -56,28 +60,30 @@ pub struct FilesystemSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     pub directory: String,
-    /// As mount(8) names it.
+    /// The kind of the filesystem around the image, in the words of mount(8).
     pub directory_filesystem: String,
-    /// `st_dev` of stat(2): `8:1` on a single device.
+    /// The directory's `st_dev` of stat(2): `8:1` on a single device.
     pub directory_device: String,
     pub size_bytes: u64,
-    /// `loop3`.
+    /// The name of the loop device: `loop3`.
     pub device: String,
     /// Whether the device bypasses the page cache for the image.
     pub direct_io: bool,
+    /// Why the device does not bypass the page cache. None if it does, or if nobody asked for it.
     pub direct_io_refused: Option<String>,
     pub logical_sector_bytes: u64,
 }
 
 named_values! {
+    /// The work whose bandwidth limits that of the methods.
     LimitKind {
-        /// A write into the page cache copies at least once.
+        /// Data is copied within memory. A write into the page cache copies at least once.
         MemoryCopy = "memory-copy",
-        /// From one chunk in the CPU's caches.
+        /// One chunk in the CPU's caches is copied again and again.
         MemoryCopyOneChunk = "memory-copy-one-chunk",
-        /// With stores that bypass the CPU's caches.
+        /// Data is copied with stores that bypass the CPU's caches.
         MemoryCopyNonTemporal = "memory-copy-non-temporal",
-        /// Large direct writes, several in flight.
+        /// Large direct writes are made, of which several are in flight.
         DeviceWrite = "device-write",
     }
 }
@@ -89,7 +95,7 @@ pub struct Limit {
     pub threads: u32,
     /// The best of several measurements. None if it cannot be measured here.
     pub bytes_per_s: Option<u64>,
-    /// Of the measurement, or the reason for its failure.
+    /// What was measured, or the reason why it could not be.
     #[serde(alias = "how")]
     pub description: String,
 }
