@@ -1,7 +1,7 @@
 //! The protocol between runner and worker: one JSON document per line, requests on the worker's stdin,
 //! responses on its stdout.
 //!
-//! Both also hold an anonymous file of one byte with the worker's current [`crate::Phase`]. It shows the
+//! Both also hold an anonymous file of one byte with the worker's current [`crate::Phase`], which shows the
 //! phase of a dead worker.
 
 use std::collections::HashSet;
@@ -18,33 +18,37 @@ use crate::value::{Cache, Prepare};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WorkerRequest {
-    /// Answered by a [`Sample`], or an [`InsufficientSpace`] if other programs have filled the target.
+    /// Takes a sample. The answer is a [`Sample`], or an [`InsufficientSpace`] if other programs have filled the
+    /// target.
     Sample(SampleRequest),
     /// Takes one rank's share of a sample, and waits for the other ranks. The [`RankSample`] may be an
     /// [`InsufficientSpace`] instead.
     RankSample(RankSampleRequest),
-    /// Answered by [`MeasuredLimits`].
+    /// Measures the bandwidth of memory or of a device. The answer is [`MeasuredLimits`].
     Limits(LimitRequest),
 }
 
+/// A request to measure a bandwidth beyond the reach of all methods.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitRequest {
     pub hardware: LimitedHardware,
-    /// The worker's target, from 0.
+    /// The number of the worker's target, from 0.
     pub target: usize,
-    /// Approximate.
+    /// The approximate time of the measurement.
     pub time_ns: u64,
 }
 
+/// The hardware whose bandwidth is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitedHardware {
+    /// Threads copy data within memory.
     Memory {
         threads: u32,
-        /// Of all threads.
+        /// The bytes that all threads together copy.
         bytes: u64,
     },
-    /// Direct writes to the target.
+    /// Direct writes go to the target.
     Device(DeviceWrites),
 }
 
@@ -52,38 +56,41 @@ pub enum LimitedHardware {
 pub struct DeviceWrites {
     pub file_stem: String,
     pub data_seed: u64,
+    /// The length of each file.
     pub file_bytes: u64,
-    /// Of all files.
+    /// The most bytes to write into all files together.
     pub most_bytes: u64,
 }
 
+/// A request for one sample of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleRequest {
     pub case: Case,
     pub program: Option<ProgramCommands>,
-    /// The worker's target, from 0.
+    /// The number of the worker's target, from 0.
     pub target: usize,
-    /// Syncs all filesystems first. Syncing the target's alone leaves data in the page cache of a
+    /// Whether all filesystems are synced first. A sync of the target's alone leaves data in the page cache of a
     /// filesystem below it.
     pub sync_all: bool,
     pub round: u32,
-    /// A thread's number follows.
+    /// The beginning of the files' names, which a thread's number follows.
     pub file_stem: String,
-    /// Removes a dead worker's files first.
+    /// Whether a dead worker's files are removed first.
     pub remove_first: bool,
+    /// The space that the sample leaves free on the target.
     pub reserve: Reserve,
     pub data_seed: u64,
-    /// The content to read back. None: only the size is checked.
+    /// How much content is read back and compared. With `None` only the size is checked.
     pub read_back: Option<Extent>,
     /// The longest wait for a quiet target.
     pub settle_limit_ns: u64,
-    /// Warms memory first, and probes it before and after the sample.
+    /// Whether memory is warmed first, and probed before and after the sample.
     pub warm: bool,
-    /// For loops that read the clock for each record.
+    /// The time after which a loop ends that reads the clock for each record.
     pub write_limit_ns: Option<u64>,
-    /// The device whose written sectors are counted, as in `/sys/dev/block`.
+    /// The device whose written sectors are counted, with its number in `/sys/dev/block`.
     pub device_number: Option<String>,
-    /// Counters of delays by CPU limits, of each control group around the worker.
+    /// The paths of the files that count delays by CPU limits, one for each control group around the worker.
     pub cpu_stats: Vec<String>,
 }
 
@@ -110,15 +117,17 @@ impl SampleRequest {
     }
 }
 
+/// A request for one rank's share of a sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankSampleRequest {
     pub sample: SampleRequest,
     pub role: RankRole,
 }
 
+/// The place of a worker among those of the other ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankRole {
-    /// From 0.
+    /// The rank's number, from 0.
     pub rank: u32,
     /// The rank whose data this one reads back, on another node if possible.
     pub verifies: u32,
@@ -127,6 +136,7 @@ pub struct RankRole {
 }
 
 impl RankRole {
+    /// The role of the only rank.
     pub const ALONE: Self = Self {
         rank: 0,
         verifies: 0,
@@ -134,9 +144,10 @@ impl RankRole {
     };
 }
 
+/// One rank's share of a sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankSample {
-    /// With this rank's own times.
+    /// The sample with this rank's own times.
     pub sample: Sample,
     pub timestamps: PhaseTimestamps,
     /// Whether the share ended because another rank failed.
@@ -144,12 +155,12 @@ pub struct RankSample {
 }
 
 /// The first beginning and the last end of each timed phase, in nanoseconds of the node's
-/// `CLOCK_MONOTONIC`. Zeros: the case lacks the phase.
+/// `CLOCK_MONOTONIC`. Both are 0 if the case lacks the phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseTimestamps(pub [[u64; 2]; 5]);
 
 impl PhaseTimestamps {
-    /// In order.
+    /// The timed phases in their order.
     pub const PHASES: [Phase; 5] = [
         Phase::Open,
         Phase::Prepare,
@@ -170,32 +181,34 @@ impl PhaseTimestamps {
         *ended = ended_ns;
     }
 
-    /// Converts to another clock.
-    pub fn moved(self, time: impl Fn(u64) -> u64) -> Self {
-        let moved = |[began, ended]: [u64; 2]| {
+    /// The same moments on another clock, to which `convert` converts a time of this one.
+    pub fn on_clock(self, convert: impl Fn(u64) -> u64) -> Self {
+        Self(self.0.map(|[began, ended]| {
             if ended > 0 {
-                [time(began), time(ended)]
+                [convert(began), convert(ended)]
             } else {
                 [0, 0]
             }
-        };
-        Self(self.0.map(moved))
+        }))
     }
 
+    /// The beginning and the end of a phase. None if the case lacks the phase.
     pub fn get(&self, phase: Phase) -> Option<[u64; 2]> {
         let index = Self::PHASES.iter().position(|&timed| timed == phase)?;
         Some(self.0[index]).filter(|[_, ended]| *ended > 0)
     }
 }
 
+/// The answer to a [`LimitRequest`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasuredLimits {
-    /// One of each requested kind.
+    /// A limit of each requested kind.
     pub limits: Vec<Limit>,
-    /// For the measurement, to the target.
+    /// The bytes that the measurement wrote to the target.
     pub bytes_written: u64,
 }
 
+/// The refusal of a sample that would leave less free space than the reserve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InsufficientSpace {
     pub resource: Resource,
@@ -211,17 +224,19 @@ pub enum Resource {
     Inodes,
 }
 
-/// Large enough to observe the path of direct I/O during the write.
+/// The size of the file that shows the path of direct I/O. It is large enough to observe pages during the write.
 pub const DIRECT_CHECK_FILE_BYTES: u64 = 4 << 20;
-/// The observer can miss pages on a busy machine.
+/// The number of observed writes, because the observer can miss pages on a busy machine.
 pub const DIRECT_CHECK_TRIES: u64 = 3;
 
 /// The most bytes for finding the path of direct I/O, once per state of the file and target.
 pub fn direct_check_bytes(prepare: Prepare) -> u64 {
-    let before = prepare.needs_old_content() || prepare == Prepare::ZeroFill;
-    DIRECT_CHECK_FILE_BYTES * DIRECT_CHECK_TRIES * if before { 2 } else { 1 }
+    let is_written_twice = prepare.needs_old_content() || prepare == Prepare::ZeroFill;
+    let times = if is_written_twice { 2 } else { 1 };
+    DIRECT_CHECK_FILE_BYTES * DIRECT_CHECK_TRIES * times
 }
 
+/// The most bytes for finding the path of direct I/O for all of these cases of a target.
 pub fn total_direct_check_bytes<'c>(cases: impl IntoIterator<Item = &'c Case>) -> u64 {
     let direct = cases
         .into_iter()

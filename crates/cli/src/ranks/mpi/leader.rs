@@ -69,7 +69,7 @@ impl Coordinator for MpiLeader {
             let offset = offsets
                 .map(|(before, after)| ClockOffset::between(*before, *after))
                 .unwrap_or_default();
-            report.timestamps = report.timestamps.moved(|time| offset.own_time(time));
+            report.timestamps = report.timestamps.on_clock(|time| offset.own_time(time));
             report.clock_uncertainty_ns = offset.uncertainty_ns;
         }
         Ok(reports)
