@@ -13,10 +13,10 @@ use crate::value::{
 };
 use crate::value_card::{InCode, Phrase, ValueCard};
 
-/// Bytes between the writer and the data in flight to the device. None: the kernel decides.
+/// The bytes between the writer and the data in flight to the device. With `None` the kernel decides.
 pub type WriteBehind = Option<u64>;
 
-/// Records a second. None: the next follows at once.
+/// The records that arrive in a second. With `None` the next follows at once.
 pub type ArrivalRate = Option<u32>;
 
 macro_rules! form {
@@ -37,7 +37,7 @@ macro_rules! card {
     };
 }
 
-/// Each axis, in the order of case names. `as` names a text's form where the field's type does not
+/// Declares the axes in the order of case names. `as` names a text's form where the field's type does not
 /// determine it, and `card` belongs to axes of numbers.
 macro_rules! axes {
     ($($axis:ident = $name:literal {
@@ -55,11 +55,13 @@ macro_rules! axes {
         pub struct Axes { $(#[doc = $summary] pub $field: $type,)+ }
 
         impl Axes {
+            /// The default values, with the state of the file that is a method's default.
             pub fn defaults(prepare: Prepare) -> Self {
                 let defaults = Self { $($field: $default,)+ };
                 Self { prepare, ..defaults }
             }
 
+            /// The text of a value.
             pub fn get(&self, axis: Axis) -> String {
                 match axis { $(Axis::$axis => <form!($type $($form)?)>::text(self.$field),)+ }
             }
@@ -92,6 +94,7 @@ macro_rules! axes {
                 match self { $(Self::$axis => $summary,)+ }
             }
 
+            /// The accepted values for people.
             pub fn values(self) -> String {
                 match self { $(Self::$axis => <form!($type $($form)?)>::values(),)+ }
             }
@@ -321,7 +324,7 @@ impl Axes {
         self.cache == Cache::Direct && self.memory == DataMemory::Any
     }
 
-    /// The bytes of a mapping prepared at a time, if by window.
+    /// The bytes of a mapping that are prepared at a time. None if it is not prepared by window.
     pub fn prepared_window_bytes(&self) -> Option<u64> {
         let is_by_window = self.populate == Populate::Window || self.huge == Huge::Collapse;
         is_by_window.then_some(self.window_bytes)

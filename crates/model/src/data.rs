@@ -3,17 +3,19 @@ use std::fmt;
 use crate::form::Form;
 use crate::value_card::{InCode, Phrase, ValueCard};
 
+/// The bytes that a case writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Data {
-    /// Reproducible from a seed, and different in every block.
+    /// All bytes are random. They are reproducible from a seed, and different in every block.
     Random,
-    /// The percentage of zeros at the end of each block. The rest is random.
+    /// Each block ends with this percentage of zeros. The rest is random.
     Compressible(u8),
+    /// All bytes are zeros.
     Zero,
 }
 
 impl Data {
-    /// A page. Filesystems compress larger units.
+    /// The size of a block, which is a page. Filesystems compress larger units.
     pub const BLOCK_BYTES: usize = 4096;
     const RANDOM: &str = "random";
     const COMPRESSIBLE: &str = "compressible:";

@@ -12,22 +12,21 @@ use crate::quantity::{Bytes, Range};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum FileSize {
+    /// All files have this number of bytes.
     Each(u64),
-    /// Log-uniform between two sizes.
-    Between {
-        least: u64,
-        most: u64,
-    },
-    /// One file.
+    /// Sizes are log-uniform between two.
+    Between { least: u64, most: u64 },
+    /// One file has all bytes.
     Whole,
 }
 
 impl FileSize {
-    /// Names and ranges of so many files fit into a small part of the memory.
+    /// The most files of a set. Their names and ranges fit into a small part of the memory.
     pub const MOST_FILES: u64 = 1 << 22;
     const WHOLE_TEXT: &str = "whole";
 
-    /// Up to one more than [`FileSize::MOST_FILES`].
+    /// The number of files in a set of so many bytes. It is not counted further than one above
+    /// [`FileSize::MOST_FILES`].
     pub fn count(self, set_bytes: u64) -> u64 {
         match self {
             Self::Each(bytes) => set_bytes.div_ceil(bytes.max(1)).min(Self::MOST_FILES + 1),
@@ -47,34 +46,16 @@ impl FileSize {
         })
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a size between two others"
-    )]
+    /// The size of the file with this number, from 0, if the set has so many bytes.
     fn nth(self, index: u32) -> u64 {
         match self {
             Self::Each(bytes) => bytes,
             Self::Whole => u64::MAX,
-            Self::Between { least, most } => {
-                // The van der Corput sequence in base 2, as an exponent: any number of files has sizes from the whole
-                // range. IEEE 754 rounds square roots and products exactly, and pow(3) not, so every machine has the
-                // same sizes, and printed programs in all languages too.
-                let (mut size, mut factor) = (least as f64, most as f64 / least as f64);
-                let mut rest = index;
-                while rest > 0 {
-                    factor = factor.sqrt();
-                    if rest & 1 == 1 {
-                        size *= factor;
-                    }
-                    rest >>= 1;
-                }
-                (size as u64).clamp(least, most)
-            }
+            Self::Between { least, most } => nth_between(least, most, index),
         }
     }
 
-    /// `16 KiB`, or `4 KiB to 64 KiB`.
+    /// The size for prose: `16 KiB`, or `4 KiB to 64 KiB`.
     pub fn in_words(self) -> String {
         match self {
             Self::Each(bytes) => Bytes(bytes).in_words(),
@@ -96,22 +77,54 @@ impl FileSize {
     }
 }
 
+/// A number of the van der Corput sequence in base 2, as an exponent, so any number of files has sizes from the whole
+/// range.
+///
+/// IEEE 754 rounds square roots and products exactly, and pow(3) not. So every machine has the same sizes, and printed
+/// programs in all languages too.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a size between two others"
+)]
+fn nth_between(least: u64, most: u64, index: u32) -> u64 {
+    let mut size = least as f64;
+    let mut factor = most as f64 / least as f64;
+    let mut rest = index;
+    while rest > 0 {
+        factor = factor.sqrt();
+        if rest & 1 == 1 {
+            size *= factor;
+        }
+        rest >>= 1;
+    }
+    (size as u64).clamp(least, most)
+}
+
 impl FromStr for FileSize {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let size = |text: &str| match text.parse::<Bytes>()?.0 {
-            0 => Err("expected at least one byte".to_owned()),
-            bytes => Ok(bytes),
-        };
-        match text.split_once("..") {
-            _ if text == Self::WHOLE_TEXT => Ok(Self::Whole),
-            None => size(text).map(Self::Each),
-            Some((least, most)) => match (size(least)?, size(most)?) {
-                (least, most) if least < most => Ok(Self::Between { least, most }),
-                _ => Err("expected LEAST..MOST with the smaller size first".to_owned()),
-            },
+        if text == Self::WHOLE_TEXT {
+            return Ok(Self::Whole);
         }
+        let Some((least, most)) = text.split_once("..") else {
+            return positive_size(text).map(Self::Each);
+        };
+        let least = positive_size(least)?;
+        let most = positive_size(most)?;
+        if least < most {
+            Ok(Self::Between { least, most })
+        } else {
+            Err("expected LEAST..MOST with the smaller size first".to_owned())
+        }
+    }
+}
+
+fn positive_size(text: &str) -> Result<u64, String> {
+    match text.parse::<Bytes>()?.0 {
+        0 => Err("expected at least one byte".to_owned()),
+        bytes => Ok(bytes),
     }
 }
 

@@ -2,16 +2,17 @@
 
 use crate::quantity::Bytes;
 
-/// `value.rs` declares the texts of named values.
+/// How the values of an axis are written. `value.rs` declares the texts of named values.
 pub(crate) trait Form {
     type Value;
     const IS_NUMBER: bool = true;
-    /// For tests of all values: names, and some numbers.
+    /// All names and some numbers, for tests of all values.
     const EXAMPLES: &'static [&'static str];
 
-    /// An error names the accepted forms.
+    /// Reads a value. An error names the accepted forms.
     fn parse(text: &str) -> Result<Self::Value, String>;
     fn text(value: Self::Value) -> String;
+    /// The accepted forms for people.
     fn values() -> String;
 }
 
@@ -34,7 +35,7 @@ impl Form for Size {
     }
 }
 
-/// At least a byte, or the whole range.
+/// The size of a chunk, which is at least a byte, or the word for a thread's whole range.
 pub(crate) struct Chunk;
 
 impl Chunk {
@@ -69,7 +70,7 @@ impl Form for Chunk {
     }
 }
 
-/// Whole pages of a mapping.
+/// The size of whole pages of a mapping.
 pub(crate) struct Window;
 
 impl Form for Window {
@@ -77,12 +78,11 @@ impl Form for Window {
     const EXAMPLES: &[&str] = &["8KiB", "256KiB", "4MiB"];
 
     fn parse(text: &str) -> Result<u64, String> {
-        /// The smallest of any machine.
+        /// The smallest page of any machine.
         const PAGE_BYTES: u64 = 4096;
-        let whole = Size::parse(text)?;
-        let fits = whole > 0 && whole.is_multiple_of(PAGE_BYTES);
-        if fits {
-            Ok(whole)
+        let bytes = Size::parse(text)?;
+        if bytes > 0 && bytes.is_multiple_of(PAGE_BYTES) {
+            Ok(bytes)
         } else {
             Err("expected a multiple of 4 KiB".to_owned())
         }
@@ -97,6 +97,7 @@ impl Form for Window {
     }
 }
 
+/// The distance of write-behind, or the word for none.
 pub(crate) struct Distance;
 
 impl Distance {
@@ -124,6 +125,7 @@ impl Form for Distance {
     }
 }
 
+/// The number of records that arrive in a second, or the word for none.
 pub(crate) struct Arrivals;
 
 impl Form for Arrivals {
@@ -151,6 +153,7 @@ impl Form for Arrivals {
     }
 }
 
+/// A number from 1 to `MOST`.
 pub(crate) struct Count<const MOST: u32>;
 
 impl<const MOST: u32> Form for Count<MOST> {

@@ -1,3 +1,5 @@
+//! The methods of writing or copying a file.
+
 mod cards;
 mod copy_cards;
 
@@ -5,20 +7,25 @@ use crate::axis::Axis;
 use crate::sync::SyncCall;
 use crate::value::{Prepare, named_values};
 
+/// What determines the offset of a write in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cursor {
-    /// All users of a descriptor share the open file's position.
+    /// The open file's position determines it. All users of a descriptor share the position.
     FilePosition,
+    /// Each call names its offset.
     Offset,
+    /// The address in a mapping of the file determines it.
     Mapping,
+    /// The method writes no data.
     NoData,
 }
 
+/// What a copying method copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copying {
-    /// Separate bytes, unless the filesystem shares blocks by itself.
+    /// The copy gets separate bytes, unless the filesystem shares blocks by itself.
     Bytes,
-    /// Blocks that both files share until one is written.
+    /// Both files share their blocks until one is written.
     Blocks,
 }
 
@@ -26,14 +33,16 @@ pub enum Copying {
 #[derive(Debug, Clone, Copy)]
 pub struct FioEngine {
     pub name: &'static str,
-    /// The axis of the writes submitted together. None: each write is a call.
+    /// The axis that determines how many writes are submitted together. With `None` each write is a call.
     pub queue: Option<Axis>,
+    /// The engine's own options of a job, with their values.
     pub options: &'static [(&'static str, &'static str)],
-    /// Whole sentences.
+    /// What the engine does otherwise than the method, in whole sentences.
     pub differences: &'static [&'static str],
 }
 
 impl FioEngine {
+    /// An engine without a queue, options of its own, or differences.
     pub const fn plain(name: &'static str) -> Self {
         Self {
             name,
@@ -85,35 +94,39 @@ methods! {
     CopyProgram = "copy-program": cards::COPY_PROGRAM,
 }
 
+/// The properties of a method.
 #[derive(Debug, Clone, Copy)]
 pub struct MethodCard {
     /// One line for `writebench list methods`.
     pub summary: &'static str,
-    /// `write(2)`.
+    /// The method's own call in a description of a case: `write(2)`.
     pub words: &'static str,
-    /// As strace shows them.
+    /// The names of its system calls in the output of strace.
     pub calls: &'static str,
     /// Whether the method has a buffer of one chunk in addition to its source.
     pub has_buffer: bool,
     pub cursor: Cursor,
+    /// What the method copies. None if it writes from memory, or nothing.
     pub copying: Option<Copying>,
-    /// In addition to [`Method::COMMON_AXES`], in groups that several methods share.
+    /// The axes in addition to [`Method::COMMON_AXES`], in groups that several methods share.
     pub axes: &'static [&'static [Axis]],
     /// The file's possible states at the start. The first is the default, without effort.
     pub prepares: &'static [Prepare],
-    /// At the end, or by write-through.
+    /// The possible sync calls at the end or by write-through.
     pub syncs: &'static [SyncCall],
+    /// The possible sync calls after some of the chunks.
     pub syncs_on_the_way: &'static [SyncCall],
     /// A programmer's effort in points: a judgement, which `docs/explanation/answers.md` shows.
     pub effort: u32,
-    /// The reason if fio has no such engine.
+    /// The engine of fio that makes the same calls, or the reason why there is none.
     pub fio: Result<FioEngine, &'static str>,
-    /// Values with which a file of a few pages needs more than one call, and elements that do not end with
-    /// the file.
+    /// Values for tests, with which a file of a few pages needs more than one call, and has elements that do not end
+    /// with the file.
     pub example: &'static [(Axis, &'static str)],
 }
 
 impl Method {
+    /// The axes that all methods have.
     pub const COMMON_AXES: &'static [Axis] = &[Axis::Size, Axis::Prepare, Axis::Sync];
 
     pub fn has_axis(self, axis: Axis) -> bool {
@@ -121,7 +134,7 @@ impl Method {
             || self.card().axes.iter().any(|group| group.contains(&axis))
     }
 
-    /// In the order of a case's name.
+    /// The axes of this method, in the order of a case's name.
     pub fn own_axes(self) -> impl Iterator<Item = Axis> {
         Axis::ALL
             .iter()
@@ -129,6 +142,7 @@ impl Method {
             .filter(move |&axis| self.has_axis(axis))
     }
 
+    /// Whether a sample moves bytes into the file.
     pub fn writes_data(self) -> bool {
         !matches!(self, Self::Allocate | Self::Null)
     }
@@ -138,7 +152,7 @@ impl Method {
         self.card().syncs.contains(&SyncCall::RwfDsync)
     }
 
-    /// Only processes started as ranks can call MPI.
+    /// Whether the method calls MPI, which only processes can do that were started as ranks.
     pub fn is_of_mpi(self) -> bool {
         self.has_axis(Axis::Collective)
     }
@@ -163,6 +177,7 @@ impl Method {
         self.has_axis(Axis::FileSize)
     }
 
+    /// Whether a sample copies a source file.
     pub fn copies(self) -> bool {
         self.card().copying.is_some()
     }

@@ -13,22 +13,23 @@ named_values! {
         ODsync = "o-dsync",
         /// In contrast to `O_DSYNC`, all metadata is also durable.
         OSync = "o-sync",
-        /// A flag of pwritev2(2) with the effect of `O_DSYNC`.
+        /// This flag of pwritev2(2) has the effect of `O_DSYNC`.
         RwfDsync = "rwf-dsync",
     }
 }
 
 impl SyncCall {
+    /// Whether each write makes its own data durable.
     pub fn is_write_through(self) -> bool {
         matches!(self, Self::ODsync | Self::OSync | Self::RwfDsync)
     }
 }
 
-/// `fsync` is once at the end, `fsync/1` after each chunk.
+/// The sync call and when it is made: `fsync` is once at the end, `fsync/1` after each chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Sync {
     pub call: SyncCall,
-    /// The thread's chunks between two calls. None: once at the end, or write-through.
+    /// The number of the thread's chunks between two calls. With `None` there is a call at the end, or write-through.
     pub every: Option<u32>,
 }
 
@@ -49,20 +50,23 @@ impl Sync {
     }
 
     pub(crate) fn card(self) -> ValueCard {
-        let afterwards = |call| match self.every {
-            None => Phrase::Last(call),
-            Some(1) => Phrase::Beside(format!("{call} after each chunk").into()),
-            Some(chunks) => Phrase::Beside(format!("{call} after every {chunks} chunks").into()),
-        };
         ValueCard::new(match self.call {
             SyncCall::None => Phrase::Silent,
-            SyncCall::Fsync => afterwards("fsync(2)"),
-            SyncCall::Fdatasync => afterwards("fdatasync(2)"),
-            SyncCall::Msync => afterwards("msync(2)"),
+            SyncCall::Fsync => self.phrase_of_call("fsync(2)"),
+            SyncCall::Fdatasync => self.phrase_of_call("fdatasync(2)"),
+            SyncCall::Msync => self.phrase_of_call("msync(2)"),
             SyncCall::ODsync => Phrase::How("with O_DSYNC".into()),
             SyncCall::OSync => Phrase::How("with O_SYNC".into()),
             SyncCall::RwfDsync => Phrase::How("with RWF_DSYNC".into()),
         })
+    }
+
+    fn phrase_of_call(self, call: &'static str) -> Phrase {
+        match self.every {
+            None => Phrase::Last(call),
+            Some(1) => Phrase::Beside(format!("{call} after each chunk").into()),
+            Some(chunks) => Phrase::Beside(format!("{call} after every {chunks} chunks").into()),
+        }
     }
 }
 
@@ -161,6 +165,7 @@ mod tests {
             assert!(error.contains(why), "{text}: {error}");
         }
     }
+
     #[test]
     fn the_examples_have_each_call_and_a_number_where_it_takes_one() {
         let is_example = |text: String| Sync::EXAMPLES.contains(&text.as_str());

@@ -6,7 +6,7 @@ use crate::value_card::InCode::{LeftToCaller, Unsupported};
 use crate::value_card::Phrase::{Beside, First, How, Instead, Last, Silent};
 use crate::value_card::{InCode, InFio, ValueCard};
 
-/// Closed sets of values, which axes, command line and database share.
+/// Declares closed sets of values, whose names axes, command line and database share.
 macro_rules! named_values {
     ($($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ })+) => {$(
         $(#[$meta])*
@@ -14,7 +14,7 @@ macro_rules! named_values {
         pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant,)+ }
 
         impl $name {
-            /// In the order of the help text.
+            /// All values, in the order of the help text.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
             pub fn name(self) -> &'static str {
@@ -53,6 +53,7 @@ macro_rules! named_values {
 }
 pub(crate) use named_values;
 
+/// Declares the values of axes: each one's name, words, effort, and support by fio and printed code.
 macro_rules! axis_values {
     ($($(#[$meta:meta])* $name:ident {
         $($(#[$doc:meta])* $variant:ident = $text:literal {
@@ -108,31 +109,33 @@ axis_values! {
     Directory {
         One = "one" { Silent },
         PerThread = "per-thread" { Beside("a directory each".into()), code LeftToCaller },
-        /// With [`Directory::FAN_OUT_FILES`] each.
+        /// Each directory gets [`Directory::FAN_OUT_FILES`] files.
         FanOut = "fan-out" { Beside("256 files per directory".into()), effort 1, code LeftToCaller },
     }
 
     /// The moment at which a file gets its name.
     Naming {
         Direct = "direct" { Silent },
-        /// A temporary name, then rename(2).
+        /// The file has a temporary name, and rename(2) gives it the final one.
         Rename = "rename" { How("under a temporary name, rename(2)".into()), effort 1 },
-        /// With the old file, which is removed then.
+        /// The file has a temporary name, and exchanges it with the old file, which is removed then.
         Exchange = "exchange" { How("under a temporary name, RENAME_EXCHANGE, unlink(2)".into()), effort 2 },
-        /// By a second thread: large files take long to remove.
+        /// The same, but a second thread removes the old file, because large files take long to remove.
         ExchangeBackground = "exchange-background" {
             How("under a temporary name, RENAME_EXCHANGE, unlink(2) by a second thread".into()), effort 5
         },
-        /// linkat(2), and rename(2) over an existing file.
+        /// The file has no name until linkat(2). To replace an existing file, rename(2) follows.
         Tmpfile = "tmpfile" { How("in an O_TMPFILE, linkat(2)".into()), effort 2 },
     }
 
+    /// The syncs that make a set of files durable.
     SyncFiles {
         None = "none" { Silent },
-        /// Before its close.
+        /// Each file is synced before its close.
         Each = "each" { Beside("fsync(2) of each file".into()), effort 1 },
+        /// All files are synced after the last one is written.
         Batch = "batch" { Last("fsync(2) of all files"), effort 2 },
-        /// sync_file_range(2) before each close.
+        /// The same, but sync_file_range(2) starts write-back of each file before its close.
         Writeback = "writeback" { Beside("sync_file_range(2), then fsync(2) of all files".into()), effort 3 },
         Syncfs = "syncfs" { Last("one syncfs(2)"), effort 1 },
     }
@@ -161,20 +164,20 @@ axis_values! {
     }
 
     AllocateCall {
-        /// The C library's call: `fallocate`, or where that is refused, a write into every block.
+        /// The C library's call, which is `fallocate`, or where that is refused, a write into every block.
         PosixFallocate = "posix-fallocate" { Instead(POSIX_FALLOCATE), fio NOTHING_WRITTEN },
         Fallocate = "fallocate" { Instead(FALLOCATE), fio NOTHING_WRITTEN },
         FallocateZeroRange = "fallocate-zero-range" {
             Instead(ZERO_RANGE), fio NOTHING_WRITTEN
         },
-        /// Blocks beyond the end of the file.
+        /// The call reserves blocks beyond the end of the file.
         FallocateKeepSize = "fallocate-keep-size" {
             Instead(KEEP_SIZE), fio NOTHING_WRITTEN
         },
         Ftruncate = "ftruncate" { Instead(FTRUNCATE), fio NOTHING_WRITTEN },
     }
 
-    /// `MADV_POPULATE_WRITE`, or `MADV_POPULATE_READ` for a source.
+    /// The pages that `MADV_POPULATE_WRITE` makes present, or `MADV_POPULATE_READ` for a source.
     Populate {
         None = "none" { Silent },
         Window = "window" { Beside("pages populated by window".into()), effort 1, fio NO_POPULATE },
@@ -184,7 +187,7 @@ axis_values! {
     Huge {
         None = "none" { Silent },
         Advise = "advise" { Beside("MADV_HUGEPAGE".into()), effort 1, fio NO_HUGE_ADVICE },
-        /// Since Linux 6.1.
+        /// Linux has this advice since 6.1.
         Collapse = "collapse" { Beside("MADV_COLLAPSE by window".into()), effort 3, fio NO_HUGE_ADVICE },
     }
 
@@ -214,13 +217,13 @@ axis_values! {
         /// The file grows as it is written.
         FallocateKeepSize = "fallocate-keep-size" { First(KEEP_SIZE), effort 1 },
         FallocateZeroRange = "fallocate-zero-range" { First(ZERO_RANGE), effort 1 },
-        /// [`Prepare::AHEAD_BYTES`] ahead of the writes, and cut to the length at the end: for a length that is not
-        /// known first. It is part of phase `write`.
+        /// Blocks are reserved up to [`Prepare::AHEAD_BYTES`] ahead of the writes, and the file is cut to its length at
+        /// the end. So the length need not be known at first. It is part of phase `write`.
         FallocateAhead = "fallocate-ahead" {
             Beside("fallocate(2) 64 MiB ahead".into()), effort 2,
             fio Err("fio 3.33 reserves the whole file at once")
         },
-        /// Written and synced, so no extent is unwritten.
+        /// Zeros are written and synced, so no extent is unwritten.
         ZeroFill = "zero-fill" { First("zeros and fsync(2)"), effort 3 },
         Overwrite = "overwrite" { How("in place".into()), effort 1 },
     }
@@ -232,9 +235,9 @@ axis_values! {
 
     Cache {
         Buffered = "buffered" { Silent },
-        /// It needs aligned memory, lengths and offsets. Some filesystems refuse it.
+        /// Direct I/O needs aligned memory, lengths and offsets. Some filesystems refuse it.
         Direct = "direct" { How("with O_DIRECT".into()), effort 3 },
-        /// `RWF_DONTCACHE` of pwritev2(2), Linux 6.14.
+        /// The flag `RWF_DONTCACHE` of pwritev2(2) needs Linux 6.14.
         Dontcache = "dontcache" {
             How("with RWF_DONTCACHE".into()), effort 1, fio Err("fio 3.33 has no RWF_DONTCACHE")
         },
@@ -244,34 +247,35 @@ axis_values! {
     Checksums {
         #[default]
         Default = "default" { Silent },
-        /// `FS_NOCOW_FL` of ioctl_fs_flags(2), set while the file is empty. btrfs then overwrites in place.
+        /// `FS_NOCOW_FL` of ioctl_fs_flags(2) is set while the file is empty. btrfs then overwrites in place.
         No = "no" { How("without checksums".into()), effort 2, fio Err("fio sets no flags of a file") },
     }
 
-    /// Each value includes the promises of the one before.
+    /// The promises about the memory of the data. Each value includes the promises of the one before.
     #[derive(Default)]
     DataMemory {
-        /// At a multiple of 16 bytes but not at a page, as `malloc(3)` gives it.
+        /// The data begins at a multiple of 16 bytes but not at a page, as `malloc(3)` gives it.
         #[default]
         Any = "any" { Silent, code LeftToCaller },
         PageAligned = "page-aligned" { How("from page-aligned memory".into()), effort 1, code LeftToCaller },
-        /// By `MADV_HUGEPAGE`: direct I/O has fewer pieces to hand to the device.
+        /// `MADV_HUGEPAGE` makes huge pages, so direct I/O has fewer pieces to hand to the device.
         HugePages = "huge-pages" {
             How("from huge pages".into()), effort 1,
             fio Err("fio has huge pages only from a reserved pool")
         },
     }
 
+    /// The resources that a ring knows before its operations.
     Registered {
         None = "none" { Silent },
-        /// Pinned once, instead of in every operation.
+        /// The memory is pinned once, instead of in every operation.
         Buffers = "buffers" { Beside("registered buffers".into()), effort 1 },
-        /// Looked up once, instead of in every operation.
+        /// The file is looked up once, instead of in every operation.
         Files = "files" { Beside("registered file".into()), effort 1 },
         Both = "both" { Beside("registered buffers and file".into()), effort 1 },
     }
 
-    /// posix_fadvise(2), and madvise(2) for a mapped file.
+    /// The advice about a copy's source by posix_fadvise(2), or by madvise(2) for a mapped file.
     Advice {
         None = "none" { Silent, fio NO_COPIES },
         Sequential = "sequential" { First("fadvise(2) on the source"), effort 1, fio NO_COPIES },
@@ -284,11 +288,12 @@ axis_values! {
 }
 
 impl Directory {
+    /// The most files in each directory of `directory=fan-out`.
     pub const FAN_OUT_FILES: usize = 256;
 }
 
 impl SyncFiles {
-    /// Whether files get durable only after all are written.
+    /// Whether files become durable only after all are written.
     pub fn is_afterwards(self) -> bool {
         matches!(self, Self::Batch | Self::Writeback | Self::Syncfs)
     }
@@ -300,14 +305,19 @@ impl AllocateCall {
     }
 }
 
+/// What open(2) does with the file of that name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opening {
+    /// There is no such file, and the call creates it.
     New,
+    /// The call cuts an existing file to length 0.
     Emptied,
+    /// The call leaves an existing file as it is.
     Kept,
 }
 
 impl Prepare {
+    /// The distance to which [`Prepare::FallocateAhead`] reserves blocks.
     pub const AHEAD_BYTES: u64 = 64 << 20;
 
     pub fn opening(self) -> Opening {
@@ -322,6 +332,7 @@ impl Prepare {
         self.opening() != Opening::New
     }
 
+    /// Whether the file has its final length before the first write.
     pub fn gives_length(self) -> bool {
         !matches!(
             self,
@@ -329,10 +340,12 @@ impl Prepare {
         )
     }
 
+    /// Whether there is work between open(2) and the first write, in phase `prepare`.
     pub fn has_step(self) -> bool {
         self == Self::ZeroFill || self.call().is_some()
     }
 
+    /// The call that gives the file its length or blocks before the first write.
     pub fn call(self) -> Option<AllocateCall> {
         match self {
             Self::SetLen => Some(AllocateCall::Ftruncate),

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+/// The properties of a value.
 pub struct ValueCard {
     pub(crate) words: Phrase,
-    /// Points, if the value is not the method's default.
+    /// A programmer's effort in points, if the value is not the method's default.
     pub(crate) effort: u32,
     pub fio: InFio,
     pub code: InCode,
@@ -22,7 +23,7 @@ impl ValueCard {
     }
 }
 
-/// The reason if a job for fio 3.33 cannot have the value.
+/// Whether a job for fio 3.33 can have the value, or the reason why not.
 pub(crate) type InFio = Result<(), &'static str>;
 
 /// The words for a value other than the default, by their place in the sentence.
@@ -31,7 +32,7 @@ pub(crate) enum Phrase {
     Silent,
     /// `fallocate(2), then …`.
     First(&'static str),
-    /// In place of the method's own call.
+    /// The words replace the method's own call.
     Instead(&'static str),
     /// `… with O_DIRECT`.
     How(Cow<'static, str>),
@@ -41,11 +42,13 @@ pub(crate) enum Phrase {
     Last(&'static str),
 }
 
+/// Whether printed code can have the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InCode {
-    /// Except in languages that do not support it.
+    /// The code has the value, except in languages that do not support it.
     Supported,
     /// The code is the same: the value describes the caller's data or machine.
     LeftToCaller,
+    /// No code has the value, for this reason.
     Unsupported(&'static str),
 }

@@ -16,15 +16,17 @@ pub(super) const WRITE_BEHIND: &[Axis] = &[Writeback, Drop];
 
 pub(super) const SYNCS_AFTERWARDS: &[SyncCall] = &[SyncCall::None, Fsync, Fdatasync];
 pub(super) const SYNCS_OF_MAPS: &[SyncCall] = &[SyncCall::None, Msync, Fsync, Fdatasync];
-/// For descriptors.
+/// Methods that write by a descriptor can have it opened for write-through.
 const SYNCS: &[SyncCall] = &[SyncCall::None, Fsync, Fdatasync, ODsync, OSync];
+/// Methods whose call has flags can also ask each call for durability.
 const SYNCS_WITH_FLAGS: &[SyncCall] = &[SyncCall::None, Fsync, Fdatasync, ODsync, OSync, RwfDsync];
 
+/// The axes of methods that write one file from memory.
 const WRITING: &[Axis] = &[
     Chunk, Ranks, Threads, Files, Descriptor, Data, Source, Memory, Checksums,
 ];
 
-/// For calls with an offset.
+/// The axes of methods that can write blocks in turns, because each call has an offset.
 const STRIDING: &[Axis] = &[Layout, Block];
 
 /// The states in which a file has a length, which a mapping needs.
@@ -37,7 +39,7 @@ pub(super) const WITH_LENGTH: &[Prepare] = &[
     Overwrite,
 ];
 
-/// Without [`Prepare::FallocateAhead`], which needs one writer at the end of its file.
+/// All states but [`Prepare::FallocateAhead`], which needs one writer at the end of its file.
 const AT_ONCE: &[Prepare] = &[
     Create,
     Truncate,
@@ -50,6 +52,7 @@ const AT_ONCE: &[Prepare] = &[
     Overwrite,
 ];
 
+/// The base of all cards. Each card replaces the texts, and what differs for its method.
 pub(super) const WRITES: MethodCard = MethodCard {
     summary: "",
     words: "",
@@ -241,7 +244,7 @@ pub(super) const PROGRAM: MethodCard = MethodCard {
     axes: &[&[Program]],
     // The old file is there before the program starts.
     prepares: &[Create, Overwrite],
-    // The program's promise, not a call of writebench.
+    // With fsync the program promises durability. writebench itself makes no call.
     syncs: &[SyncCall::None, Fsync],
     syncs_on_the_way: &[],
     fio: Err("fio cannot start the program"),

@@ -8,8 +8,10 @@ use crate::axis::Axis::{
 };
 use crate::value::Prepare::{Create, Overwrite, SetLen, Truncate};
 
+/// The axes of all methods that copy bytes.
 const COPYING: &[Axis] = &[Chunk, Threads, Descriptor, Checksums, Advice, Origin];
 
+/// The base of the cards in this file.
 const COPY: MethodCard = MethodCard {
     cursor: Cursor::FilePosition,
     copying: Some(Copying::Bytes),
