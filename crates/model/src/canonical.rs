@@ -1,4 +1,4 @@
-//! One case for the same calls.
+//! The canonical form of a case, which all cases of the same calls share.
 
 use crate::axis::{Axes, Axis};
 use crate::case::Case;
@@ -10,25 +10,26 @@ use crate::value::{
     Descriptor, Drop, FileLayout, Files, Huge, MapSharing, Populate, Prepare, Registered, Source,
 };
 
-/// Of the pipe that `splice` makes for its chunk, as the kernel allows for every user: pipe(7).
+/// The largest pipe that `splice` makes for its chunk, because the kernel allows no more to every user: pipe(7).
 const MOST_PIPE_BYTES: u64 = 1 << 20;
-/// Write-behind takes whole pages.
+/// The unit of write-behind, which takes whole pages.
 const PAGE_BYTES: u64 = 4096;
 
+/// New values for some axes.
 type Values = Vec<(Axis, String)>;
 
-/// Replaces values that have no effect in this case. None: all have one.
+/// Replaces values that have no effect in this case. None if all have one.
 type Rule = fn(&Case) -> Option<Case>;
 
-/// A rule may make the next one applicable.
+/// The rules in their order. A rule may make the next one applicable.
 const RULES: &[Rule] = &[
-    of_one_thread,
-    in_one_part,
-    in_one_window,
-    in_one_call,
-    in_one_vector,
-    in_one_queue,
-    behind_the_end,
+    one_thread_shares_nothing,
+    one_block_is_contiguous,
+    one_window_has_all,
+    one_call_has_all,
+    one_vector_has_all,
+    one_queue_has_all,
+    write_behind_before_the_end,
 ];
 
 impl Case {
@@ -49,7 +50,7 @@ impl Case {
         self.canonical() == other.canonical()
     }
 
-    /// With these values, if they are possible and leave each thread its range and the file its contract.
+    /// The case with these values, if they are possible and leave each thread its range and the file its contract.
     fn instead(&self, values: &[(Axis, String)]) -> Option<Self> {
         let case = self.with_all(values).ok()?;
         let has_ranges = self.method().writes_set() || case.ranges() == self.ranges();
@@ -75,7 +76,7 @@ impl Case {
         }
     }
 
-    /// Of the thread with the most.
+    /// The number of chunks of the thread with the most.
     fn most_chunks(&self) -> u64 {
         self.longest_bytes()
             .div_ceil(self.axes().chunk_size_bytes.max(1))
@@ -90,8 +91,8 @@ fn text(bytes: u64) -> String {
     Bytes(bytes).to_string()
 }
 
-/// One thread shares nothing.
-fn of_one_thread(case: &Case) -> Option<Case> {
+/// One thread shares nothing, so it does not matter whether threads would share.
+fn one_thread_shares_nothing(case: &Case) -> Option<Case> {
     let axes = case.axes();
     let is_one = case.thread_count() == 1;
     let mut values = Values::new();
@@ -108,22 +109,23 @@ fn of_one_thread(case: &Case) -> Option<Case> {
 }
 
 /// One block for each thread, or one thread with all blocks, is a contiguous part. MPI gets a view of blocks.
-fn in_one_part(case: &Case) -> Option<Case> {
+fn one_block_is_contiguous(case: &Case) -> Option<Case> {
     let axes = case.axes();
-    let is_one = axes.layout == FileLayout::Strided
+    let is_contiguous = axes.layout == FileLayout::Strided
         && (case.thread_count() == 1 || case.longest_bytes() <= axes.block_bytes);
-    let values = || {
-        vec![
-            (Axis::Layout, FileLayout::Segmented.to_string()),
-            (Axis::Block, text(case.defaults().block_bytes)),
-        ]
-    };
-    (is_one && case.method() != Method::Mpiio).then(|| case.instead(&values()))?
+    if !is_contiguous || case.method() == Method::Mpiio {
+        return None;
+    }
+    case.instead(&[
+        (Axis::Layout, FileLayout::Segmented.to_string()),
+        (Axis::Block, text(case.defaults().block_bytes)),
+    ])
 }
 
-/// A window with all of a thread's bytes.
-fn in_one_window(case: &Case) -> Option<Case> {
-    let (axes, longest) = (case.axes(), case.longest_bytes());
+/// A window with all of a thread's bytes prepares them all at once.
+fn one_window_has_all(case: &Case) -> Option<Case> {
+    let axes = case.axes();
+    let longest = case.longest_bytes();
     if axes
         .prepared_window_bytes()
         .is_none_or(|window| window < longest)
@@ -144,12 +146,13 @@ fn in_one_window(case: &Case) -> Option<Case> {
     ])
 }
 
-/// A chunk with all of a thread's bytes, or of each file.
-fn in_one_call(case: &Case) -> Option<Case> {
+/// All chunks that have all of a thread's bytes, or of each file, are alike.
+fn one_call_has_all(case: &Case) -> Option<Case> {
     if !case.method().has_axis(Axis::Chunk) {
         return None;
     }
-    let (axes, longest) = (case.axes(), case.longest_bytes());
+    let axes = case.axes();
+    let longest = case.longest_bytes();
     // splice asks for a pipe as large as the chunk.
     let least = if case.method() == Method::Splice {
         longest.max(MOST_PIPE_BYTES)
@@ -175,16 +178,15 @@ fn in_one_call(case: &Case) -> Option<Case> {
     cases.find_map(|case| case)
 }
 
-/// A vector with all of a thread's chunks, and a sync after as many.
-fn in_one_vector(case: &Case) -> Option<Case> {
+/// All vectors that have all of a thread's chunks are alike, and so are the syncs after as many.
+fn one_vector_has_all(case: &Case) -> Option<Case> {
     if case.method().writes_set() || !case.method().has_axis(Axis::Chunk) {
         return None;
     }
-    let (axes, chunks) = (case.axes(), case.most_chunks().max(1));
+    let chunks = case.most_chunks().max(1);
     let mut values = Values::new();
-    let mut vector = 1;
+    let mut vector = case.chunks_per_call();
     if case.method().has_axis(Axis::Vector) {
-        vector = u64::from(axes.vector);
         let fitting = [u64::from(case.defaults().vector), chunks]
             .into_iter()
             .find(|&fitting| fitting >= chunks);
@@ -227,14 +229,15 @@ fn sync_after_the_last(case: &Case, chunks: u64, vector: u64) -> Option<Sync> {
     })
 }
 
-/// A queue with all of a thread's chunks, or files.
-fn in_one_queue(case: &Case) -> Option<Case> {
+/// All queues that have all of a thread's chunks or files are alike.
+fn one_queue_has_all(case: &Case) -> Option<Case> {
     if !case.method().has_axis(Axis::Depth) {
         return None;
     }
-    let operations = match case.method().writes_set() {
-        true => u64::from(case.file_count().div_ceil(case.thread_count().max(1))),
-        false => case.most_chunks(),
+    let operations = if case.method().writes_set() {
+        u64::from(case.file_count().div_ceil(case.thread_count().max(1)))
+    } else {
+        case.most_chunks()
     };
     let depth = u64::from(case.axes().depth);
     // Registered memory is that of all operations in flight.
@@ -249,10 +252,12 @@ fn in_one_queue(case: &Case) -> Option<Case> {
     (fitting != depth).then(|| case.instead(&[(Axis::Depth, fitting.to_string())]))?
 }
 
-/// A distance beyond the thread's last byte is none. It is reached at the end of a call only.
-fn behind_the_end(case: &Case) -> Option<Case> {
+/// Write-behind starts at the end of a call, so all distances up to the same calls are alike. A distance beyond the
+/// thread's last byte is none.
+fn write_behind_before_the_end(case: &Case) -> Option<Case> {
     let axes = case.axes();
-    let (distance, longest) = (axes.writeback_bytes?, case.longest_bytes());
+    let distance = axes.writeback_bytes?;
+    let longest = case.longest_bytes();
     if distance > longest {
         return case.instead(&[
             (Axis::Writeback, "none".to_owned()),
@@ -262,19 +267,22 @@ fn behind_the_end(case: &Case) -> Option<Case> {
     if case.thread_count() > 1 || case.method().copies() {
         return None;
     }
-    // It starts after whole calls, and maybe once more after the last one.
-    let vector = if case.method().has_axis(Axis::Vector) {
-        u64::from(axes.vector)
+    let call_bytes = axes
+        .chunk_size_bytes
+        .saturating_mul(case.chunks_per_call())
+        .min(longest);
+    let bytes_between_starts = distance.div_ceil(call_bytes).saturating_mul(call_bytes);
+    let rest = longest % bytes_between_starts;
+    let starts_once_more = rest >= distance;
+    let longest_alike = if starts_once_more {
+        rest
     } else {
-        1
+        bytes_between_starts
     };
-    let call = axes.chunk_size_bytes.saturating_mul(vector).min(longest);
-    let reached = distance.div_ceil(call).saturating_mul(call);
-    let rest = longest % reached;
-    let most = if rest >= distance { rest } else { reached };
-    let mut values = vec![(Axis::Writeback, text(most / PAGE_BYTES * PAGE_BYTES))];
-    // What is dropped was written before the last call.
-    if longest / reached + u64::from(rest >= distance) < 2 {
+    let whole_pages = longest_alike / PAGE_BYTES * PAGE_BYTES;
+    let mut values = vec![(Axis::Writeback, text(whole_pages))];
+    // What is dropped was written before the last call, so it takes two starts.
+    if longest / bytes_between_starts + u64::from(starts_once_more) < 2 {
         values.push((Axis::Drop, Drop::No.to_string()));
     }
     case.instead(&values)

@@ -43,6 +43,7 @@ impl TryFrom<Unchecked> for Case {
     }
 }
 
+/// The text of a value for an axis.
 pub type Assignment<'a> = (Axis, &'a str);
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +64,7 @@ impl Case {
     ) -> Result<Self, CaseError> {
         let mut case = Self {
             method,
-            axes: Axes::defaults(method.card().prepares[0]),
+            axes: default_axes(method),
         };
         for (index, &(axis, ref value)) in assignments.iter().enumerate() {
             if assignments[..index]
@@ -87,18 +88,16 @@ impl Case {
 
     /// The method's example, where these values replace those of the card.
     pub fn example(method: Method, values: &[Assignment<'_>]) -> Result<Self, CaseError> {
-        let is_given = |axis| values.iter().any(|&(given, _)| given == axis);
         let rest = method
             .card()
             .example
             .iter()
-            .filter(|(axis, _)| !is_given(*axis));
-        Self::new(
-            method,
-            &values.iter().chain(rest).copied().collect::<Vec<_>>(),
-        )
+            .filter(|(axis, _)| values.iter().all(|(given, _)| given != axis));
+        let assignments: Vec<Assignment<'_>> = values.iter().chain(rest).copied().collect();
+        Self::new(method, &assignments)
     }
 
+    /// Reads a case's name, in which the axes may have any order.
     pub fn parse(text: &str) -> Result<Self, CaseError> {
         let (method, assignments) = parse_name(text)?;
         Self::new(method, &assignments)
@@ -132,10 +131,18 @@ impl Case {
 
     /// The axes whose values differ from the method's defaults.
     pub fn chosen_axes(&self) -> impl Iterator<Item = Axis> + '_ {
-        let defaults = Axes::defaults(self.method.card().prepares[0]);
+        self.method.own_axes().filter(|&axis| self.is_chosen(axis))
+    }
+
+    fn is_chosen(&self, axis: Axis) -> bool {
+        self.axes.get(axis) != default_axes(self.method).get(axis)
+    }
+
+    /// The method's axes on which another case has other values.
+    fn differing_axes(&self, other: &Self) -> impl Iterator<Item = Axis> {
         self.method
             .own_axes()
-            .filter(move |&axis| self.axes.get(axis) != defaults.get(axis))
+            .filter(|&axis| self.axes.get(axis) != other.axes.get(axis))
     }
 
     /// A programmer's effort, in points: the method's, plus that of each chosen value.
@@ -147,6 +154,7 @@ impl Case {
                 .sum::<u32>()
     }
 
+    /// The measure by which a case is simpler than another one: less effort, or the same with fewer choices.
     pub fn complexity(&self) -> (u32, usize) {
         (self.effort(), self.chosen_axes().count())
     }
@@ -155,67 +163,71 @@ impl Case {
     /// need the choice are dropped with it. The contract remains, or becomes the baseline's. Each makes other calls
     /// than this case, the baseline and the others.
     pub fn simplifications(&self, baseline: &Self) -> Vec<Self> {
-        let axes = || {
-            self.method
-                .own_axes()
-                .filter(|axis| self.axes.get(*axis) != baseline.axes.get(*axis))
+        let without_value = self
+            .differing_axes(baseline)
+            .filter_map(|axis| self.simplified(baseline, self.method, &[axis]));
+        let without_method = if self.method == baseline.method {
+            None
+        } else {
+            self.simplified(baseline, baseline.method, &[])
         };
-        let chosen: Vec<Axis> = self.chosen_axes().collect();
-        let without = |method: Method, dropped: &[Axis]| {
-            // One thread has nothing to share.
-            let has_threads = !dropped.contains(&Axis::Threads);
-            let is_dropped = |axis: &Axis| {
-                let is_of_threads = matches!(axis, Axis::Descriptor | Axis::Map | Axis::Files);
-                dropped.contains(axis) || is_of_threads && !has_threads
-            };
-            let defaults = Axes::defaults(method.card().prepares[0]);
-            [&baseline.axes, &defaults].into_iter().find_map(|plain| {
-                // Another method has its own defaults.
-                let is_kept = |axis: &Axis| {
-                    let is_chosen =
-                        chosen.contains(axis) || self.method == method || *axis == Axis::Size;
-                    is_chosen && self.method.has_axis(*axis) && !is_dropped(axis)
-                };
-                let value = |axis| {
-                    (
-                        axis,
-                        if is_kept(&axis) {
-                            self.axes.get(axis)
-                        } else {
-                            plain.get(axis)
-                        },
-                    )
-                };
-                let values: Vec<(Axis, String)> = method.own_axes().map(value).collect();
-                let contracts = [baseline.contract(), self.contract()];
-                Self::new(method, &values)
-                    .ok()
-                    .filter(|case| contracts.contains(&case.contract()))
-            })
-        };
-        let with_another = |method, dropped: &[Axis]| {
-            without(method, dropped)
-                .or_else(|| axes().find_map(|other| without(method, &[dropped, &[other]].concat())))
-        };
-        let values = axes().filter_map(|axis| with_another(self.method, &[axis]));
-        let method = (self.method != baseline.method)
-            .then(|| with_another(baseline.method, &[]))
-            .flatten();
         let mut known = vec![self.canonical(), baseline.canonical()];
         let mut simpler: Vec<Self> = Vec::new();
-        for case in values
-            .chain(method)
+        for case in without_value
+            .chain(without_method)
             .filter(|case| case.complexity() < self.complexity())
         {
-            let calls = case.canonical();
-            if !known.contains(&calls) {
-                known.push(calls);
+            let canonical = case.canonical();
+            if !known.contains(&canonical) {
+                known.push(canonical);
                 simpler.push(case);
             }
         }
         simpler
     }
 
+    /// This case with another method or without its values on some axes. If that is impossible, one more value is
+    /// dropped.
+    fn simplified(&self, baseline: &Self, method: Method, dropped: &[Axis]) -> Option<Self> {
+        self.without(baseline, method, dropped).or_else(|| {
+            self.differing_axes(baseline)
+                .find_map(|other| self.without(baseline, method, &[dropped, &[other]].concat()))
+        })
+    }
+
+    /// This case with `method`, where the baseline's values or the method's defaults replace those that it cannot keep.
+    /// None if they contradict each other, or if the contract is neither this case's nor the baseline's.
+    fn without(&self, baseline: &Self, method: Method, dropped: &[Axis]) -> Option<Self> {
+        let contracts = [baseline.contract(), self.contract()];
+        [&baseline.axes, &default_axes(method)]
+            .into_iter()
+            .find_map(|replacements| {
+                let values: Vec<(Axis, String)> = method
+                    .own_axes()
+                    .map(|axis| {
+                        let is_kept = self.keeps_value(axis, method, dropped);
+                        let axes = if is_kept { &self.axes } else { replacements };
+                        (axis, axes.get(axis))
+                    })
+                    .collect();
+                Self::new(method, &values)
+                    .ok()
+                    .filter(|case| contracts.contains(&case.contract()))
+            })
+    }
+
+    /// Whether this case keeps its value on an axis when it gets the method and drops its values on other axes.
+    fn keeps_value(&self, axis: Axis, method: Method, dropped: &[Axis]) -> bool {
+        // One thread has nothing to share.
+        let is_about_sharing = matches!(axis, Axis::Descriptor | Axis::Map | Axis::Files);
+        let is_dropped =
+            dropped.contains(&axis) || is_about_sharing && dropped.contains(&Axis::Threads);
+        // Another method has its own defaults.
+        let is_intended = method == self.method || axis == Axis::Size || self.is_chosen(axis);
+        self.method.has_axis(axis) && is_intended && !is_dropped
+    }
+
+    /// Whether the other case has the same method and makes at least the choices of this one.
     pub fn is_part_of(&self, other: &Self) -> bool {
         self.method == other.method
             && self
@@ -223,6 +235,7 @@ impl Case {
                 .all(|axis| self.axes.get(axis) == other.axes.get(axis))
     }
 
+    /// The number of files that a sample writes.
     pub fn file_count(&self) -> u32 {
         match self.axes.files {
             _ if self.method.writes_set() => {
@@ -239,27 +252,10 @@ impl Case {
         self.axes.ranks.saturating_mul(self.axes.threads)
     }
 
+    /// The state of the file after this case.
     pub fn contract(&self) -> Contract {
         let axes = &self.axes;
-        let content = match (
-            self.method.card().copying,
-            self.method.card().cursor,
-            axes.data,
-        ) {
-            _ if self.method == Method::Null => Content::Nothing,
-            (Some(Copying::Bytes), ..) => Content::Copy,
-            (Some(Copying::Blocks), ..) => Content::SharedCopy,
-            (None, Cursor::NoData, _) if axes.call.gives_blocks() => Content::Reserved,
-            (None, Cursor::NoData, _) => Content::Hole,
-            (None, _, Data::Random | Data::Compressible(_)) => Content::Random,
-            (None, _, Data::Zero) => Content::Zero,
-        };
-        let source = match (self.method.card().copying, axes.source, axes.origin) {
-            (Some(_), _, Origin::Warm) => DataSource::WarmFile,
-            (Some(_), _, Origin::Cold) => DataSource::ColdFile,
-            (None, Source::File, _) => DataSource::Memory,
-            (None, Source::Chunk, _) => DataSource::Chunk,
-        };
+        let content = self.content();
         Contract {
             zero_percent: if content == Content::Random {
                 axes.data.zero_percent()
@@ -282,7 +278,7 @@ impl Case {
             } else {
                 Start::New
             },
-            source,
+            source: self.data_source(),
             // A producer fills memory of the writer's choice.
             memory: if axes.source == Source::Chunk {
                 DataMemory::Any
@@ -290,14 +286,44 @@ impl Case {
                 axes.memory
             },
             checksums: axes.checksums,
-            durability: match (axes.sync.call, axes.cache) {
-                _ if axes.sync_files != SyncFiles::None => Durability::Durable,
-                (SyncCall::None, Cache::Direct) => Durability::Device,
-                (SyncCall::None, Cache::Buffered | Cache::Dontcache) => Durability::Cached,
-                _ => Durability::Durable,
-            },
+            durability: self.durability(),
             durable_every_bytes: self.durable_every_bytes(),
             records_per_s: axes.records_per_s,
+        }
+    }
+
+    fn content(&self) -> Content {
+        let card = self.method.card();
+        match (card.copying, card.cursor, self.axes.data) {
+            _ if self.method == Method::Null => Content::Nothing,
+            (Some(Copying::Bytes), ..) => Content::Copy,
+            (Some(Copying::Blocks), ..) => Content::SharedCopy,
+            (None, Cursor::NoData, _) if self.axes.call.gives_blocks() => Content::Reserved,
+            (None, Cursor::NoData, _) => Content::Hole,
+            (None, _, Data::Random | Data::Compressible(_)) => Content::Random,
+            (None, _, Data::Zero) => Content::Zero,
+        }
+    }
+
+    fn data_source(&self) -> DataSource {
+        match (
+            self.method.card().copying,
+            self.axes.source,
+            self.axes.origin,
+        ) {
+            (Some(_), _, Origin::Warm) => DataSource::WarmFile,
+            (Some(_), _, Origin::Cold) => DataSource::ColdFile,
+            (None, Source::File, _) => DataSource::Memory,
+            (None, Source::Chunk, _) => DataSource::Chunk,
+        }
+    }
+
+    fn durability(&self) -> Durability {
+        match (self.axes.sync.call, self.axes.cache) {
+            _ if self.axes.sync_files != SyncFiles::None => Durability::Durable,
+            (SyncCall::None, Cache::Direct) => Durability::Device,
+            (SyncCall::None, Cache::Buffered | Cache::Dontcache) => Durability::Cached,
+            _ => Durability::Durable,
         }
     }
 
@@ -310,34 +336,42 @@ impl Case {
             && !self.axes.prepare.needs_old_content()
     }
 
-    /// The most chunks of a thread in flight.
-    fn chunks_under_way(&self) -> u64 {
-        let count = |axis, count: u32| {
-            if self.method.has_axis(axis) {
-                u64::from(count)
-            } else {
-                1
-            }
-        };
-        count(Axis::Vector, self.axes.vector) * count(Axis::Depth, self.axes.depth)
+    /// The chunks of a vector, or one for methods without vectors.
+    pub(crate) fn chunks_per_call(&self) -> u64 {
+        if self.method.has_axis(Axis::Vector) {
+            u64::from(self.axes.vector)
+        } else {
+            1
+        }
     }
 
-    /// The bytes handed over between two moments at which all earlier data is durable. None: only the end.
+    /// The most chunks of a thread in flight.
+    fn most_chunks_in_flight(&self) -> u64 {
+        let most_calls = if self.method.has_axis(Axis::Depth) {
+            u64::from(self.axes.depth)
+        } else {
+            1
+        };
+        most_calls * self.chunks_per_call()
+    }
+
+    /// The bytes handed over between two moments at which all earlier data is durable. None if the end is the only such
+    /// moment.
     fn durable_every_bytes(&self) -> Option<u64> {
         let axes = &self.axes;
         let chunks = match axes.sync.every.map(u64::from) {
             // Operations in flight complete in any order.
-            Some(1) => self.chunks_under_way(),
+            Some(1) => self.most_chunks_in_flight(),
             // A multiple of the vector, because a sync covers whole calls.
             Some(every) => every,
-            None if axes.sync.call.is_write_through() => self.chunks_under_way(),
+            None if axes.sync.call.is_write_through() => self.most_chunks_in_flight(),
             None => return None,
         };
         let bytes = axes.chunk_size_bytes.saturating_mul(chunks);
         (bytes < axes.size_bytes.div_ceil(u64::from(self.thread_count()))).then_some(bytes)
     }
 
-    /// The bytes of a record, or of a file in a set. Smaller samples have whole ones.
+    /// The bytes of a record, or of a file in a set. A sample of a smaller size than the case's has whole ones.
     pub fn unit_bytes(&self) -> Option<u64> {
         match self.axes.file_size {
             FileSize::Each(bytes) if self.method.writes_set() => Some(bytes),
@@ -348,7 +382,8 @@ impl Case {
     /// The range of each thread of each rank, with borders at chunks or windows. A strided range has the
     /// offset of its first block and the length of all its blocks.
     pub fn ranges(&self) -> Vec<Range> {
-        let (threads, size_bytes) = (self.thread_count(), self.axes.size_bytes);
+        let threads = self.thread_count();
+        let size_bytes = self.axes.size_bytes;
         match self.stride() {
             _ if self.method.writes_set() => self.ranges_of_files(),
             Some(stride) => (0..threads)
@@ -369,32 +404,34 @@ impl Case {
         }
     }
 
-    /// Threads have equally many files, or one more.
+    /// The range of each thread in the data of a set. Threads have equally many files, or one more.
     fn ranges_of_files(&self) -> Vec<Range> {
         let size_bytes = self.axes.size_bytes;
-        let (threads, files) = (u64::from(self.thread_count()), u64::from(self.file_count()));
-        let mut ends = self
+        let threads = u64::from(self.thread_count());
+        let files = u64::from(self.file_count());
+        let mut file_ends = self
             .axes
             .file_size
             .files(size_bytes)
             .map(|file| file.offset + file.length);
-        let (mut offset, mut passed) = (0, 0);
-        let range = |thread: u64| {
-            let border = files * (thread + 1) / threads;
-            let end = if border > passed {
-                ends.nth(usize::try_from(border - passed - 1).unwrap_or(usize::MAX))
-                    .unwrap_or(size_bytes)
-            } else {
-                offset
+        let mut ranges = Vec::new();
+        let mut offset = 0;
+        let mut first_file = 0;
+        for thread in 0..threads {
+            let next_threads_file = files * (thread + 1) / threads;
+            let own_files = usize::try_from(next_threads_file - first_file).unwrap_or(usize::MAX);
+            let end = match own_files.checked_sub(1) {
+                Some(last) => file_ends.nth(last).unwrap_or(size_bytes),
+                None => offset,
             };
-            let range = Range {
+            ranges.push(Range {
                 offset,
                 length: end - offset,
-            };
-            (offset, passed) = (end, border);
-            range
-        };
-        (0..threads).map(range).collect()
+            });
+            offset = end;
+            first_file = next_threads_file;
+        }
+        ranges
     }
 
     /// The most space of one sample. Each file of a set takes whole blocks and an inode, and an old file
@@ -415,12 +452,12 @@ impl Case {
             };
             return size_bytes.saturating_add(ahead.saturating_mul(self.file_count().into()));
         }
-        let copies = if self.replaces_files() { 2 } else { 1 };
         self.most_inodes()
             .saturating_mul(EACH_FILE_BYTES)
-            .saturating_add(size_bytes.saturating_mul(copies))
+            .saturating_add(size_bytes.saturating_mul(self.files_at_a_name()))
     }
 
+    /// The most files and directories of one sample.
     pub fn most_inodes(&self) -> u64 {
         let files = u64::from(self.file_count());
         let directories = match self.axes.directory {
@@ -431,12 +468,17 @@ impl Case {
                 1 + u64::from(self.thread_count()) + files / Directory::FAN_OUT_FILES as u64
             }
         };
-        files * if self.replaces_files() { 2 } else { 1 } + directories
+        files * self.files_at_a_name() + directories
     }
 
-    /// Whether old and new files exist at the same time.
-    fn replaces_files(&self) -> bool {
-        self.axes.naming != Naming::Direct && self.axes.prepare.needs_old_content()
+    /// The number of files that exist at the same time for each name: 2 if an old file remains until a new one has its
+    /// name.
+    fn files_at_a_name(&self) -> u64 {
+        if self.axes.naming != Naming::Direct && self.axes.prepare.needs_old_content() {
+            2
+        } else {
+            1
+        }
     }
 
     /// The distance between a thread's blocks in a strided file.
@@ -456,38 +498,44 @@ impl Case {
     /// The most bytes of one sample to the target, old content and zeros included.
     pub fn bytes_written(&self) -> u64 {
         let size_bytes = self.axes.size_bytes;
-        let new = if self.method.writes_data() {
+        let new_bytes = if self.method.writes_data() {
             size_bytes
         } else {
             0
         };
-        let before =
-            self.axes.prepare.needs_old_content() || self.axes.prepare == Prepare::ZeroFill;
-        new.saturating_add(if before { size_bytes } else { 0 })
+        let prepare = self.axes.prepare;
+        let earlier_bytes = if prepare.needs_old_content() || prepare == Prepare::ZeroFill {
+            size_bytes
+        } else {
+            0
+        };
+        new_bytes.saturating_add(earlier_bytes)
     }
 
     /// The size of one rank's source memory.
     pub fn source_bytes(&self) -> u64 {
         let chunk = self.axes.chunk_size_bytes.min(self.axes.size_bytes);
-        let threads = self.axes.threads.max(1) as usize;
-        let share = || {
-            self.ranges()
-                .chunks(threads)
-                .map(|own| own.iter().map(|range| range.length).sum())
-                .max()
-        };
         let card = self.method.card();
         match self.axes.source {
             _ if card.has_buffer => {
-                let threads = threads as u64;
+                let threads = u64::from(self.axes.threads.max(1));
                 let each = chunk.min(self.axes.size_bytes.div_ceil(threads));
                 each.saturating_mul(threads)
-                    .saturating_mul(self.chunks_under_way())
+                    .saturating_mul(self.most_chunks_in_flight())
             }
             _ if card.cursor == Cursor::NoData || self.method.has_source_file() => 0,
-            Source::File => share().unwrap_or(0),
+            Source::File => self.most_bytes_of_a_rank(),
             Source::Chunk => chunk,
         }
+    }
+
+    fn most_bytes_of_a_rank(&self) -> u64 {
+        let threads_per_rank = self.axes.threads.max(1) as usize;
+        self.ranges()
+            .chunks(threads_per_rank)
+            .map(|own| own.iter().map(|range| range.length).sum())
+            .max()
+            .unwrap_or(0)
     }
 
     /// The size of one rank's aligned memory for direct I/O from unaligned data.
@@ -504,30 +552,39 @@ impl Case {
         let each = self
             .axes
             .chunk_size_bytes
-            .saturating_mul(self.chunks_under_way())
+            .saturating_mul(self.most_chunks_in_flight())
             .min(longest);
         each.saturating_mul(u64::from(self.axes.threads))
     }
+}
+
+/// The axes of a case of this method without assignments.
+fn default_axes(method: Method) -> Axes {
+    Axes::defaults(method.card().prepares[0])
 }
 
 /// The parts of a case's name, or of its beginning.
 pub(crate) fn parse_name(text: &str) -> Result<(Method, Vec<Assignment<'_>>), CaseError> {
     let mut parts = text.split(',');
     let name = parts.next().unwrap_or_default();
-    let names = || Method::ALL.iter().map(|method| method.name());
-    let method = Method::from_name(name)
-        .ok_or_else(|| CaseError::Unknown(unknown("method", name, "expected one of", names())))?;
+    let method = Method::from_name(name).ok_or_else(|| unknown_method(name))?;
     let assignments: Result<_, CaseError> = parts.map(|part| assignment(part, method)).collect();
     Ok((method, assignments?))
 }
 
+fn unknown_method(name: &str) -> CaseError {
+    let names = Method::ALL.iter().map(|method| method.name());
+    CaseError::Unknown(unknown("method", name, "expected one of", names))
+}
+
 fn assignment<'t>(part: &'t str, method: Method) -> Result<Assignment<'t>, CaseError> {
-    let no_assignment = || CaseError::Unknown(format!("'{part}' is not of the form axis=value"));
-    let (axis, value) = part.split_once('=').ok_or_else(no_assignment)?;
-    Ok((
-        Axis::from_name(axis).ok_or_else(|| unknown_axis(axis, method))?,
-        value,
-    ))
+    let Some((name, value)) = part.split_once('=') else {
+        return Err(CaseError::Unknown(format!(
+            "'{part}' is not of the form axis=value"
+        )));
+    };
+    let axis = Axis::from_name(name).ok_or_else(|| unknown_axis(name, method))?;
+    Ok((axis, value))
 }
 
 fn unknown_axis(name: &str, method: Method) -> CaseError {
@@ -540,7 +597,7 @@ fn unknown_axis(name: &str, method: Method) -> CaseError {
     ))
 }
 
-/// With `{:#}`, the size has the unit with the shorter text.
+/// The text is the case's name. With `{:#}`, its size has the unit with the shorter text.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.method.name())?;

@@ -1,4 +1,4 @@
-//! Contradictory values.
+//! The checks that refuse contradictory values of a case.
 
 use crate::axis::{Axes, Axis};
 use crate::case::{Case, CaseError};
@@ -11,6 +11,7 @@ use crate::value::{
     MapSharing, Naming, Populate, Prepare, Registered,
 };
 
+/// The axis whose value is not possible, and the reason.
 type Contradiction = (Axis, String);
 
 fn refuse(axis: Axis, why: impl Into<String>) -> Result<(), Contradiction> {
@@ -20,14 +21,16 @@ fn refuse(axis: Axis, why: impl Into<String>) -> Result<(), Contradiction> {
 impl Case {
     /// The smallest sector. Direct I/O always needs multiples of it.
     pub const SECTOR_BYTES: u64 = 512;
-    /// With pages of 4 KiB. `MADV_COLLAPSE` fails on machines with other page sizes.
+    /// The size of a huge page on machines with pages of 4 KiB. `MADV_COLLAPSE` fails on others.
     pub const HUGE_PAGE_BYTES: u64 = 2 << 20;
+    /// The most threads of all ranks together.
     pub const MOST_THREADS: u64 = 1 << 20;
 
     pub(crate) fn check(&self) -> Result<(), CaseError> {
-        let (method, axes) = (self.method(), self.axes());
+        let method = self.method();
+        let axes = self.axes();
         let checks = [
-            methods_own,
+            starts_and_calls,
             sizes,
             layout,
             blocks,
@@ -50,7 +53,8 @@ impl Case {
     }
 }
 
-fn methods_own(_: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
+/// The file's start, the sync calls and the flags must be among those of the method's card.
+fn starts_and_calls(_: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
     if !method.card().prepares.contains(&axes.prepare) {
         let fitting: Vec<&str> = method
             .card()
@@ -63,27 +67,25 @@ fn methods_own(_: &Case, method: Method, axes: &Axes) -> Result<(), Contradictio
             format!("the method starts from {}", fitting.join(", ")),
         );
     }
-    let join = |calls: &[SyncCall]| {
-        calls
-            .iter()
-            .map(|call| call.name())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
     if axes.sync.every.is_some() && !method.card().syncs_on_the_way.contains(&axes.sync.call) {
         return match method.card().syncs_on_the_way {
             [] => refuse(Axis::Sync, "the method syncs at the end only"),
-            calls => refuse(Axis::Sync, format!("before the end use {}", join(calls))),
+            calls => refuse(
+                Axis::Sync,
+                format!("before the end use {}", names_of_calls(calls)),
+            ),
         };
     }
     if !method.card().syncs.contains(&axes.sync.call) {
-        return refuse(Axis::Sync, format!("use {}", join(method.card().syncs)));
+        let calls = names_of_calls(method.card().syncs);
+        return refuse(Axis::Sync, format!("use {calls}"));
     }
     if let Some(every) = axes.sync.every
         && method.has_axis(Axis::Vector)
         && !every.is_multiple_of(axes.vector)
     {
-        let (call, vector) = (axes.sync.call, axes.vector);
+        let call = axes.sync.call;
+        let vector = axes.vector;
         let fitting = every.next_multiple_of(vector);
         let why = format!(
             "a call writes {vector} chunks. Set sync={call}/{fitting}, or as vector a divisor of {every}"
@@ -97,9 +99,16 @@ fn methods_own(_: &Case, method: Method, axes: &Axes) -> Result<(), Contradictio
     Ok(())
 }
 
+fn names_of_calls(calls: &[SyncCall]) -> String {
+    let names: Vec<&str> = calls.iter().map(|call| call.name()).collect();
+    names.join(", ")
+}
+
+/// The bytes must suffice for all threads, mappings and reservations.
 fn sizes(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
     // Many ranks are plausible, more threads than a machine has cores are not.
-    let (ranks, most) = (axes.ranks, Case::MOST_THREADS);
+    let ranks = axes.ranks;
+    let most = Case::MOST_THREADS;
     if u64::from(ranks) * u64::from(axes.threads) > most {
         return refuse(
             Axis::Threads,
@@ -184,6 +193,7 @@ fn blocks(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
+/// Threads must not share what only one of them can use, and a part of the file has one writer.
 fn layout(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
     let own_file = axes.files == Files::PerThread;
     let own_descriptor = axes.descriptor == Descriptor::PerThread;
@@ -289,12 +299,13 @@ fn windows(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
+/// Huge pages need memory as large as one of them.
 fn memory(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
-    let huge = Case::HUGE_PAGE_BYTES;
-    if axes.memory != DataMemory::HugePages || case.source_bytes() >= huge {
+    if axes.memory != DataMemory::HugePages || case.source_bytes() >= Case::HUGE_PAGE_BYTES {
         return Ok(());
     }
-    let (source, huge) = (axes.get(Axis::Source), Bytes(huge));
+    let source = axes.get(Axis::Source);
+    let huge = Bytes(Case::HUGE_PAGE_BYTES);
     refuse(
         Axis::Memory,
         format!("with source={source} the memory is smaller than a huge page, {huge}"),
@@ -323,7 +334,7 @@ fn write_behind(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
-/// Threads would share the arrivals.
+/// Records arrive at one thread, because several would share the arrivals.
 fn arrivals(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     match axes.records_per_s {
         Some(_) if !axes.sync.is_on_the_way() => refuse(
@@ -337,7 +348,7 @@ fn arrivals(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     }
 }
 
-/// See open(2), `O_DIRECT`. Data in unaligned memory is copied first.
+/// Direct I/O needs whole sectors (open(2), `O_DIRECT`). Data in unaligned memory is copied first.
 fn direct(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     const SECTOR: u64 = Case::SECTOR_BYTES;
     if axes.cache != Cache::Direct {
@@ -367,6 +378,7 @@ fn direct(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
+/// A set has at least a file for each thread, and its files get their names in a way that the method supports.
 fn file_set(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
     if !method.writes_set() {
         return Ok(());
@@ -412,7 +424,7 @@ fn file_set(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradictio
     }
 }
 
-/// Of each file, which the ring opens itself.
+/// A ring that opens each file itself links one write, and it cannot link every way of naming.
 fn linked_operations(axes: &Axes) -> Result<(), Contradiction> {
     let largest = match axes.file_size {
         FileSize::Each(bytes) | FileSize::Between { most: bytes, .. } => bytes.min(axes.size_bytes),

@@ -10,23 +10,25 @@ use crate::method::{Cursor, Method};
 use crate::similar::unknown;
 use crate::value::FileLayout;
 
-/// Written as its option.
+/// A constraint that an option of the command line adds. Its text is that option.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Constraint {
-    /// `uring` and `mmap` are also left out as a part of a copy, or of a set of files.
+    /// The program does not use this method. `uring` and `mmap` are also left out as a part of a copy, or of a set of
+    /// files.
     WithoutMethod(Method),
-    /// None: any value but plain write's.
+    /// The program does not use this value, or with `None` any value but plain write's.
     WithoutValue(Axis, Option<String>),
-    /// Of the process at most.
+    /// The process has at most this number of threads.
     Threads(u32),
-    /// In which its code can be printed.
+    /// The case's code can be printed in this language.
     Language(String),
+    /// The program learns the length of the file only at its end.
     UnknownLength,
 }
 
 impl Constraint {
-    /// `METHOD`, `AXIS` or `AXIS=VALUE`.
+    /// Reads `METHOD`, `AXIS` or `AXIS=VALUE`, the argument of `--without`.
     pub fn without(text: &str) -> Result<Self, String> {
         if let Some(method) = Method::from_name(text) {
             return Ok(Self::WithoutMethod(method));
@@ -34,25 +36,26 @@ impl Constraint {
         let (name, value) = text
             .split_once('=')
             .map_or((text, None), |(axis, value)| (axis, Some(value)));
-        let names = || {
-            Method::ALL
-                .iter()
-                .map(|method| method.name())
-                .chain(Axis::ALL.iter().map(|axis| axis.name()))
-        };
-        let none = || unknown("method or axis", name, "expected one of", names());
-        let axis = Axis::from_name(name).ok_or_else(none)?;
-        Ok(Self::WithoutValue(
-            axis,
-            value
-                .map(|value| Axes::canonical(axis, value))
-                .transpose()?,
-        ))
+        let axis = Axis::from_name(name).ok_or_else(|| {
+            let methods = Method::ALL.iter().map(|method| method.name());
+            let axes = Axis::ALL.iter().map(|axis| axis.name());
+            unknown(
+                "method or axis",
+                name,
+                "expected one of",
+                methods.chain(axes),
+            )
+        })?;
+        let value = value
+            .map(|value| Axes::canonical(axis, value))
+            .transpose()?;
+        Ok(Self::WithoutValue(axis, value))
     }
 
-    /// The language is a matter of the printed code.
+    /// Whether a program with this constraint could use the case. The language is a matter of the printed code.
     pub fn allows(&self, case: &Case, baseline: &Case) -> bool {
-        let (axes, method) = (case.axes(), case.method());
+        let axes = case.axes();
+        let method = case.method();
         match self {
             Self::WithoutMethod(without) => {
                 let is_part = matches!(without, Method::Uring | Method::Mmap);
@@ -61,13 +64,16 @@ impl Constraint {
             }
             Self::WithoutValue(axis, value) => {
                 let own = axes.get(*axis);
-                let is_other = || own == baseline.axes().get(*axis);
-                !method.has_axis(*axis)
-                    || value.as_ref().map_or_else(is_other, |value| own != *value)
+                let has_allowed_value = match value {
+                    Some(forbidden) => own != *forbidden,
+                    None => own == baseline.axes().get(*axis),
+                };
+                !method.has_axis(*axis) || has_allowed_value
             }
             Self::Threads(most) => {
-                // Its reader is a thread as well.
-                axes.threads * if method == Method::Pipeline { 2 } else { 1 } <= *most
+                // A pipeline's reader is a thread as well.
+                let threads_per_writer = if method == Method::Pipeline { 2 } else { 1 };
+                axes.threads * threads_per_writer <= *most
             }
             Self::Language(_) => true,
             Self::UnknownLength => {
@@ -105,14 +111,14 @@ impl TryFrom<String> for Constraint {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let unknown = || format!("unknown constraint '{text}'");
-        match text.split_once(' ').unwrap_or((&text, "")) {
-            ("--without", what) => Self::without(what),
-            ("--threads", most) => most.parse().map(Self::Threads).map_err(|_| unknown()),
-            ("--lang", language) => Ok(Self::Language(language.to_owned())),
-            ("--unknown-length", "") => Ok(Self::UnknownLength),
-            _ => Err(unknown()),
-        }
+        let constraint = match text.split_once(' ').unwrap_or((&text, "")) {
+            ("--without", what) => return Self::without(what),
+            ("--threads", most) => most.parse().ok().map(Self::Threads),
+            ("--lang", language) => Some(Self::Language(language.to_owned())),
+            ("--unknown-length", "") => Some(Self::UnknownLength),
+            _ => None,
+        };
+        constraint.ok_or_else(|| format!("unknown constraint '{text}'"))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::value_card::Phrase;
 #[derive(Default)]
 struct Sentence {
     first: String,
-    /// In place of the method's own call.
+    /// The call in place of the method's own.
     instead: Option<&'static str>,
     how: String,
     beside: String,
@@ -42,6 +42,9 @@ impl Case {
         for axis in self.chosen_axes().filter(|axis| self.has_phrase(*axis)) {
             sentence.add(self.axes().card(axis).words);
         }
+        if self.method().writes_set() {
+            return self.words_of_set(&sentence);
+        }
         let Sentence {
             first,
             instead,
@@ -49,38 +52,35 @@ impl Case {
             beside,
             last,
         } = sentence;
-        if !self.method().writes_set() {
-            let call = instead.unwrap_or(self.method().card().words);
-            return format!("{first}{call}{how}{beside}{last}");
-        }
-        let manner = match self.axes().naming {
+        let call = instead.unwrap_or(self.method().card().words);
+        format!("{first}{call}{how}{beside}{last}")
+    }
+
+    fn words_of_set(&self, sentence: &Sentence) -> String {
+        let mut words = sentence.first.clone();
+        words += &self.calls_of_file().join(", ");
+        words += &sentence.how;
+        words += match self.axes().naming {
             Naming::Direct => "",
             Naming::Rename | Naming::Exchange | Naming::ExchangeBackground => {
                 " under a temporary name"
             }
             Naming::Tmpfile => " in an O_TMPFILE",
         };
-        let written = self.calls_of_file().join(", ");
-        let named = self
-            .calls_of_name()
-            .iter()
-            .map(|call| format!(", {call}"))
-            .collect::<String>();
-        let named = if self.axes().sync_files.is_afterwards() {
-            String::new()
-        } else {
-            named
-        };
-        let afterwards = self.calls_afterwards().join(", ");
-        let afterwards = if afterwards.is_empty() {
-            afterwards
-        } else {
-            format!(", then {afterwards}")
-        };
-        format!("{first}{written}{how}{manner}{named}{beside}{afterwards}")
+        if !self.axes().sync_files.is_afterwards() {
+            for call in self.calls_of_name() {
+                words += &format!(", {call}");
+            }
+        }
+        words += &sentence.beside;
+        let afterwards = self.calls_afterwards();
+        if !afterwards.is_empty() {
+            words += &format!(", then {}", afterwards.join(", "));
+        }
+        words
     }
 
-    /// A set's own calls contain the words of its names and syncs.
+    /// Whether the sentence has the words of the axis' value. Those of a set's names and syncs are among its calls.
     fn has_phrase(&self, axis: Axis) -> bool {
         match axis {
             // A new file takes the name, so nothing is overwritten in place.
@@ -90,7 +90,7 @@ impl Case {
         }
     }
 
-    /// Until a file of a set is closed.
+    /// The calls for a file of a set until it is closed.
     fn calls_of_file(&self) -> Vec<String> {
         let sync = match self.axes().sync_files {
             SyncFiles::Each => Some("fsync(2)"),
@@ -111,7 +111,7 @@ impl Case {
         operations
     }
 
-    /// Which give a closed file its final name.
+    /// The calls that give a closed file its final name.
     fn calls_of_name(&self) -> &'static [&'static str] {
         let is_afterwards = self.axes().sync_files.is_afterwards();
         match self.axes().naming {
@@ -127,7 +127,7 @@ impl Case {
         }
     }
 
-    /// When all files are written: their syncs, their names, and the sync of these.
+    /// The calls after all files are written: their syncs, those that give names, and the sync of the names.
     fn calls_afterwards(&self) -> Vec<String> {
         let of_each = if self.axes().file_size == FileSize::Whole {
             ""
@@ -154,25 +154,30 @@ impl Case {
             .collect()
     }
 
-    /// Choices that only this case makes: `fallocate(2) first, 2 threads`.
+    /// The choices that this case makes and another one does not: `fallocate(2) first, 2 threads`.
     pub fn words_beyond(&self, other: &Self) -> String {
-        let is_new = |axis: &Axis| {
-            !other.method().has_axis(*axis) || self.axes().get(*axis) != other.axes().get(*axis)
-        };
-        let words = |axis| match self.axes().card(axis).words {
-            Phrase::Silent => None,
-            Phrase::First(before) => Some(format!("{before} first")),
-            Phrase::Instead(call) => Some(call.to_owned()),
-            Phrase::How(words) | Phrase::Beside(words) => Some(words.into_owned()),
-            Phrase::Last(after) => Some(format!("then {after}")),
-        };
-        let method =
-            (self.method() != other.method()).then(|| self.method().card().words.to_owned());
-        let values = self.chosen_axes().filter(is_new).filter_map(words);
-        method
-            .into_iter()
-            .chain(values)
-            .collect::<Vec<_>>()
-            .join(", ")
+        let mut words = Vec::new();
+        if self.method() != other.method() {
+            words.push(self.method().card().words.to_owned());
+        }
+        for axis in self.chosen_axes() {
+            let is_also_others =
+                other.method().has_axis(axis) && self.axes().get(axis) == other.axes().get(axis);
+            if !is_also_others {
+                words.extend(words_alone(self.axes().card(axis).words));
+            }
+        }
+        words.join(", ")
+    }
+}
+
+/// The words of a phrase in a list of choices, without the rest of the sentence.
+fn words_alone(phrase: Phrase) -> Option<String> {
+    match phrase {
+        Phrase::Silent => None,
+        Phrase::First(before) => Some(format!("{before} first")),
+        Phrase::Instead(call) => Some(call.to_owned()),
+        Phrase::How(words) | Phrase::Beside(words) => Some(words.into_owned()),
+        Phrase::Last(after) => Some(format!("then {after}")),
     }
 }

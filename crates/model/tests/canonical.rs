@@ -1,4 +1,5 @@
-//! Cases have one canonical form if they make the same calls: checked against the calls, counted here one by one.
+//! Cases have one canonical form if they make the same calls. The tests compare the forms with the calls, which they
+//! make here one by one.
 
 use proptest::prelude::*;
 use writebench_model::{Axes, Axis, Case, Descriptor, Drop, Files, Goal, Prepare, Space, Stride};
@@ -7,19 +8,19 @@ use writebench_model::{Axes, Axis, Case, Descriptor, Drop, Files, Goal, Prepare,
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Call {
     Open,
-    /// The lengths of the elements.
+    /// A write has an offset and the lengths of its elements.
     Write(u64, Vec<u64>),
-    /// Up to this byte of the thread.
+    /// A sync covers the thread's bytes up to this one.
     Sync(u64),
     Reserve(u64),
-    /// So many writes in flight.
+    /// A queue holds so many writes in flight.
     Queue(u64),
     WriteBack(u64, u64),
     Drop(u64, u64),
 }
 
-/// As the engine makes them, for `write`, `pwrite`, `writev`, `pwritev` and `uring`. The first thread syncs a shared
-/// descriptor at the end.
+/// The calls that the engine makes for `write`, `pwrite`, `writev`, `pwritev` and `uring`. The first thread syncs a
+/// shared descriptor at the end.
 fn calls(case: &Case) -> Vec<Vec<Call>> {
     let ranges = case.ranges();
     (0..ranges.len())
@@ -362,7 +363,7 @@ fn a_small_file_has_fewer_candidates() {
             .cases()
             .count()
     };
-    // Before, 505 and 20, among them six equal plain writes.
+    // Without canonical forms there were 505 and 20, among them six equal plain writes.
     assert_eq!(count(Goal::Stream, "64KiB"), 134);
     assert_eq!(count(Goal::DurableReplace, "100KiB"), 12);
 }
