@@ -13,7 +13,7 @@ use crate::method::Method;
 use crate::quantity::Bytes;
 use crate::similar::unknown;
 
-/// In the order of `writebench list`.
+/// The texts of the built-in suites, in the order of `writebench list`.
 pub const SUITES: &[&str] = &[
     include_str!("../suites/create.toml"),
     include_str!("../suites/mmap.toml"),
@@ -38,51 +38,57 @@ pub struct Suite {
     pub summary: String,
     #[serde(default)]
     pub layout: Layout,
-    /// More than the default, if the question needs them.
+    /// The samples of each case, if the question needs more than the default.
     pub samples: Option<u32>,
+    /// Whether the axis `size` is the size of each rank's part.
     #[serde(default)]
     pub size_is_per_rank: bool,
-    /// A check on the number of cases.
+    /// The number of cases, against which a test checks the file.
     pub cases: Option<usize>,
-    /// For sections without methods and rows.
+    /// The methods of sections without methods and rows of their own.
     methods: Option<Vec<String>>,
-    /// For sections that do not set their own.
+    /// The values of sections that do not set their own.
     #[serde(default, deserialize_with = "values")]
     axes: Values,
     #[serde(rename = "section")]
     pub sections: Vec<Section>,
 }
 
-/// The first axis is the outermost loop.
+/// The values of each axis, of which the first axis is the outermost loop.
 type Values = Vec<(Axis, Vec<String>)>;
 
+/// Values of the command line, which replace those of a suite.
 pub type Overrides = [(Axis, Vec<String>)];
 
+/// One table of a suite.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
     pub title: String,
     methods: Option<Vec<String>>,
-    /// A label and the beginning of a case's name.
+    /// A label and the beginning of a case's name for each row.
     rows: Option<Vec<[String; 2]>>,
     #[serde(default, deserialize_with = "values")]
     axes: Values,
-    /// The outermost loop: the section's own methods or rows, or the suite's.
+    /// The section's own methods or rows, or those of the suite. They are the outermost loop.
     #[serde(skip)]
     pub prefixes: Vec<CasePrefix>,
+    /// The values of the suite, which the section's own replace.
     #[serde(skip)]
     common: Values,
 }
 
+/// The beginning of the names of some cases: a method, maybe with values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CasePrefix {
     pub label: Option<String>,
     pub method: Method,
-    /// One of several values is never overridden, because the label names them. A chunk can be in blocks of
-    /// the filesystem: `16bs`.
+    /// The values, which are never overridden, because the label names them. A chunk can be in blocks of the
+    /// filesystem: `16bs`.
     fixed: Vec<(Axis, String)>,
 }
 
+/// A row of a suite's tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectedCase {
     pub origin: CaseOrigin,
@@ -93,7 +99,7 @@ pub struct SelectedCase {
 #[derive(Debug)]
 pub struct SelectedCases {
     pub rows: Vec<SelectedCase>,
-    /// The labels of rows that the overrides make impossible.
+    /// The labels of rows that the overrides make impossible, each with the reason.
     pub left_out: Vec<(String, SuiteError)>,
 }
 
@@ -101,10 +107,17 @@ pub struct SelectedCases {
 #[error("{0}")]
 pub struct SuiteError(String);
 
+impl SuiteError {
+    fn in_file(why: &str) -> Self {
+        Self(format!("suite file: {why}"))
+    }
+}
+
 impl Suite {
+    /// Reads the text of a TOML file.
     pub fn parse(text: &str) -> Result<Self, SuiteError> {
-        let form = |why: &str| SuiteError(format!("suite file: {why}"));
-        let mut suite: Self = toml::from_str(text).map_err(|error| form(error.message()))?;
+        let mut suite: Self =
+            toml::from_str(text).map_err(|error| SuiteError::in_file(error.message()))?;
         for section in &mut suite.sections {
             let methods = section.methods.as_ref().or(suite.methods.as_ref());
             let prefixes: Result<_, CaseError> = match (section.rows.take(), methods) {
@@ -121,7 +134,7 @@ impl Suite {
                     section.title
                 ))),
             };
-            section.prefixes = prefixes.map_err(|why| form(&why.to_string()))?;
+            section.prefixes = prefixes.map_err(|why| SuiteError::in_file(&why.to_string()))?;
             section.common.clone_from(&suite.axes);
         }
         Ok(suite)
@@ -129,64 +142,81 @@ impl Suite {
 
     /// The suite's rows. `overrides` replace its values for methods with those axes.
     ///
-    /// Left out are rows of a section with the same name or with another chunk as large as the file, and a section or label whose title
-    /// an override would make false (`prepare=fallocate`). A chunk larger than the file is named `whole`. A labelled row that an override makes impossible, such as direct I/O
-    /// with records smaller than a sector, is also reported. `block_size_bytes` is the target's, for chunks
-    /// in blocks.
+    /// Left out are rows of a section with the same name or with another chunk as large as the file, and a section or
+    /// label whose title an override would make false (`prepare=fallocate`). A chunk larger than the file is named
+    /// `whole`. A labelled row that an override makes impossible, such as direct I/O with records smaller than a
+    /// sector, is also reported. `block_size_bytes` is the target's, for chunks in blocks.
     pub fn rows(
         &self,
         overrides: &Overrides,
         block_size_bytes: u64,
     ) -> Result<SelectedCases, SuiteError> {
-        let mut rows: Vec<SelectedCase> = Vec::new();
-        let mut left_out = Vec::new();
-        for section in self
+        let mut selected = SelectedCases {
+            rows: Vec::new(),
+            left_out: Vec::new(),
+        };
+        let possible = self
             .sections
             .iter()
-            .filter(|section| !section.is_contradicted(overrides))
-        {
-            // A label is a name of its own.
-            let mut met = HashSet::new();
-            let origin = CaseOrigin::of_suite(&self.name, &section.title, self.layout);
-            for prefix in section
-                .prefixes
-                .iter()
-                .filter(|prefix| !prefix.is_contradicted(overrides))
-            {
-                let combined = section.combined(prefix, overrides, block_size_bytes);
-                let cases = match (
-                    combined.into_iter().collect::<Result<Vec<_>, _>>(),
-                    &prefix.label,
-                ) {
-                    (Ok(cases), _) => cases,
-                    (Err(error @ CaseError::Contradiction(_)), Some(label))
-                        if !overrides.is_empty() =>
-                    {
-                        left_out.push((label.clone(), self.error(section, error)));
-                        continue;
-                    }
-                    (Err(error), _) => return Err(self.error(section, error)),
-                };
-                for case in cases {
-                    let case = truly_named(case);
-                    if met.insert((&prefix.label, whole(&case))) {
-                        rows.push(SelectedCase {
-                            origin: origin.clone(),
-                            label: prefix.label.clone(),
-                            case,
-                        });
-                    }
+            .filter(|section| !section.is_contradicted(overrides));
+        for section in possible {
+            self.add_rows(&mut selected, section, overrides, block_size_bytes)?;
+        }
+        if !selected.rows.is_empty() {
+            return Ok(selected);
+        }
+        Err(match selected.left_out.pop() {
+            Some((_, error)) => error,
+            None => self.no_section_error(),
+        })
+    }
+
+    fn add_rows(
+        &self,
+        selected: &mut SelectedCases,
+        section: &Section,
+        overrides: &Overrides,
+        block_size_bytes: u64,
+    ) -> Result<(), SuiteError> {
+        let origin = CaseOrigin::of_suite(&self.name, &section.title, self.layout);
+        // Rows with different labels are different, also with the same case.
+        let mut known = HashSet::new();
+        let possible = section
+            .prefixes
+            .iter()
+            .filter(|prefix| !prefix.is_contradicted(overrides));
+        for prefix in possible {
+            let combined = section.combined(prefix, overrides, block_size_bytes);
+            let combined: Result<Vec<Case>, CaseError> = combined.into_iter().collect();
+            let cases = match (combined, &prefix.label) {
+                (Ok(cases), _) => cases,
+                (Err(error @ CaseError::Contradiction(_)), Some(label))
+                    if !overrides.is_empty() =>
+                {
+                    let error = self.error(section, error);
+                    selected.left_out.push((label.clone(), error));
+                    continue;
+                }
+                (Err(error), _) => return Err(self.error(section, error)),
+            };
+            for case in cases.into_iter().map(without_larger_chunk) {
+                if known.insert((&prefix.label, with_whole_chunk(&case))) {
+                    selected.rows.push(SelectedCase {
+                        origin: origin.clone(),
+                        label: prefix.label.clone(),
+                        case,
+                    });
                 }
             }
         }
-        if !rows.is_empty() {
-            return Ok(SelectedCases { rows, left_out });
-        }
+        Ok(())
+    }
+
+    fn no_section_error(&self) -> SuiteError {
         let suite = &self.name;
-        let none = format!(
+        SuiteError(format!(
             "suite {suite} has no section with those values. See `writebench list cases {suite}`, or use --case"
-        );
-        Err(left_out.pop().map_or(SuiteError(none), |(_, error)| error))
+        ))
     }
 
     pub(crate) fn error(&self, section: &Section, error: CaseError) -> SuiteError {
@@ -197,9 +227,9 @@ impl Suite {
     }
 }
 
-/// The case by the name of a whole file, if its chunk has one. A table has a row for each other choice, also where it has
-/// no effect.
-fn whole(case: &Case) -> Case {
+/// The case with the chunk `whole`, if its chunk has the whole file and the calls are the same. A table has a row for
+/// each other choice, also where it has no effect.
+fn with_whole_chunk(case: &Case) -> Case {
     let has_all = case.axes().chunk_size_bytes >= case.axes().size_bytes;
     let whole = if has_all {
         case.with(Axis::Chunk, "whole").ok()
@@ -211,18 +241,19 @@ fn whole(case: &Case) -> Case {
         .unwrap_or_else(|| case.clone())
 }
 
-/// No chunk is larger than the file. A method's default needs no name.
-fn truly_named(case: Case) -> Case {
+/// The case whose name has no chunk larger than the file. A method's default is not in the name.
+fn without_larger_chunk(case: Case) -> Case {
     let is_larger = case.axes().chunk_size_bytes > case.axes().size_bytes;
     let is_named = case.chosen_axes().any(|axis| axis == Axis::Chunk);
     if is_larger && is_named {
-        whole(&case)
+        with_whole_chunk(&case)
     } else {
         case
     }
 }
 
-fn named_value(axis: Axis, values: &[String]) -> Option<&String> {
+/// The value of an axis that has only this one, if it has a name. Such a value may be part of a title.
+fn only_named_value(axis: Axis, values: &[String]) -> Option<&String> {
     values
         .first()
         .filter(|_| values.len() == 1 && !axis.is_number())
@@ -265,22 +296,20 @@ impl CasePrefix {
 impl Section {
     fn is_contradicted(&self, overrides: &Overrides) -> bool {
         self.axes.iter().any(|(axis, values)| {
-            named_value(*axis, values).is_some_and(|value| contradicts(overrides, *axis, value))
+            only_named_value(*axis, values)
+                .is_some_and(|value| contradicts(overrides, *axis, value))
         })
     }
 
+    /// A case for each combination of the values. They come from the prefix, the section, the suite and the
+    /// overrides, in this order: the first source with an axis decides. Overrides replace the values of the section
+    /// and the suite, but no named value that may be part of the section's title.
     pub(crate) fn combined(
         &self,
         prefix: &CasePrefix,
         overrides: &Overrides,
         block_size_bytes: u64,
     ) -> Vec<Result<Case, CaseError>> {
-        let over = |axis: &Axis| {
-            overrides
-                .iter()
-                .find(|(over, _)| over == axis)
-                .map(|(_, values)| values)
-        };
         let fixed: Values = prefix
             .fixed
             .iter()
@@ -289,20 +318,19 @@ impl Section {
         let own = self
             .axes
             .iter()
-            .map(|(axis, values)| match named_value(*axis, values) {
+            .map(|(axis, values)| match only_named_value(*axis, values) {
                 Some(_) => (axis, values),
-                None => (axis, over(axis).unwrap_or(values)),
+                None => (axis, overridden(*axis, values, overrides)),
             });
         let common = self
             .common
             .iter()
-            .map(|(axis, values)| (axis, over(axis).unwrap_or(values)));
+            .map(|(axis, values)| (axis, overridden(*axis, values, overrides)));
         let added = overrides
             .iter()
-            .filter(|(axis, _)| prefix.method.has_axis(*axis));
+            .filter(|(axis, _)| prefix.method.has_axis(*axis))
+            .map(|(axis, values)| (axis, values));
         let fixed = fixed.iter().map(|(axis, values)| (axis, values));
-        let added = added.map(|(axis, values)| (axis, values));
-        // The first source with an axis decides.
         let mut axes: Vec<(Axis, &[String])> = Vec::new();
         for (axis, values) in fixed.chain(own).chain(common).chain(added) {
             if axes.iter().all(|(earlier, _)| earlier != axis) {
@@ -316,53 +344,70 @@ impl Section {
     }
 }
 
-/// The first axis is the outermost loop.
+/// The values of the overrides for an axis, or else the given ones.
+fn overridden<'v>(
+    axis: Axis,
+    values: &'v Vec<String>,
+    overrides: &'v Overrides,
+) -> &'v Vec<String> {
+    overrides
+        .iter()
+        .find(|(over, _)| *over == axis)
+        .map_or(values, |(_, values)| values)
+}
+
+/// Each combination of one value of every axis. The first axis is the outermost loop.
 pub fn combinations<'v>(
     axes: impl IntoIterator<Item = (Axis, &'v [String])>,
 ) -> Vec<Vec<Assignment<'v>>> {
     let mut combinations: Vec<Vec<Assignment<'_>>> = vec![Vec::new()];
     for (axis, values) in axes {
-        let with = |earlier: &Vec<_>, value: &'v String| {
-            [earlier.as_slice(), &[(axis, value.as_str())]].concat()
-        };
-        let longer = |earlier| values.iter().map(move |value| with(earlier, value));
-        combinations = combinations.iter().flat_map(longer).collect();
+        let mut longer = Vec::new();
+        for combination in &combinations {
+            for value in values {
+                longer.push([combination.as_slice(), &[(axis, value.as_str())]].concat());
+            }
+        }
+        combinations = longer;
     }
     combinations
 }
 
-/// Converts `16bs` to bytes.
+/// Converts `16bs` to bytes. Other values remain.
 fn in_bytes(value: &str, block_size_bytes: u64) -> String {
     let blocks = value
         .strip_suffix("bs")
         .and_then(|blocks| blocks.parse::<u64>().ok());
-    blocks.map_or_else(
-        || value.to_owned(),
-        |blocks| Bytes(blocks * block_size_bytes).to_string(),
-    )
+    match blocks {
+        Some(blocks) => Bytes(blocks * block_size_bytes).to_string(),
+        None => value.to_owned(),
+    }
 }
 
+/// Reads a table with an entry for each axis, which is one value or a list.
 fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
-    let text = |value| match value {
-        toml::Value::String(text) => text,
-        number => number.to_string(),
-    };
-    let of_axis = |(name, value): (String, toml::Value)| {
-        let values = match value {
-            toml::Value::Array(values) => values.into_iter().map(text).collect(),
-            single => vec![text(single)],
-        };
-        Ok((
-            Axis::from_name(&name).ok_or_else(|| format!("unknown axis '{name}'"))?,
-            values,
-        ))
-    };
     let table = toml::Table::deserialize(deserializer)?;
     table
         .into_iter()
-        .map(of_axis)
+        .map(|(name, value)| values_of_axis(&name, value))
         .collect::<Result<_, String>>()
         .map_err(Error::custom)
+}
+
+fn values_of_axis(name: &str, value: toml::Value) -> Result<(Axis, Vec<String>), String> {
+    let values = match value {
+        toml::Value::Array(values) => values.into_iter().map(value_text).collect(),
+        single => vec![value_text(single)],
+    };
+    let axis = Axis::from_name(name).ok_or_else(|| format!("unknown axis '{name}'"))?;
+    Ok((axis, values))
+}
+
+fn value_text(value: toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text,
+        number => number.to_string(),
+    }
 }
 
 pub fn built_in_suites() -> &'static [Suite] {
