@@ -13,7 +13,7 @@ use crate::target::TargetRecord;
 use crate::value::{SyncFiles, named_values};
 
 named_values! {
-    /// After it has returned, a program takes its data for durable.
+    /// The call after whose return a program takes its data for durable.
     DurableCall {
         Fsync = "fsync(2)",
         Fdatasync = "fdatasync(2)",
@@ -24,28 +24,29 @@ named_values! {
         Syncfs = "syncfs(2)",
     }
 
-    /// Whose promise durability is.
+    /// The part that promises durability.
     Keeper {
         /// The kernel sends the data to a disk and flushes its write cache.
         Disk = "disk",
         /// The kernel asks a server, in another process or machine.
         Server = "server",
-        /// Nobody has read its source for this table.
+        /// The filesystem promises it, and nobody has read its source for this table.
         Filesystem = "filesystem",
     }
 }
 
 use DurableCall::{Fdatasync, Fsync, Msync, ODsync, OSync, RwfDsync, Syncfs};
 
-/// The row of a filesystem.
+/// The row of a filesystem in the table.
 struct Rules {
-    /// As mount(8) names them.
+    /// The filesystems' kinds in the words of mount(8).
     kinds: &'static [&'static str],
     keeper: Keeper,
+    /// The calls that make data durable.
     durable: &'static [DurableCall],
-    /// Why other calls are not.
+    /// Why some other calls make no data durable.
     otherwise: &'static [(DurableCall, &'static str)],
-    /// In the kernel's source.
+    /// The functions and files of the kernel's source that the row relies on.
     source: &'static str,
 }
 
@@ -55,7 +56,7 @@ const ALL_BUT_SYNCFS: &[DurableCall] = &[Fsync, Fdatasync, Msync, ODsync, OSync,
 
 const AS_A_FLAG: &str = "reaches a FUSE server that bypasses the page cache (direct_io) only as a flag of the write, which many ignore";
 
-/// Of every FUSE server but those of virtiofs.
+/// Why calls make nothing durable on a FUSE server. With virtiofs, syncfs(2) does.
 const FUSE: &[(DurableCall, &str)] = &[
     (Syncfs, "sends a FUSE server no request"),
     (ODsync, AS_A_FLAG),
@@ -141,6 +142,7 @@ const RULES: &[Rules] = &[
     },
 ];
 
+/// The row of all filesystems that no other row names.
 const UNKNOWN: Rules = Rules {
     kinds: &[],
     keeper: Keeper::Filesystem,
@@ -149,7 +151,7 @@ const UNKNOWN: Rules = Rules {
     source: "vfs_fsync_range calls the filesystem (fs/sync.c)",
 };
 
-/// A server's own name may follow: `fuse.sshfs`.
+/// The row of a filesystem. After `fuse`, the kind can have the server's own name: `fuse.sshfs`.
 fn rules(kind: &str) -> &'static Rules {
     let kind = if kind.starts_with("fuse.") {
         "fuse"
@@ -162,7 +164,8 @@ fn rules(kind: &str) -> &'static Rules {
         .unwrap_or(&UNKNOWN)
 }
 
-/// Options with which a filesystem of these kinds acknowledges syncs without doing all of their work, and what is missing.
+/// Options with which a filesystem of these kinds acknowledges syncs without doing all of their work, and what is
+/// missing.
 const INCOMPLETE_SYNCS: &[(&[&str], &str, &str)] = &[
     // ovl_fsync returns at once (fs/overlayfs/file.c). Newer kernels print the second for the first.
     (&["overlay"], "volatile", "overlayfs ignores syncs"),
@@ -186,6 +189,7 @@ const NO_FLUSHES: &[&str] = &[
 ];
 
 impl DurableCall {
+    /// The call by which a case makes its data durable. None if it promises no durability.
     pub fn of_case(case: &Case) -> Option<Self> {
         let axes = case.axes();
         match (axes.sync_files, axes.sync.call) {
@@ -201,7 +205,7 @@ impl DurableCall {
         }
     }
 
-    /// On a filesystem of its own, not an overlay of another.
+    /// Whether the call makes data durable on a filesystem of this kind, which is no overlay of another one.
     pub fn is_trusted_on(self, kind: &str) -> bool {
         rules(kind).durable.contains(&self)
     }
@@ -265,27 +269,23 @@ impl TargetRecord {
             .map_or(own, |upper| &upper.kind)
     }
 
-    /// Of a disk, unless a part of the way to it depends on someone else.
+    /// The part that promises durability: the disk, unless a part of the way to it depends on someone else.
     pub fn keeper(&self) -> Keeper {
         let own = rules(self.syncing_kind()).keeper;
-        let images = self
+        let keepers: Vec<Keeper> = self
             .layers_below()
-            .filter(|layer| layer.role == LayerRole::Image);
-        let all = || {
-            images
-                .clone()
-                .map(|layer| rules(&layer.kind).keeper)
-                .chain([own])
-        };
-        let weakest = [Keeper::Server, Keeper::Filesystem];
-        weakest
+            .filter(|layer| layer.role == LayerRole::Image)
+            .map(|layer| rules(&layer.kind).keeper)
+            .chain([own])
+            .collect();
+        [Keeper::Server, Keeper::Filesystem]
             .into_iter()
-            .find(|keeper| all().any(|other| other == *keeper))
+            .find(|keeper| keepers.contains(keeper))
             .unwrap_or(Keeper::Disk)
     }
 
-    /// `writebench fs` is about the filesystem, wherever its image is.
-    fn layers_below(&self) -> impl Iterator<Item = &LayerBelow> + Clone {
+    /// The layers whose durability matters. `writebench fs` is about the filesystem, wherever its image is.
+    fn layers_below(&self) -> impl Iterator<Item = &LayerBelow> {
         let is_made = self.made_filesystem.is_some();
         self.environment
             .below
@@ -301,45 +301,53 @@ impl LayerBelow {
     }
 }
 
+/// Why no sync makes data durable on this filesystem and device.
 fn loss(kind: &str, mount_options: &str, device: Option<&Device>) -> Option<String> {
     if is_in_memory(kind) {
         return Some(format!("{kind} is in memory"));
     }
-    let has = |wanted: &str| {
-        mount_options.split(',').any(|option| {
-            option == wanted
-                || option
-                    .strip_prefix(wanted)
-                    .is_some_and(|rest| rest.starts_with(':'))
-        })
-    };
-    let incomplete = INCOMPLETE_SYNCS
+    loss_by_incomplete_syncs(kind, mount_options)
+        .or_else(|| loss_in_unknown_layer(kind, mount_options))
+        .or_else(|| loss_in_write_cache(mount_options, device))
+}
+
+fn loss_by_incomplete_syncs(kind: &str, mount_options: &str) -> Option<String> {
+    let (_, option, missing) = INCOMPLETE_SYNCS
         .iter()
-        .find(|(kinds, option, _)| kinds.contains(&kind) && has(option));
-    if let Some((_, option, missing)) = incomplete {
-        return Some(format!("mounted with {option}, so {missing}"));
-    }
-    // It is relative to the directory of mount(8), which nobody knows. Those of containers are absolute.
+        .find(|(kinds, option, _)| kinds.contains(&kind) && has_option(mount_options, option))?;
+    Some(format!("mounted with {option}, so {missing}"))
+}
+
+/// Whether a filesystem is mounted with an option, after which a colon and a value may follow.
+fn has_option(mount_options: &str, wanted: &str) -> bool {
+    mount_options.split(',').any(|option| {
+        option == wanted
+            || option
+                .strip_prefix(wanted)
+                .is_some_and(|rest| rest.starts_with(':'))
+    })
+}
+
+/// A relative `upperdir` begins at the directory of mount(8), which nobody knows. Those of containers are absolute.
+fn loss_in_unknown_layer(kind: &str, mount_options: &str) -> Option<String> {
     let upper = mount_options
         .split(',')
-        .find_map(|option| option.strip_prefix("upperdir="));
-    if let Some(upper) = upper.filter(|upper| kind == "overlay" && !upper.starts_with('/')) {
-        return Some(format!(
-            "mounted with the relative upperdir={upper}, so the filesystem below it is unknown"
-        ));
-    }
-    let unflushed = NO_FLUSHES.iter().find(|option| has(option));
-    let cache = |device: &Device| {
-        device
-            .write_cache
-            .as_deref()
-            .map(|cache| cache == Device::WRITE_THROUGH)
-    };
+        .find_map(|option| option.strip_prefix("upperdir="))?;
+    let is_unknown = kind == "overlay" && !upper.starts_with('/');
+    is_unknown.then(|| {
+        format!("mounted with the relative upperdir={upper}, so the filesystem below it is unknown")
+    })
+}
+
+fn loss_in_write_cache(mount_options: &str, device: Option<&Device>) -> Option<String> {
+    let unflushed = NO_FLUSHES
+        .iter()
+        .find(|option| has_option(mount_options, option));
     match (unflushed, device) {
         (Some(option), None) => Some(format!(
             "mounted with {option}, so a sync flushes no write cache"
         )),
-        (Some(option), Some(device)) if cache(device) != Some(true) => Some(format!(
+        (Some(option), Some(device)) if !device.is_write_through() => Some(format!(
             "mounted with {option}, so a sync leaves data in the write cache of {}",
             device.name
         )),
@@ -349,27 +357,23 @@ fn loss(kind: &str, mount_options: &str, device: Option<&Device>) -> Option<Stri
 }
 
 impl Device {
+    /// The word of `queue/write_cache` for a device whose cache the kernel need not flush.
     pub const WRITE_THROUGH: &'static str = "write through";
     const WRITE_BACK: &'static str = "write back";
 
+    fn is_write_through(&self) -> bool {
+        self.write_cache.as_deref() == Some(Self::WRITE_THROUGH)
+    }
+
     fn loses_data(&self) -> Option<String> {
-        let Self {
-            name,
-            write_cache,
-            own_write_cache,
-            ..
-        } = self;
-        // brd, zram and null_blk in drivers/block/.
-        let is_memory = ["ram", "zram", "nullb"].iter().any(|kind| {
-            let number = name.strip_prefix(kind).unwrap_or_default();
-            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-        });
-        if is_memory {
+        let name = &self.name;
+        if self.is_in_memory() {
             return Some(format!("{name} is in memory"));
         }
-        // blk_queue_write_cache: without the flag, the kernel drops every flush.
-        let is_overridden = write_cache.as_deref() == Some(Self::WRITE_THROUGH)
-            && own_write_cache
+        // The kernel drops every flush of a device that it takes for write-through (blk_queue_write_cache).
+        let is_overridden = self.is_write_through()
+            && self
+                .own_write_cache
                 .as_deref()
                 .is_some_and(|own| own.starts_with(Self::WRITE_BACK));
         is_overridden.then(|| {
@@ -379,10 +383,18 @@ impl Device {
             )
         })
     }
+
+    /// Whether the device is one of brd, zram or null_blk in drivers/block/: `ram0`, `zram0`, `nullb0`.
+    fn is_in_memory(&self) -> bool {
+        ["ram", "zram", "nullb"].iter().any(|kind| {
+            let number = self.name.strip_prefix(kind).unwrap_or_default();
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    }
 }
 
 impl Keeper {
-    /// After a word for durability.
+    /// The words that follow one for durability.
     pub fn words(self) -> &'static str {
         match self {
             Self::Disk => "disk",
@@ -392,7 +404,7 @@ impl Keeper {
     }
 }
 
-/// The rows as a Markdown table, for the documents.
+/// All rows, which are displayed as the Markdown table of the documents.
 pub struct DurableCalls;
 
 impl fmt::Display for DurableCalls {
