@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Bytes outside UTF-8, control characters and backslashes become `\\xNN`, two digits for each byte.
+/// The text of a path. Bytes outside UTF-8, control characters and backslashes become `\\xNN`, two digits for each
+/// byte.
 pub fn path_text(path: &Path) -> String {
     let mut text = String::new();
     for part in path.as_os_str().as_bytes().utf8_chunks() {
@@ -20,17 +21,25 @@ pub fn path_text(path: &Path) -> String {
     text
 }
 
+/// The path of a text. Older versions escaped nothing, so a backslash without two digits is a part of the path.
 pub fn path_from_text(text: &str) -> PathBuf {
-    let (mut bytes, mut rest) = (Vec::new(), text);
+    let mut bytes = Vec::new();
+    let mut rest = text;
     while let Some(at) = rest.find('\\') {
         bytes.extend(rest[..at].bytes());
         let digits = rest[at..]
             .strip_prefix("\\x")
             .and_then(|digits| digits.get(..2));
-        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        // Older versions escaped nothing.
-        bytes.push(byte.unwrap_or(b'\\'));
-        rest = &rest[at + if byte.is_some() { 4 } else { 1 }..];
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &rest[at + "\\xNN".len()..];
+            }
+            None => {
+                bytes.push(b'\\');
+                rest = &rest[at + "\\".len()..];
+            }
+        }
     }
     bytes.extend(rest.bytes());
     PathBuf::from(OsString::from_vec(bytes))

@@ -1,3 +1,5 @@
+//! Sizes, durations and ranges.
+
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -36,22 +38,22 @@ const DECIMAL: [(&str, u64); 3] = [
 ];
 
 fn unit_bytes(unit: &str) -> Result<u64, &'static str> {
-    let is_unit = |name: &str| name.eq_ignore_ascii_case(unit);
+    match unit {
+        "" | "b" | "B" => return Ok(1),
+        "kB" => return Ok(1_000),
+        _ if unit.eq_ignore_ascii_case("kB") => {
+            return Err("the unit is ambiguous. Write 4KiB for 4096 bytes, or 4kB for 4000");
+        }
+        _ => {}
+    }
     let binary = BINARY
         .iter()
-        .find(|(name, _)| is_unit(name) || is_unit(&name[..1]));
-    let decimal = || DECIMAL.iter().find(|(name, _)| is_unit(name));
-    match unit {
-        "" | "b" | "B" => Ok(1),
-        "kB" => Ok(1_000),
-        _ if is_unit("kB") => {
-            Err("the unit is ambiguous. Write 4KiB for 4096 bytes, or 4kB for 4000")
-        }
-        _ => binary
-            .or_else(decimal)
-            .map(|(_, bytes)| *bytes)
-            .ok_or(EXPECTED),
-    }
+        .find(|(name, _)| name.eq_ignore_ascii_case(unit) || name[..1].eq_ignore_ascii_case(unit));
+    let decimal = DECIMAL
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(unit));
+    let (_, bytes) = binary.or(decimal).ok_or(EXPECTED)?;
+    Ok(*bytes)
 }
 
 impl FromStr for Bytes {
@@ -64,12 +66,12 @@ impl FromStr for Bytes {
     }
 }
 
-/// The unit may be empty.
+/// Splits a text before the first character that no number has. The unit may be empty.
 fn number_and_unit(text: &str) -> (&str, &str) {
-    text.split_at(
-        text.find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(text.len()),
-    )
+    let number_length = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    text.split_at(number_length)
 }
 
 fn parse(text: &str) -> Result<u64, &'static str> {
@@ -83,7 +85,7 @@ fn parse(text: &str) -> Result<u64, &'static str> {
         return Err(EXPECTED);
     }
     let whole: u64 = whole.parse().map_err(|_| TOO_LARGE)?;
-    // Twelve digits, with zeros added.
+    // With zeros added, the fraction has twelve digits.
     let trillionths: u128 = format!("{fraction:0<12}").parse().map_err(|_| EXPECTED)?;
     let part = trillionths * u128::from(unit_bytes);
     if !part.is_multiple_of(TRILLION) {
@@ -99,20 +101,26 @@ fn parse(text: &str) -> Result<u64, &'static str> {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let exact = |units: &[(&str, u64)]| {
-            let unit = units
-                .iter()
-                .find(|(_, bytes)| self.0 >= *bytes && self.0.is_multiple_of(*bytes));
-            unit.map(|(unit, bytes)| format!("{}{unit}", self.0 / bytes))
-        };
-        let text = exact(&BINARY).unwrap_or_else(|| self.0.to_string());
-        let decimal = exact(&DECIMAL).filter(|decimal| f.alternate() && decimal.len() < text.len());
-        f.write_str(&decimal.unwrap_or(text))
+        let binary = self
+            .in_exact_unit(&BINARY)
+            .unwrap_or_else(|| self.0.to_string());
+        let shorter_decimal = self
+            .in_exact_unit(&DECIMAL)
+            .filter(|decimal| f.alternate() && decimal.len() < binary.len());
+        f.write_str(&shorter_decimal.unwrap_or(binary))
     }
 }
 
 impl Bytes {
-    /// Exact, for prose: `64 KiB`, `4097 bytes`.
+    /// The number of the largest of these units that divides the bytes: `4KiB`.
+    fn in_exact_unit(self, units: &[(&str, u64)]) -> Option<String> {
+        let (unit, bytes) = units
+            .iter()
+            .find(|(_, bytes)| self.0 >= *bytes && self.0.is_multiple_of(*bytes))?;
+        Some(format!("{}{unit}", self.0 / bytes))
+    }
+
+    /// The exact number for prose: `64 KiB`, `4097 bytes`.
     pub fn in_words(self) -> String {
         let text = self.to_string();
         match text.find(|character: char| !character.is_ascii_digit()) {
@@ -121,7 +129,7 @@ impl Bytes {
         }
     }
 
-    /// Two or three significant digits, for prose: `1.5 GiB`.
+    /// The number for prose with two or three significant digits: `1.5 GiB`.
     pub fn approximate(self) -> String {
         let Some((unit, bytes)) = BINARY.iter().find(|(_, bytes)| self.0 >= *bytes) else {
             return format!("{} B", self.0);
@@ -132,41 +140,44 @@ impl Bytes {
     }
 }
 
-/// `1 file`, `2 files`.
+/// The number with its thing in the singular or plural: `1 file`, `2 files`.
 pub fn counted(count: u64, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Reads `500ms`, `30s`, `1.5m`, `2h`, or a plain number of seconds. At most a year.
+/// Reads `500ms`, `30s`, `1.5m`, `2h`, or a plain number of seconds. A duration is at most a year.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let error = || {
+    duration(text).ok_or_else(|| {
         format!(
             "'{text}' is not a duration: expected a number with a unit, such as 30s, 500ms, 5m or 2h"
         )
-    };
+    })
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    const YEAR_S: f64 = 31_536_000.0;
     let (number, unit) = number_and_unit(text);
     let seconds_per_unit = match unit {
         "ms" => 0.001,
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(error()),
+        _ => return None,
     };
-    let seconds = number
-        .parse::<f64>()
-        .ok()
-        .map(|number| number * seconds_per_unit);
-    let seconds = seconds
-        .filter(|seconds| *seconds <= 31_536_000.0)
-        .ok_or_else(error)?;
-    Duration::try_from_secs_f64(seconds).map_err(|_| error())
+    let seconds = number.parse::<f64>().ok()? * seconds_per_unit;
+    if seconds <= YEAR_S {
+        Duration::try_from_secs_f64(seconds).ok()
+    } else {
+        None
+    }
 }
 
-/// At most 584 years.
+/// The nanoseconds of a duration, at most `u64::MAX`, which is 584 years.
 pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// A part of a file, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     pub offset: u64,
@@ -177,7 +188,7 @@ pub struct Range {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stride {
     pub block_bytes: u64,
-    /// From the beginning of a block to that of the thread's next.
+    /// The distance from the beginning of a block to that of the thread's next.
     pub step_bytes: u64,
 }
 
@@ -185,10 +196,13 @@ impl Stride {
     /// A thread's first offset, and the bytes of all its blocks.
     pub fn range(&self, size_bytes: u64, thread: u64) -> Range {
         let offset = self.block_bytes.saturating_mul(thread).min(size_bytes);
-        let (left, step) = (size_bytes - offset, self.step_bytes.max(1));
+        let left = size_bytes - offset;
+        let step = self.step_bytes.max(1);
+        let whole_steps_bytes = left / step * self.block_bytes;
+        let last_block_bytes = (left % step).min(self.block_bytes);
         Range {
             offset,
-            length: left / step * self.block_bytes + (left % step).min(self.block_bytes),
+            length: whole_steps_bytes + last_block_bytes,
         }
     }
 
@@ -216,18 +230,20 @@ pub fn split(size_bytes: u64, threads: u32, chunk_size_bytes: u64) -> Vec<Range>
         })
         .unwrap_or(1);
     let granules = size_bytes.div_ceil(granule);
-    let border = |index: u64| {
-        let granules = u128::from(granules) * u128::from(index) / u128::from(count);
-        u64::try_from(granules * u128::from(granule))
+    let mut ranges = Vec::new();
+    let mut offset = 0;
+    for next_thread in 1..=count {
+        let granules_before = u128::from(granules) * u128::from(next_thread) / u128::from(count);
+        let end = u64::try_from(granules_before * u128::from(granule))
             .unwrap_or(u64::MAX)
-            .min(size_bytes)
-    };
-    (0..count)
-        .map(|index| Range {
-            offset: border(index),
-            length: border(index + 1) - border(index),
-        })
-        .collect()
+            .min(size_bytes);
+        ranges.push(Range {
+            offset,
+            length: end - offset,
+        });
+        offset = end;
+    }
+    ranges
 }
 
 #[cfg(test)]

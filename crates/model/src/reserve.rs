@@ -28,6 +28,7 @@ impl Reserve {
         matches!(self, Self::Share { ppm: 0 } | Self::Size(Bytes(0)))
     }
 
+    /// The bytes to leave free of a filesystem with so many.
     pub fn of_bytes(self, total_bytes: u64) -> u64 {
         match self {
             Self::Share { ppm } => share(total_bytes, ppm),
@@ -35,15 +36,12 @@ impl Reserve {
         }
     }
 
+    /// The inodes to leave free of a filesystem with so many.
     pub fn of_inodes(self, total: u64) -> u64 {
-        share(
-            total,
-            if let Self::Share { ppm } = self {
-                ppm
-            } else {
-                DEFAULT_PPM
-            },
-        )
+        match self {
+            Self::Share { ppm } => share(total, ppm),
+            Self::Size(_) => share(total, DEFAULT_PPM),
+        }
     }
 }
 
@@ -62,29 +60,28 @@ impl FromStr for Reserve {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let error = || {
+        let reserve = match text.strip_suffix('%') {
+            Some(percent) => parse_share(percent),
+            None => text.parse().ok().map(Self::Size),
+        };
+        reserve.ok_or_else(|| {
             format!(
                 "'{text}' is neither a share from 0% to 100%, such as 5%, nor a size, such as 10GiB"
             )
-        };
-        let Some(percent) = text.strip_suffix('%') else {
-            return text.parse().map(Self::Size).map_err(|_| error());
-        };
-        let percent = percent
-            .parse::<f64>()
-            .ok()
-            .filter(|percent| (0.0..=100.0).contains(percent));
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "up to a million"
-        )]
-        percent
-            .map(|percent| Self::Share {
-                ppm: (percent * 1e4).round() as u32,
-            })
-            .ok_or_else(error)
+        })
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "up to a million"
+)]
+fn parse_share(percent: &str) -> Option<Reserve> {
+    let percent = percent.parse::<f64>().ok()?;
+    (0.0..=100.0).contains(&percent).then(|| Reserve::Share {
+        ppm: (percent * 1e4).round() as u32,
+    })
 }
 
 impl fmt::Display for Reserve {

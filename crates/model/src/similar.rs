@@ -17,11 +17,13 @@ pub(crate) fn unknown<'n>(
 
 /// The end of an error about an unknown word: `. Did you mean 'size'?`, or nothing.
 pub fn did_you_mean<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> String {
-    let slips = |name: N| slips(word, name.as_ref()).map(|slips| (slips, name));
-    let mut alike: Vec<(usize, N)> = names.into_iter().filter_map(slips).collect();
+    let mut alike: Vec<(usize, N)> = names
+        .into_iter()
+        .filter_map(|name| Some((slips(word, name.as_ref())?, name)))
+        .collect();
     alike.sort_by_key(|(slips, _)| *slips);
     match alike.as_slice() {
-        // As near to two names, it is neither.
+        // A word that is as near to two names is neither.
         [(least, _), (next, _), ..] if least == next => String::new(),
         [(_, name), ..] => format!(". Did you mean '{}'?", name.as_ref()),
         [] => String::new(),
@@ -34,20 +36,23 @@ pub fn is_slip(word: &str, name: &str) -> bool {
     slips(word, name).is_some()
 }
 
-/// Letters that are missing, added, exchanged or wrong.
+/// The number of letters that are missing, added, exchanged or wrong. None if the word is another one than the name.
 fn slips(word: &str, name: &str) -> Option<usize> {
-    /// In a word this short, one other letter is another word.
+    /// The length up to which a word with one other letter is another word.
     const SHORT: usize = 4;
-    let (word, name) = (word.to_lowercase(), name.to_lowercase());
+    let word = word.to_lowercase();
+    let name = name.to_lowercase();
     let length = word.chars().count();
     let slips = strsim::osa_distance(&word, &name);
-    let sorted = |text: &str| {
-        let mut letters: Vec<char> = text.chars().collect();
-        letters.sort_unstable();
-        letters
-    };
-    let has_other_letter = length == name.chars().count() && sorted(&word) != sorted(&name);
+    let has_other_letter =
+        length == name.chars().count() && sorted_letters(&word) != sorted_letters(&name);
     (slips <= length.div_ceil(5) && !(length <= SHORT && has_other_letter)).then_some(slips)
+}
+
+fn sorted_letters(text: &str) -> Vec<char> {
+    let mut letters: Vec<char> = text.chars().collect();
+    letters.sort_unstable();
+    letters
 }
 
 #[cfg(test)]
