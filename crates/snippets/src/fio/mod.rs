@@ -11,16 +11,18 @@ use writebench_model::{
 
 use self::section::Part;
 
-/// Prefix of the measured sections. Sections without it make and remove files.
+/// The prefix of the measured sections. Sections without it make and remove files.
 pub const WRITES: &str = "writes";
 
-/// fio's file, or the prefix of its files.
+/// The name of fio's file, or the prefix of its files' names.
 const FILE: &str = "writebench-sample";
 
+/// A job for fio.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Job {
+    /// The text of the job file, without its global section.
     pub sections: String,
-    /// From writebench.
+    /// What fio does otherwise than writebench, in whole sentences.
     pub differences: Vec<String>,
 }
 
@@ -29,9 +31,11 @@ type Why = String;
 /// The job of a case.
 ///
 /// # Errors
+///
 /// The reason why fio cannot run the case.
 pub fn job(case: &Case) -> Result<Job, Why> {
-    let (method, axes) = (case.method(), case.axes());
+    let method = case.method();
+    let axes = case.axes();
     let engine = method.card().fio?;
     let calls = options(&engine, case)?;
     method.own_axes().try_for_each(|axis| axes.card(axis).fio)?;
@@ -43,47 +47,26 @@ pub fn job(case: &Case) -> Result<Job, Why> {
     let parts = parts(case)?;
     let maps = maps(case);
     let mut sections = section::before(axes, &parts, maps, fallocate)?;
-    // Threads begin together, after the preparation.
-    let mut stonewall = if sections.is_empty() {
-        ""
-    } else {
-        "stonewall=1\n"
-    };
+    let has_preparation = !sections.is_empty();
     // A mapping's file is ready from the section before.
     let fallocate = if maps { "none" } else { fallocate };
-    let (direct, unlink) = (
-        u8::from(axes.cache == Cache::Direct),
-        u8::from(!is_shared(axes)),
-    );
-    let content = match axes.data {
-        Data::Random => "zero_buffers=0\nscramble_buffers=1\n".to_owned(),
-        Data::Compressible(percent) => format!(
-            "refill_buffers=1\nbuffer_compress_percentage={percent}\nbuffer_compress_chunk={}\n",
-            Data::BLOCK_BYTES
-        ),
-        Data::Zero => "zero_buffers=1\nscramble_buffers=0\n".to_owned(),
-    };
-    // Without this or direct I/O, fio uses malloc's memory.
-    let memory = if axes.memory == DataMemory::PageAligned {
-        "iomem_align=4096\n"
-    } else {
-        ""
-    };
-    for (
-        index,
-        Part {
-            file,
-            range: Range { offset, length },
-        },
-    ) in parts.iter().enumerate()
-    {
+    let direct = u8::from(axes.cache == Cache::Direct);
+    let unlink = u8::from(!is_shared(axes));
+    let data = data_options(axes);
+    for (index, Part { file, range }) in parts.iter().enumerate() {
+        let Range { offset, length } = range;
         let chunk_bytes = axes.chunk_size_bytes.min(*length);
+        // Threads begin together, after the preparation.
+        let stonewall = if has_preparation && index == 0 {
+            "stonewall=1\n"
+        } else {
+            ""
+        };
         sections += &format!(
             "\n[{WRITES}-{index}]\nfilename={file}\noffset={offset}\nsize={length}\nbs={chunk_bytes}\n\
              fallocate={fallocate}\ndirect={direct}\nunlink={unlink}\n{stonewall}{calls}{sync}\
-             {content}{memory}"
+             {data}"
         );
-        stonewall = "";
     }
     if is_shared(axes) {
         // A thread that ends early must not remove the file of threads that still write.
@@ -101,8 +84,29 @@ fn maps(case: &Case) -> bool {
     case.method().card().cursor == Cursor::Mapping
 }
 
+/// The options of the data and of its memory.
+fn data_options(axes: &Axes) -> String {
+    let content = match axes.data {
+        Data::Random => "zero_buffers=0\nscramble_buffers=1\n".to_owned(),
+        Data::Compressible(percent) => format!(
+            "refill_buffers=1\nbuffer_compress_percentage={percent}\nbuffer_compress_chunk={}\n",
+            Data::BLOCK_BYTES
+        ),
+        Data::Zero => "zero_buffers=1\nscramble_buffers=0\n".to_owned(),
+    };
+    // Without this or direct I/O, fio uses malloc's memory.
+    let memory = if axes.memory == DataMemory::PageAligned {
+        "iomem_align=4096\n"
+    } else {
+        ""
+    };
+    content + memory
+}
+
+/// The options of the calls.
 fn options(engine: &FioEngine, case: &Case) -> Result<String, Why> {
-    let (method, axes) = (case.method(), case.axes());
+    let method = case.method();
+    let axes = case.axes();
     let mut options = format!("ioengine={}\n", engine.name);
     if let Some(axis) = engine.queue {
         let depth = axes.get(axis);
@@ -129,13 +133,16 @@ fn options(engine: &FioEngine, case: &Case) -> Result<String, Why> {
             .map(|(name, value)| format!("{name}={value}\n")),
     );
     if method.has_axis(Axis::Registered) {
-        let has = |what| u8::from([what, Registered::Both].contains(&axes.registered));
-        let (buffers, files) = (has(Registered::Buffers), has(Registered::Files));
+        let has_buffers = [Registered::Buffers, Registered::Both].contains(&axes.registered);
+        let has_files = [Registered::Files, Registered::Both].contains(&axes.registered);
+        let buffers = u8::from(has_buffers);
+        let files = u8::from(has_files);
         options += &format!("fixedbufs={buffers}\nregisterfiles={files}\n");
     }
     Ok(options)
 }
 
+/// The options of the sync calls.
 fn sync(engine: &FioEngine, case: &Case) -> Result<String, Why> {
     let Sync { call, every } = case.axes().sync;
     let why = match (call, every) {
@@ -173,60 +180,72 @@ fn is_shared(axes: &Axes) -> bool {
     axes.threads > 1 && axes.files == Files::Shared
 }
 
-/// The same ranges as the engine's.
+/// The part of each thread, which has the same range as that of writebench's engine.
 fn parts(case: &Case) -> Result<Vec<Part>, Why> {
-    let axes = case.axes();
-    // Linux's limit of a call. fio would not write the remainder of a chunk.
+    let ranges = case.ranges().into_iter().enumerate();
+    ranges
+        .map(|(index, range)| part(case.axes(), index, range))
+        .collect()
+}
+
+fn part(axes: &Axes, index: usize, range: Range) -> Result<Part, Why> {
+    /// The limit of Linux for one call. fio would not write the remainder of a larger chunk.
     const MOST_BYTES: u64 = 0x7fff_f000;
-    let part = |(index, range): (usize, Range)| {
-        let chunk_bytes = axes.chunk_size_bytes.min(range.length);
-        if range.length == 0 {
-            return Err("fio writes at least a byte with each thread".to_owned());
-        }
-        if chunk_bytes > MOST_BYTES {
-            return Err("a call hands over 2 GiB at most".to_owned());
-        }
-        if !range.length.is_multiple_of(chunk_bytes) {
-            return Err(format!(
-                "fio leaves out the rest: {} bytes in chunks of {}",
-                range.length,
-                Bytes(chunk_bytes)
-            ));
-        }
-        Ok(match axes.files {
-            Files::PerThread if axes.threads > 1 => Part {
-                file: format!("{FILE}-{index}"),
-                range: Range { offset: 0, ..range },
-            },
-            _ => Part {
-                file: FILE.to_owned(),
-                range,
-            },
-        })
-    };
-    case.ranges().into_iter().enumerate().map(part).collect()
+    let chunk_bytes = axes.chunk_size_bytes.min(range.length);
+    if range.length == 0 {
+        return Err("fio writes at least a byte with each thread".to_owned());
+    }
+    if chunk_bytes > MOST_BYTES {
+        return Err("a call hands over 2 GiB at most".to_owned());
+    }
+    if !range.length.is_multiple_of(chunk_bytes) {
+        return Err(format!(
+            "fio leaves out the rest: {} bytes in chunks of {}",
+            range.length,
+            Bytes(chunk_bytes)
+        ));
+    }
+    Ok(match axes.files {
+        Files::PerThread if axes.threads > 1 => Part {
+            file: format!("{FILE}-{index}"),
+            range: Range { offset: 0, ..range },
+        },
+        _ => Part {
+            file: FILE.to_owned(),
+            range,
+        },
+    })
 }
 
 fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
     let axes = case.axes();
+    let engines = engine
+        .differences
+        .iter()
+        .map(|difference| (*difference).to_owned());
+    difference_in_memory(engine, axes, parts)
+        .into_iter()
+        .chain(difference_in_data(axes))
+        .chain(engines)
+        .chain(differences_in_calls(engine, case))
+        .collect()
+}
+
+fn difference_in_memory(engine: &FioEngine, axes: &Axes, parts: &[Part]) -> Option<String> {
     let depth: u64 = engine
         .queue
         .and_then(|axis| axes.get(axis).parse().ok())
         .unwrap_or(1);
-    let chunk_bytes = axes.chunk_size_bytes.min(
-        parts
-            .iter()
-            .map(|part| part.range.length)
-            .max()
-            .unwrap_or(0),
-    );
-    let (fios, ours) = (Bytes(chunk_bytes * depth), Bytes(axes.size_bytes));
+    let longest = parts.iter().map(|part| part.range.length).max();
+    let chunk_bytes = axes.chunk_size_bytes.min(longest.unwrap_or(0));
+    let fios = Bytes(chunk_bytes * depth);
+    let ours = Bytes(axes.size_bytes);
     let of_each = if axes.threads > 1 {
         ", each thread"
     } else {
         ""
     };
-    let source = match axes.source {
+    match axes.source {
         Source::File => Some(format!(
             "fio writes out of {fios} of memory again and again{of_each}, which CPU caches may hold. writebench reads each of \
              {ours} once. The same with source=chunk is nearer to fio."
@@ -235,15 +254,23 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
             "fio writes out of {fios} of memory again and again{of_each}, writebench out of one chunk"
         )),
         Source::Chunk => None,
+    }
+}
+
+fn difference_in_data(axes: &Axes) -> Option<String> {
+    let what = match axes.data {
+        Data::Random => "fio's data is random once. Then it changes a few bytes in each 512",
+        Data::Compressible(_) => "fio makes new data",
+        Data::Zero => return None,
     };
-    let change = match axes.data {
-        Data::Random => Some("fio's data is random once. Then it changes a few bytes in each 512"),
-        Data::Compressible(_) => Some("fio makes new data"),
-        Data::Zero => None,
-    };
-    let change = change
-        .map(|what| format!("{what} before each call, in its runtime and not in its latencies"));
-    let others = [
+    Some(format!(
+        "{what} before each call, in its runtime and not in its latencies"
+    ))
+}
+
+fn differences_in_calls(engine: &FioEngine, case: &Case) -> impl Iterator<Item = String> {
+    let axes = case.axes();
+    let differences = [
         (
             engine.queue == Some(Axis::Depth) && axes.sync.is_at_end(),
             "fio's fsync at the end uses the queue",
@@ -269,15 +296,8 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
             "fio continues if fallocate is refused",
         ),
     ];
-    let others = others
+    differences
         .into_iter()
         .filter(|(is_so, _)| *is_so)
-        .map(|(_, difference)| difference);
-    let known = engine
-        .differences
-        .iter()
-        .copied()
-        .chain(others)
-        .map(str::to_owned);
-    source.into_iter().chain(change).chain(known).collect()
+        .map(|(_, difference)| difference.to_owned())
 }

@@ -1,14 +1,14 @@
-//! The state of files before fio's clock, and the cleanup.
+//! The sections that make files before the clock of fio starts.
 
 use writebench_model::{Axes, Prepare, Range};
 
-/// A thread's share.
+/// A thread's file, and its part of the file.
 pub(super) struct Part {
     pub(super) file: String,
     pub(super) range: Range,
 }
 
-/// fio's option for a new file.
+/// The value of the option `fallocate`, with which fio makes a new file.
 pub(super) fn fallocate(prepare: Prepare) -> Result<&'static str, String> {
     match prepare {
         Prepare::SetLen => Ok("truncate"),
@@ -22,7 +22,7 @@ pub(super) fn fallocate(prepare: Prepare) -> Result<&'static str, String> {
     }
 }
 
-/// Old content, or an empty file of full length, which fio would fill for a mapping.
+/// The sections that write old content, or that make an empty file of full length, which fio would fill for a mapping.
 pub(super) fn before(
     axes: &Axes,
     parts: &[Part],
@@ -49,11 +49,12 @@ pub(super) fn before(
         _ if maps => "create_only=1",
         _ => return Ok(String::new()),
     };
-    // A file's last range ends with the file.
-    let files = parts
+    let last_parts = parts
         .chunk_by(|a, b| a.file == b.file)
         .filter_map(<[Part]>::last);
-    let section = |(index, Part { file, range }): (usize, &Part)| {
+    let mut sections = String::new();
+    for (index, Part { file, range }) in last_parts.enumerate() {
+        // A file's last part ends with the file.
         let length = range.offset + range.length;
         // fio drops the remainder of a block.
         let block_bytes = 1u64 << length.trailing_zeros().min(20);
@@ -62,10 +63,10 @@ pub(super) fn before(
                 "fio would fill {length} bytes with less than a sector in each call"
             ));
         }
-        Ok(format!(
+        sections += &format!(
             "\n[before-{index}]\nioengine=sync\nfilename={file}\nsize={length}\nbs={block_bytes}\n\
              fallocate={fallocate}\ndirect=0\n{content}\n"
-        ))
-    };
-    files.enumerate().map(section).collect()
+        );
+    }
+    Ok(sections)
 }
