@@ -5,28 +5,29 @@ use writebench_model::{Axes, Axis, Case, FileSize, Method, Naming, Prepare, Sync
 use crate::EmitOptions;
 use crate::languages::UnsupportedValue;
 
-/// The case with the template, and its options.
+/// The case whose template is printed, and its options.
 pub(crate) fn printed(case: &Case, options: EmitOptions) -> (Case, EmitOptions) {
-    as_write(case, options).unwrap_or_else(|| {
-        let Axes {
-            naming, prepare, ..
-        } = *case.axes();
-        let replaces =
-            case.method().writes_set() && naming != Naming::Direct && prepare.needs_old_content();
-        (
-            case.clone(),
-            EmitOptions {
-                is_atomic: options.is_atomic || replaces,
-                ..options
-            },
-        )
-    })
+    if let Some(write) = as_write(case, options) {
+        return write;
+    }
+    let Axes {
+        naming, prepare, ..
+    } = *case.axes();
+    let replaces =
+        case.method().writes_set() && naming != Naming::Direct && prepare.needs_old_content();
+    let options = EmitOptions {
+        is_atomic: options.is_atomic || replaces,
+        ..options
+    };
+    (case.clone(), options)
 }
 
-/// The case of `write` with the same calls, and its options.
+/// The case of `write` with the same calls, and its options. None if there is no such case.
 pub(crate) fn as_write(case: &Case, options: EmitOptions) -> Option<(Case, EmitOptions)> {
     let axes = case.axes();
-    let is_one = case.method() == Method::WriteFiles && axes.file_size == FileSize::Whole;
+    if case.method() != Method::WriteFiles || axes.file_size != FileSize::Whole {
+        return None;
+    }
     let sync = match axes.sync_files {
         SyncFiles::None => SyncCall::None,
         SyncFiles::Each => SyncCall::Fsync,
@@ -47,19 +48,16 @@ pub(crate) fn as_write(case: &Case, options: EmitOptions) -> Option<(Case, EmitO
         (Axis::Prepare, prepare.name().to_owned()),
         (Axis::Sync, sync.name().to_owned()),
     ];
-    let write = is_one
-        .then(|| Case::new(Method::Write, &values).ok())
-        .flatten()?;
-    Some((
-        write,
-        EmitOptions {
-            is_atomic: options.is_atomic || is_renamed,
-            ..options
-        },
-    ))
+    let write = Case::new(Method::Write, &values).ok()?;
+    let options = EmitOptions {
+        is_atomic: options.is_atomic || is_renamed,
+        ..options
+    };
+    Some((write, options))
 }
 
-/// `has_sets`: the language has a template for sets.
+/// The value of a set that a function of one file cannot have. `has_sets` says whether the language has a template for
+/// sets.
 pub(crate) fn unsupported(
     case: &Case,
     options: EmitOptions,

@@ -8,15 +8,17 @@ use crate::language::Language;
 use crate::languages::{Template, UnsupportedValue};
 use crate::one_file;
 
+/// Why a language has no code for a case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct Unsupported {
     /// A clause for each unsupported value.
     pub why: String,
+    /// The nearest case that has code.
     pub nearest: Option<Box<Case>>,
 }
 
-/// A reason, and the case without the value.
+/// The reason why one value has no code, and the case without the value.
 type Obstacle = (String, Option<Box<Case>>);
 
 pub(crate) fn supported(
@@ -24,7 +26,8 @@ pub(crate) fn supported(
     language: Language,
     options: EmitOptions,
 ) -> Result<Template, Unsupported> {
-    let (mut why, mut nearest) = (Vec::new(), Some(Box::new(case.clone())));
+    let mut why = Vec::new();
+    let mut nearest = Some(Box::new(case.clone()));
     while let Some(case) = &nearest {
         match template_or_obstacle(case, language, options) {
             Ok(template) if why.is_empty() => return Ok(template),
@@ -52,13 +55,8 @@ fn template_or_obstacle(
         return Err(without_value(case, value));
     }
     let method = one_file::printed(case, options).0.method();
-    let template = (backend.template)(method).map_err(|none| {
-        let nearest = none.nearest.and_then(|method| with_method(case, method));
-        (
-            format!("{}: {}", case.method(), none.why),
-            nearest.map(Box::new),
-        )
-    })?;
+    let template =
+        (backend.template)(method).map_err(|none| without_method(case, none.why, none.nearest))?;
     let template = if options.is_append {
         takes_records(case, language)?
     } else {
@@ -70,10 +68,10 @@ fn template_or_obstacle(
         let why = "the function has all data and knows its length. Use --stream for a producer";
         return Err(without_value(case, (Axis::Prepare, why, "fallocate")));
     }
-    // The writers of a stream take blocks in turns.
-    let is_in_turns = |axis: &Axis| options.is_stream && matches!(axis, Axis::Layout | Axis::Block);
-    for axis in case.chosen_axes().filter(|axis| !is_in_turns(axis)) {
-        if let InCode::Unsupported(why) = case.axes().card(axis).code {
+    for axis in case.chosen_axes() {
+        // The writers of a stream take blocks in turns.
+        let is_in_turns = options.is_stream && matches!(axis, Axis::Layout | Axis::Block);
+        if !is_in_turns && let InCode::Unsupported(why) = case.axes().card(axis).code {
             let usual = Axes::defaults(case.axes().prepare).get(axis);
             return Err(without_value(case, (axis, why, &usual)));
         }
@@ -94,9 +92,9 @@ fn template_or_obstacle(
     Ok(template)
 }
 
-/// [`InCode::Unsupported`] has the values that no method supports.
+/// The value that no language supports with this method. [`InCode::Unsupported`] has those that no method supports.
 fn unsupported_anywhere(case: &Case) -> Option<UnsupportedValue> {
-    /// An operation has a 32-bit length and a signed result.
+    /// The largest chunk of a ring, whose operations have a 32-bit length and a signed result.
     const MOST_OF_RING_BYTES: u64 = 1 << 30;
     let bytes = case.axes().chunk_size_bytes;
     let is_too_large = case.method().has_axis(Axis::Registered)
@@ -116,75 +114,15 @@ fn unsupported_anywhere(case: &Case) -> Option<UnsupportedValue> {
     ))
 }
 
-/// A producer's data comes in chunks.
+/// Whether the case can write the chunks of a producer.
 fn takes_chunks(case: &Case, language: Language) -> Result<(), Obstacle> {
     let one_by_one = "a producer's chunks are written one by one";
-    let (method, axes) = (case.method(), case.axes());
-    let has_ring = axes.threads > 1 || method == Method::Uring;
-    let has_threads = !matches!(language, Language::Java | Language::Node);
-    let end = axes.sync.call.name();
-    let (why, nearest) = match method {
+    let (why, nearest) = match case.method() {
         Method::Write | Method::Pwrite | Method::WriteFiles | Method::Uring => {
-            let value = match axes {
-                Axes {
-                    chunk_size_bytes: Axes::WHOLE,
-                    ..
-                } => (Axis::Chunk, "a producer has chunks of data", "1MiB"),
-                Axes { threads: 2.., .. } if method != Method::Pwrite => (
-                    Axis::Threads,
-                    "only the writers of pwrite take a producer's chunks in turn",
-                    "1",
-                ),
-                Axes { threads: 2.., .. } if !has_threads => (
-                    Axis::Threads,
-                    "the producer's thread writes in this language",
-                    "1",
-                ),
-                Axes {
-                    layout: FileLayout::Strided,
-                    block_bytes,
-                    chunk_size_bytes,
-                    ..
-                } if block_bytes != chunk_size_bytes => (
-                    Axis::Layout,
-                    "the writers take chunks in turns, not larger blocks",
-                    "segmented",
-                ),
-                Axes {
-                    descriptor: Descriptor::PerThread,
-                    ..
-                } if has_ring => (Axis::Descriptor, "the writers share the file", "shared"),
-                Axes { sync, .. } if has_ring && sync.every.is_some() => (
-                    Axis::Sync,
-                    "chunks in flight are synced together at the end",
-                    end,
-                ),
-                Axes {
-                    prepare: Prepare::FallocateAhead,
-                    ..
-                } if !has_threads => (
-                    Axis::Prepare,
-                    "the language reserves no blocks at an offset",
-                    "create",
-                ),
-                Axes {
-                    drop: Drop::Yes, ..
-                } if has_ring => (
-                    Axis::Drop,
-                    "it is part of write-behind, which needs one writer",
-                    "no",
-                ),
-                Axes {
-                    writeback_bytes: Some(_),
-                    ..
-                } if has_ring => (
-                    Axis::Writeback,
-                    "several writers reach no distance in order",
-                    "none",
-                ),
-                _ => return Ok(()),
+            return match value_unfit_for_chunks(case, language) {
+                Some(value) => Err(without_value(case, value)),
+                None => Ok(()),
             };
-            return Err(without_value(case, value));
         }
         Method::Writev => (one_by_one, Some(Method::Write)),
         Method::Pwritev => (one_by_one, Some(Method::Pwrite)),
@@ -215,107 +153,182 @@ fn takes_chunks(case: &Case, language: Language) -> Result<(), Obstacle> {
             return Ok(());
         }
     };
-    let nearest = nearest.and_then(|method| with_method(case, method));
-    Err((format!("{}: {why}", case.method()), nearest.map(Box::new)))
+    Err(without_method(case, why, nearest))
 }
 
-/// The length and the checksum of a record, in the templates `append`.
+fn value_unfit_for_chunks(case: &Case, language: Language) -> Option<UnsupportedValue> {
+    let has_threads = !matches!(language, Language::Java | Language::Node);
+    Some(match *case.axes() {
+        Axes {
+            chunk_size_bytes: Axes::WHOLE,
+            ..
+        } => (Axis::Chunk, "a producer has chunks of data", "1MiB"),
+        Axes { threads: 2.., .. } if case.method() != Method::Pwrite => (
+            Axis::Threads,
+            "only the writers of pwrite take a producer's chunks in turn",
+            "1",
+        ),
+        Axes { threads: 2.., .. } if !has_threads => (
+            Axis::Threads,
+            "the producer's thread writes in this language",
+            "1",
+        ),
+        Axes {
+            layout: FileLayout::Strided,
+            block_bytes,
+            chunk_size_bytes,
+            ..
+        } if block_bytes != chunk_size_bytes => (
+            Axis::Layout,
+            "the writers take chunks in turns, not larger blocks",
+            "segmented",
+        ),
+        Axes {
+            prepare: Prepare::FallocateAhead,
+            ..
+        } if !has_threads => (
+            Axis::Prepare,
+            "the language reserves no blocks at an offset",
+            "create",
+        ),
+        Axes { threads, .. } if threads > 1 || case.method() == Method::Uring => {
+            return value_unfit_for_chunks_in_flight(case.axes());
+        }
+        _ => return None,
+    })
+}
+
+/// The value that does not fit a file whose chunks several writers or a ring have in flight.
+fn value_unfit_for_chunks_in_flight(axes: &Axes) -> Option<UnsupportedValue> {
+    Some(match *axes {
+        Axes {
+            descriptor: Descriptor::PerThread,
+            ..
+        } => (Axis::Descriptor, "the writers share the file", "shared"),
+        Axes { sync, .. } if sync.every.is_some() => (
+            Axis::Sync,
+            "chunks in flight are synced together at the end",
+            sync.call.name(),
+        ),
+        Axes {
+            drop: Drop::Yes, ..
+        } => (
+            Axis::Drop,
+            "it is part of write-behind, which needs one writer",
+            "no",
+        ),
+        Axes {
+            writeback_bytes: Some(_),
+            ..
+        } => (
+            Axis::Writeback,
+            "several writers reach no distance in order",
+            "none",
+        ),
+        _ => return None,
+    })
+}
+
+/// The length of a record's head in the templates `append`: its length and its checksum.
 const LOG_HEAD_BYTES: u64 = 8;
 
 /// The template of a log, which has records and one end.
 fn takes_records(case: &Case, language: Language) -> Result<Template, Obstacle> {
-    let axes = case.axes();
     let (why, nearest) = match case.method() {
         Method::Write | Method::Pwrite => {
-            let value = match axes {
-                Axes { threads: 2.., .. } => {
-                    (Axis::Threads, "all threads append at the log's end", "1")
-                }
-                Axes {
-                    chunk_size_bytes: Axes::WHOLE,
-                    ..
-                } => (Axis::Chunk, "a log has records", "4KiB"),
-                Axes {
-                    chunk_size_bytes: ..=LOG_HEAD_BYTES,
-                    ..
-                } => (
-                    Axis::Chunk,
-                    "a record has a head of 8 bytes in its call",
-                    "4KiB",
-                ),
-                Axes {
-                    prepare: Prepare::Truncate,
-                    ..
-                } => (Axis::Prepare, "a log is a new file", "create"),
-                Axes {
-                    prepare: Prepare::Overwrite,
-                    ..
-                } => (Axis::Prepare, "a log is a new file", "zero-fill"),
-                Axes {
-                    cache: Cache::Direct,
-                    ..
-                } => (
-                    Axis::Cache,
-                    "O_DIRECT writes whole blocks, and a record has any length",
-                    "buffered",
-                ),
-                Axes {
-                    cache: Cache::Dontcache,
-                    ..
-                } => (
-                    Axis::Cache,
-                    "the next record is often on the same page",
-                    "buffered",
-                ),
-                Axes { sync, .. } if !sync.is_on_the_way() => {
-                    let nearest = if sync.call == SyncCall::Fsync {
-                        "fsync/1"
-                    } else {
-                        "fdatasync/1"
-                    };
-                    (
-                        Axis::Sync,
-                        "a log syncs its records before its end",
-                        nearest,
-                    )
-                }
-                _ => {
-                    let none = || ("a log has code in C, Rust and Go only".to_owned(), None);
-                    return language.backend().append.ok_or_else(none);
-                }
+            if let Some(value) = value_unfit_for_log(case.axes()) {
+                return Err(without_value(case, value));
+            }
+            return match language.backend().append {
+                Some(template) => Ok(template),
+                None => Err(("a log has code in C, Rust and Go only".to_owned(), None)),
             };
-            return Err(without_value(case, value));
         }
         Method::Fwrite => ("fwrite(3) keeps records in its buffer", Some(Method::Write)),
         Method::WriteFiles => ("a log is one file", Some(Method::Write)),
         method if method.copies() => ("a file is copied, and no record appended", None),
         _ => ("a log writes its records one by one", Some(Method::Pwrite)),
     };
-    let nearest = nearest.and_then(|method| with_method(case, method));
-    Err((format!("{}: {why}", case.method()), nearest.map(Box::new)))
+    Err(without_method(case, why, nearest))
 }
 
-/// Changes other values if the nearest does not fit them.
+fn value_unfit_for_log(axes: &Axes) -> Option<UnsupportedValue> {
+    Some(match *axes {
+        Axes { threads: 2.., .. } => (Axis::Threads, "all threads append at the log's end", "1"),
+        Axes {
+            chunk_size_bytes: Axes::WHOLE,
+            ..
+        } => (Axis::Chunk, "a log has records", "4KiB"),
+        Axes {
+            chunk_size_bytes: ..=LOG_HEAD_BYTES,
+            ..
+        } => (
+            Axis::Chunk,
+            "a record has a head of 8 bytes in its call",
+            "4KiB",
+        ),
+        Axes {
+            prepare: Prepare::Truncate,
+            ..
+        } => (Axis::Prepare, "a log is a new file", "create"),
+        Axes {
+            prepare: Prepare::Overwrite,
+            ..
+        } => (Axis::Prepare, "a log is a new file", "zero-fill"),
+        Axes {
+            cache: Cache::Direct,
+            ..
+        } => (
+            Axis::Cache,
+            "O_DIRECT writes whole blocks, and a record has any length",
+            "buffered",
+        ),
+        Axes {
+            cache: Cache::Dontcache,
+            ..
+        } => (
+            Axis::Cache,
+            "the next record is often on the same page",
+            "buffered",
+        ),
+        Axes { sync, .. } if !sync.is_on_the_way() => {
+            let nearest = if sync.call == SyncCall::Fsync {
+                "fsync/1"
+            } else {
+                "fdatasync/1"
+            };
+            (
+                Axis::Sync,
+                "a log syncs its records before its end",
+                nearest,
+            )
+        }
+        _ => return None,
+    })
+}
+
+fn without_method(case: &Case, why: &str, nearest: Option<Method>) -> Obstacle {
+    let reason = format!("{}: {why}", case.method());
+    let nearest = nearest.and_then(|method| with_method(case, method));
+    (reason, nearest.map(Box::new))
+}
+
 fn without_value(case: &Case, (axis, why, nearest): (Axis, &str, &str)) -> Obstacle {
     let reason = format!("{axis}={}: {why}", case.axes().get(axis));
-    let needs_descriptors = || {
-        // Threads at the file's position need their own descriptors.
-        let values = chosen_values(case)
-            .into_iter()
-            .filter(|(other, _)| *other != axis);
-        let needed = [
-            (axis, nearest.to_owned()),
-            (Axis::Descriptor, "per-thread".to_owned()),
-        ];
-        new_case(case.method(), &values.chain(needed).collect::<Vec<_>>())
-    };
-    (
-        reason,
-        case.with(axis, nearest)
-            .ok()
-            .or_else(needs_descriptors)
-            .map(Box::new),
-    )
+    let nearest = case
+        .with(axis, nearest)
+        .ok()
+        .or_else(|| with_own_descriptors(case, axis, nearest));
+    (reason, nearest.map(Box::new))
+}
+
+/// The case with another value, for which threads at the file's position need their own descriptors.
+fn with_own_descriptors(case: &Case, axis: Axis, value: &str) -> Option<Case> {
+    let mut values = chosen_values(case);
+    values.retain(|(other, _)| *other != axis);
+    values.push((axis, value.to_owned()));
+    values.push((Axis::Descriptor, "per-thread".to_owned()));
+    new_case(case.method(), &values)
 }
 
 fn chosen_values(case: &Case) -> Vec<(Axis, String)> {
@@ -325,16 +338,10 @@ fn chosen_values(case: &Case) -> Vec<(Axis, String)> {
 }
 
 fn new_case(method: Method, values: &[(Axis, String)]) -> Option<Case> {
-    Case::new(
-        method,
-        &values
-            .iter()
-            .map(|(axis, value)| (*axis, value.as_str()))
-            .collect::<Vec<_>>(),
-    )
-    .ok()
+    Case::new(method, values).ok()
 }
 
+/// The case with another method, which keeps as many values as fit.
 fn with_method(case: &Case, method: Method) -> Option<Case> {
     let mut values = chosen_values(case);
     values.retain(|(axis, _)| method.has_axis(*axis));
@@ -344,15 +351,16 @@ fn with_method(case: &Case, method: Method) -> Option<Case> {
             *value = value.replace(SyncCall::Msync.name(), SyncCall::Fdatasync.name());
         }
     }
-    // Drops values that do not fit, the least important first.
-    new_case(method, &values).or_else(|| {
-        let mut kept = Vec::new();
-        for value in values {
-            kept.push(value);
-            if new_case(method, &kept).is_none() {
-                kept.pop();
-            }
+    if let Some(case) = new_case(method, &values) {
+        return Some(case);
+    }
+    // A value that does not fit those before it is dropped. The most important ones are first.
+    let mut kept = Vec::new();
+    for value in values {
+        kept.push(value);
+        if new_case(method, &kept).is_none() {
+            kept.pop();
         }
-        new_case(method, &kept)
-    })
+    }
+    new_case(method, &kept)
 }
