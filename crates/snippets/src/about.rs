@@ -1,22 +1,26 @@
 //! The comment above a printed function.
 
-use writebench_model::{Axes, Axis, InCode, Method, Prepare, RecordedCase};
+use writebench_model::{Axes, Axis, Case, InCode, Method, Prepare, RecordedCase};
 
 use crate::case_view::CaseView;
 use crate::needs::needs;
 use crate::wrapped::wrapped;
 
-/// Of a comment.
+/// The most columns of a comment's text.
 const COLUMNS: usize = 92;
 
 impl CaseView<'_> {
     /// The name without values that the caller decides.
     pub(crate) fn name(&self) -> String {
-        let is_callers = |axis: &Axis| self.named.axes().card(*axis).code == InCode::LeftToCaller;
-        let of_caller: Vec<Axis> = self.named.chosen_axes().filter(is_callers).collect();
-        RecordedCase::from(self.named.clone()).name_without(&of_caller)
+        let left_to_caller: Vec<Axis> = self
+            .named
+            .chosen_axes()
+            .filter(|axis| is_left_to_caller(self.named, *axis))
+            .collect();
+        RecordedCase::from(self.named.clone()).name_without(&left_to_caller)
     }
 
+    /// The lines of the first paragraph, which says what the function does.
     pub(crate) fn about(&self) -> Vec<String> {
         let does = match (self.copies(), self.axes().prepare) {
             _ if self.options.is_append => "Appends records to a log",
@@ -47,23 +51,19 @@ impl CaseView<'_> {
         wrapped(&text, COLUMNS)
     }
 
-    /// Without values that the caller decides.
+    /// The words of the case without values that the caller decides.
     fn own_words(&self) -> String {
         let usual = Axes::defaults(self.axes().prepare);
-        let is_callers = |axis: &Axis| {
-            matches!(
-                axis,
-                Axis::Rate | Axis::Source | Axis::Origin | Axis::Directory
-            ) && self.axes().card(*axis).code == InCode::LeftToCaller
-        };
-        let callers = self.case.chosen_axes().filter(is_callers);
-        let own = callers.fold(self.case.clone(), |case, axis| {
-            case.with(axis, &usual.get(axis)).unwrap_or(case)
-        });
+        let mut own = self.case.clone();
+        for axis in [Axis::Rate, Axis::Source, Axis::Origin, Axis::Directory] {
+            if is_left_to_caller(self.case, axis) {
+                own = own.with(axis, &usual.get(axis)).unwrap_or(own);
+            }
+        }
         own.words()
     }
 
-    /// Under which a file is written, and until when.
+    /// The name under which a file is written, and until when it has that name.
     fn about_name(&self) -> Option<String> {
         let name = match (
             self.is(Method::WriteFiles),
@@ -87,7 +87,7 @@ impl CaseView<'_> {
         Some(name.to_owned())
     }
 
-    /// What replaces it, and what is lost.
+    /// What replaces an old file, and what is lost.
     fn about_old_file(&self) -> Option<String> {
         let old = if self.writes_set() {
             "its old file"
@@ -148,4 +148,8 @@ impl CaseView<'_> {
         };
         wrapped(format!("{report} {state}").trim_start(), COLUMNS)
     }
+}
+
+fn is_left_to_caller(case: &Case, axis: Axis) -> bool {
+    case.axes().card(axis).code == InCode::LeftToCaller
 }

@@ -7,14 +7,16 @@ use crate::EmitOptions;
 
 /// A case with the questions that templates ask.
 pub(crate) struct CaseView<'c> {
+    /// The case whose calls the code makes.
     pub(crate) case: &'c Case,
+    /// The case that the user named, maybe one of a set with the calls of `write`.
     pub(crate) named: &'c Case,
     pub(crate) options: EmitOptions,
-    /// At the end of the first paragraph.
+    /// The sentence at the end of the first paragraph.
     pub(crate) caution: Option<&'c str>,
 }
 
-/// O_DIRECT: the largest block of a device, and a page.
+/// The largest block of a device with O_DIRECT, which is also a page.
 const MOST_BLOCK_BYTES: u64 = 4096;
 
 impl CaseView<'_> {
@@ -26,17 +28,15 @@ impl CaseView<'_> {
         self.case.method().has_axis(axis)
     }
 
-    /// A stream's function may need the length beforehand.
+    /// Whether the function of a stream needs the length beforehand.
     pub(crate) fn expects(&self) -> bool {
         self.reserves() || self.fills_with_zeros()
     }
 
-    /// Only the writes of a stream show its length.
+    /// Whether the loop returns the end of the data. Only the writes of a stream show its length.
     pub(crate) fn returns_end(&self) -> bool {
         self.expects() || self.reserves_ahead()
     }
-
-    // The method.
 
     pub(crate) fn is(&self, method: Method) -> bool {
         self.case.method() == method
@@ -50,7 +50,7 @@ impl CaseView<'_> {
         self.is(Method::Uring) || self.is(Method::UringCopy)
     }
 
-    /// Calls take an offset, and ignore the file's position.
+    /// Whether each call takes an offset, and ignores the file's position.
     pub(crate) fn is_positional(&self) -> bool {
         self.is(Method::Pwrite) || self.is(Method::Pwritev) || self.is(Method::Uring)
     }
@@ -76,18 +76,16 @@ impl CaseView<'_> {
             && matches!(self.axes().registered, Registered::Files | Registered::Both)
     }
 
-    // Chunks and threads.
-
-    /// None if a chunk is all of a thread's bytes.
+    /// The size of a chunk as an expression. None if a chunk is all of a thread's bytes.
     pub(crate) fn chunk(&self) -> Option<String> {
         self.chunk_bytes().map(number)
     }
 
     pub(crate) fn chunk_bytes(&self) -> Option<u64> {
-        (self.axes().chunk_size_bytes != u64::MAX).then_some(self.axes().chunk_size_bytes)
+        (self.axes().chunk_size_bytes != Axes::WHOLE).then_some(self.axes().chunk_size_bytes)
     }
 
-    /// Each with its part of the data.
+    /// The number of threads with a part of the data each.
     pub(crate) fn threads(&self) -> u32 {
         if self.options.is_stream {
             1
@@ -96,7 +94,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// Threads that write the chunks of one producer.
+    /// The number of threads that write the chunks of one producer.
     pub(crate) fn writers(&self) -> u32 {
         if self.options.is_stream {
             self.axes().threads
@@ -109,12 +107,12 @@ impl CaseView<'_> {
         self.writers() > 1
     }
 
-    /// The producer fills a buffer while others are written.
+    /// Whether the producer fills a buffer while others are written.
     pub(crate) fn has_ring(&self) -> bool {
         self.has_writers() || self.options.is_stream && self.is_uring()
     }
 
-    /// The producer fills one while each writer has one.
+    /// The number of buffers, of which the producer fills one while each writer has one.
     pub(crate) fn buffers(&self) -> u32 {
         if self.has_writers() {
             self.writers() + 1
@@ -125,7 +123,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// For C and C++: a thread's part is a multiple of this.
+    /// The constant in C and C++ of which a thread's part is a multiple.
     pub(crate) fn granule(&self) -> &'static str {
         match (self.axes().prepared_window_bytes(), self.chunk()) {
             (None, None) => "(size_t)4096",
@@ -134,7 +132,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// Mappings and direct I/O begin at pages.
+    /// Whether a thread's part begins at a page, as for mappings and direct I/O.
     pub(crate) fn parts_are_pages(&self) -> bool {
         self.maps_target() || self.maps_source() || self.is_direct()
     }
@@ -152,7 +150,7 @@ impl CaseView<'_> {
         self.has_offset() || self.expects() || self.reserves_ahead()
     }
 
-    /// Direct I/O writes the end, less than a block, at its offset.
+    /// Whether the code knows the offset of the end. Direct I/O writes an end of less than a block there.
     pub(crate) fn ends_at_offset(&self) -> bool {
         self.counts_bytes() || self.is_direct()
     }
@@ -163,9 +161,7 @@ impl CaseView<'_> {
             && self.axes().descriptor == Descriptor::PerThread
     }
 
-    // Opening.
-
-    /// `O_DIRECT` is not among them. The first is the access.
+    /// The flags of open(2) except `O_DIRECT`. The first is the access.
     pub(crate) fn access_flags(&self) -> Vec<&'static str> {
         // A shared writable mapping needs a readable descriptor.
         let access = if self.maps_target() {
@@ -189,7 +185,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// A variable: the name during the writes.
+    /// The variable that has the file's name during the writes.
     pub(crate) fn written_name(&self) -> &'static str {
         if self.options.is_atomic {
             "name"
@@ -202,28 +198,28 @@ impl CaseView<'_> {
         self.axes().prepare == Prepare::Overwrite
     }
 
-    /// Only a file that the function made is removed after an error.
+    /// Whether the function makes the file. Only then it is removed after an error.
     pub(crate) fn creates_name(&self) -> bool {
         !self.axes().prepare.needs_old_content()
     }
 
-    /// An existing file is opened, which may be the source.
+    /// Whether the function opens an existing file, which may be the source itself.
     pub(crate) fn meets_source(&self) -> bool {
         let has_source = self.copies() || self.options.is_stream && self.options.is_program;
         has_source && !self.creates_name() && !self.writes_set()
     }
 
-    /// A replaced file has its own mode, a new copy that of its source.
+    /// Whether a new file's mode is that of another one: of the replaced file, or of a copy's source.
     pub(crate) fn chooses_mode(&self) -> bool {
         self.creates_name() && (self.options.is_atomic || self.copies())
     }
 
-    /// The owner of a new copy needs the permission, which its source may lack.
+    /// Whether a new copy is opened again. Its owner needs the permission, which its source may lack.
     pub(crate) fn reopens_copy(&self) -> bool {
         self.copies() && self.creates_name() && (self.has_own_descriptors() || self.is_direct())
     }
 
-    /// The calls depend on the length in the source's status. A clone ends with its source.
+    /// Whether the calls depend on the length in the source's status. A clone ends with its source.
     pub(crate) fn checks_end(&self) -> bool {
         self.copies() && (!self.is(Method::Ficlone) || self.reserves() || self.overwrites())
     }
@@ -236,7 +232,7 @@ impl CaseView<'_> {
         self.has(Axis::Cache) && self.axes().cache == Cache::Direct
     }
 
-    /// The source is also opened with O_DIRECT.
+    /// Whether the source is also opened with O_DIRECT.
     pub(crate) fn is_direct_on_both_sides(&self) -> bool {
         self.is(Method::UringCopy) && self.is_direct()
     }
@@ -245,35 +241,31 @@ impl CaseView<'_> {
         self.has(Axis::Cache) && self.axes().cache == Cache::Dontcache
     }
 
-    /// Addresses, offsets and lengths are multiples of this with O_DIRECT.
+    /// The number of bytes of which addresses, offsets and lengths are multiples with O_DIRECT.
     pub(crate) fn block(&self) -> u64 {
         let chunk = self.chunk_bytes().unwrap_or(MOST_BLOCK_BYTES);
         (1 << chunk.trailing_zeros().min(12)).min(MOST_BLOCK_BYTES)
     }
 
-    // The memory of the data.
-
-    /// In huge pages, or copied to a buffer of at least one for direct I/O.
+    /// Whether the data is in huge pages, or is copied for direct I/O to a buffer of at least one.
     pub(crate) fn is_in_huge_pages(&self) -> bool {
-        let buffer_bytes = match self.options.is_stream && self.is_direct() {
-            true => self
-                .axes()
+        let buffer_bytes = if self.options.is_stream && self.is_direct() {
+            self.axes()
                 .chunk_size_bytes
-                .saturating_mul(self.buffers().into()),
-            false => self.case.staged_bytes() / u64::from(self.axes().threads),
+                .saturating_mul(self.buffers().into())
+        } else {
+            self.case.staged_bytes() / u64::from(self.axes().threads)
         };
         self.axes().memory == DataMemory::HugePages || buffer_bytes >= Case::HUGE_PAGE_BYTES
     }
 
-    /// For data from a producer or elsewhere.
+    /// Whether the code makes huge pages, for data from a producer or elsewhere.
     pub(crate) fn makes_huge_pages(&self) -> bool {
         self.is_in_huge_pages()
             && (self.is_direct() || self.options.is_stream || self.options.is_program)
     }
 
-    // The file's length and blocks.
-
-    /// A call sets the length or allocates blocks.
+    /// Whether a call sets the length or allocates blocks.
     pub(crate) fn reserves(&self) -> bool {
         self.axes().prepare.call().is_some()
     }
@@ -293,13 +285,11 @@ impl CaseView<'_> {
         self.axes().prepare == Prepare::ZeroFill
     }
 
-    // Durability.
-
     pub(crate) fn is_durable(&self) -> bool {
         self.axes().sync.call != SyncCall::None || self.axes().sync_files != SyncFiles::None
     }
 
-    /// For a name of a new file. A set's function always does.
+    /// Whether the directory is synced, for the name of a new file. A set's function always syncs it.
     pub(crate) fn syncs_directory(&self) -> bool {
         self.is_durable() && (self.creates_name() || self.is(Method::WriteFiles))
     }
@@ -332,12 +322,13 @@ impl CaseView<'_> {
         self.axes().sync.call == SyncCall::RwfDsync
     }
 
-    /// RWF_DSYNC or RWF_DONTCACHE.
+    /// Whether each call has RWF_DSYNC or RWF_DONTCACHE.
     pub(crate) fn has_flags(&self) -> bool {
         self.is_rwf_dsync() || self.is_dontcache()
     }
 
-    /// For languages whose calls of fsync(2) and fdatasync(2) continue after any EINTR. msync(2) is called once.
+    /// Whether EINTR of a sync gets lost in languages whose fsync(2) and fdatasync(2) continue after any. msync(2) is
+    /// called once.
     pub(crate) fn hides_eintr(&self) -> bool {
         matches!(self.axes().sync.call, SyncCall::Fsync | SyncCall::Fdatasync)
             || self.fills_with_zeros()
@@ -353,8 +344,6 @@ impl CaseView<'_> {
     pub(crate) fn drops(&self) -> bool {
         self.has(Axis::Drop) && self.axes().drop == Drop::Yes
     }
-
-    // Mappings.
 
     pub(crate) fn maps_target(&self) -> bool {
         self.case.method().card().cursor == Cursor::Mapping
@@ -421,7 +410,7 @@ impl CaseView<'_> {
     }
 }
 
-/// `1 << 20` for powers of two, `3 << 20` for multiples of large ones.
+/// An expression for a number of bytes: `1 << 20` for powers of two, `3 << 20` for multiples of large ones.
 pub(crate) fn number(bytes: u64) -> String {
     match bytes.trailing_zeros() {
         shift @ 10.. if bytes > 0 => {

@@ -1,25 +1,33 @@
 use crate::languages::{self, LanguageBackend};
 
+/// A language of printed code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// C11 on Linux.
+    /// The code is C11 on Linux.
     C,
-    /// C++17 on Linux.
+    /// The code is C++17 on Linux.
     Cpp,
-    /// With rustix and libc.
+    /// The code needs rustix and libc.
     Rust,
-    /// 3.10 or later, without packages.
+    /// The code needs Python 3.10 or later, and no packages.
     Python,
-    /// 18 or later, without packages.
+    /// The code needs Node.js 18 or later, and no packages.
     Node,
-    /// Without packages.
+    /// The code needs no packages.
     Go,
-    /// 17 or later, without packages.
+    /// The code needs Java 17 or later, and no packages.
     Java,
 }
 
+/// The names of a language, and what prints its code.
+struct LanguageCard {
+    name: &'static str,
+    title: &'static str,
+    backend: &'static LanguageBackend,
+}
+
 impl Language {
-    /// In the order of the help.
+    /// All languages, in the order of the help.
     pub const ALL: &[Self] = &[
         Self::C,
         Self::Cpp,
@@ -33,22 +41,21 @@ impl Language {
     /// The value of `--lang`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        self.card().0
+        self.card().name
     }
 
-    /// For a sentence.
+    /// The language's name in a sentence.
     #[must_use]
     pub fn title(self) -> &'static str {
-        self.card().1
+        self.card().title
     }
 
     pub(crate) fn backend(self) -> &'static LanguageBackend {
-        self.card().2
+        self.card().backend
     }
 
-    /// The name, the title and the backend.
-    fn card(self) -> (&'static str, &'static str, &'static LanguageBackend) {
-        match self {
+    fn card(self) -> LanguageCard {
+        let (name, title, backend) = match self {
             Self::C => ("c", "C", &languages::c::BACKEND),
             Self::Cpp => ("cpp", "C++", &languages::cpp::BACKEND),
             Self::Rust => ("rust", "Rust", &languages::rust::BACKEND),
@@ -56,6 +63,11 @@ impl Language {
             Self::Node => ("node", "Node.js", &languages::node::BACKEND),
             Self::Go => ("go", "Go", &languages::go::BACKEND),
             Self::Java => ("java", "Java", &languages::java::BACKEND),
+        };
+        LanguageCard {
+            name,
+            title,
+            backend,
         }
     }
 }

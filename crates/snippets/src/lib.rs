@@ -22,21 +22,23 @@ use writebench_model::{Case, Method};
 
 use self::case_view::CaseView;
 
+/// The form of the code.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EmitOptions {
-    /// `./p SOURCE TARGET`
+    /// Whether the code is a whole program, which is called as `./p SOURCE TARGET`.
     pub is_program: bool,
-    /// The file has another name until it is complete.
+    /// Whether the file has another name until it is complete.
     pub is_atomic: bool,
-    /// The data comes from a producer in chunks.
+    /// Whether the data comes from a producer in chunks.
     pub is_stream: bool,
-    /// The file is open, and takes one record after another.
+    /// Whether the file is open, and takes one record after another.
     pub is_append: bool,
 }
 
 /// The code of a case.
 ///
 /// # Errors
+///
 /// The language does not support the case, or the options do not fit it.
 pub fn code(case: &Case, language: Language, options: EmitOptions) -> Result<String, Unsupported> {
     code_with_caution(case, language, options, None)
@@ -45,7 +47,8 @@ pub fn code(case: &Case, language: Language, options: EmitOptions) -> Result<Str
 /// The code of a case, with a sentence that its user must know in the comment at its top.
 ///
 /// # Errors
-/// As [`code`].
+///
+/// The errors are those of [`code`].
 pub fn code_with_caution(
     case: &Case,
     language: Language,
@@ -70,17 +73,20 @@ pub fn code_with_caution(
     Ok((language.backend().complete)(languages::tidied(&text)))
 }
 
-/// A name from elsewhere must not end the comment.
+/// The text with only those characters that cannot end a comment, because it may have a name from elsewhere.
 fn in_comment(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || " ,.:;()=_-/".contains(c);
     text.chars()
-        .map(|c| if is_plain(c) { c } else { '?' })
+        .map(|character| {
+            let is_plain = character.is_ascii_alphanumeric() || " ,.:;()=_-/".contains(character);
+            if is_plain { character } else { '?' }
+        })
         .collect()
 }
 
 /// Whether the language has code for the method.
 ///
 /// # Errors
+///
 /// The reason why the language lacks the method.
 pub fn supports(language: Language, method: Method) -> Result<(), &'static str> {
     (language.backend().template)(method)

@@ -1,27 +1,26 @@
 use writebench_model::{Axis, Cache, Case, DataMemory};
 
-/// Direct I/O may need aligned memory.
+/// The memory that direct I/O needs for its data, in sentences. None if any memory will do.
 pub(crate) fn needs(case: &Case, block_bytes: u64) -> Option<String> {
     if !case.method().has_axis(Axis::Memory) || case.axes().cache != Cache::Direct {
         return None;
     }
-    let copied = |to: &str| {
-        format!(
-            "each chunk is copied to {to} first, unless the data begins at a multiple of {block_bytes} bytes"
-        )
+    let memory = case.axes().memory;
+    let buffer = match memory {
+        DataMemory::Any | DataMemory::PageAligned => "aligned memory",
+        DataMemory::HugePages => "huge pages",
     };
-    Some(match case.axes().memory {
-        DataMemory::Any => format!("The data may be anywhere: {}.", copied("aligned memory")),
+    let copies = format!(
+        "each chunk is copied to {buffer} first, unless the data begins at a multiple of {block_bytes} bytes"
+    );
+    Some(match memory {
+        DataMemory::Any => format!("The data may be anywhere: {copies}."),
         DataMemory::PageAligned => {
-            format!(
-                "It needs its data at the start of a page. Elsewhere, {}.",
-                copied("aligned memory")
-            )
+            format!("It needs its data at the start of a page. Elsewhere, {copies}.")
         }
         DataMemory::HugePages => format!(
             "It needs its data in huge pages: madvise(MADV_HUGEPAGE) on memory that begins at one, before it is filled. \
-             In other memory it is slower, and {}.",
-            copied("huge pages")
+             In other memory it is slower, and {copies}."
         ),
     })
 }

@@ -2,15 +2,14 @@ use writebench_model::{FileSize, Naming, Opening, SyncFiles};
 
 use crate::case_view::{CaseView, number};
 
-/// For the templates of sets of files.
+/// These questions are asked by the templates of sets of files.
 impl CaseView<'_> {
-    /// False if one file is written by a function of one file.
+    /// Whether the function writes several files. A set of one file has the function of one file.
     pub(crate) fn writes_set(&self) -> bool {
         self.case.method().writes_set() && self.axes().file_size != FileSize::Whole
     }
 
-    // The sizes of a program that splits its source.
-
+    /// The size of each file into which a program splits its source.
     pub(crate) fn file_size(&self) -> Option<String> {
         match self.axes().file_size {
             FileSize::Each(bytes) => Some(number(bytes)),
@@ -18,7 +17,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The least and the most.
+    /// The least and the largest size of the files into which a program splits its source.
     pub(crate) fn file_sizes(&self) -> Option<(u64, u64)> {
         match self.axes().file_size {
             FileSize::Between { least, most } => Some((least, most)),
@@ -44,8 +43,6 @@ impl CaseView<'_> {
         }
     }
 
-    // Names.
-
     pub(crate) fn is_tmpfile(&self) -> bool {
         self.axes().naming == Naming::Tmpfile
     }
@@ -54,6 +51,7 @@ impl CaseView<'_> {
         self.axes().naming == Naming::Exchange
     }
 
+    /// Whether a file has another name until it is complete.
     pub(crate) fn has_other_name(&self) -> bool {
         let is_final = self.creates_name() && !self.syncs_afterwards();
         self.axes().naming != Naming::Direct && !(self.is_tmpfile() && is_final)
@@ -68,12 +66,12 @@ impl CaseView<'_> {
         }
     }
 
-    /// After an error with the file. A name that existed before is kept.
+    /// Whether a file is removed after an error with it. A name that existed before is kept.
     pub(crate) fn removes_one(&self) -> bool {
         self.has_other_name() || self.creates_name() && !self.is_tmpfile()
     }
 
-    /// Each begins with `module`.
+    /// The flags that open a file, each of which begins with `module`.
     pub(crate) fn set_flags(&self, module: &str) -> String {
         let how: &[&str] = match (self.axes().naming, self.axes().prepare.opening()) {
             (Naming::Tmpfile, _) => &["O_TMPFILE"],
@@ -90,12 +88,10 @@ impl CaseView<'_> {
             .join(" | ")
     }
 
-    /// A variable with the name during the write.
+    /// The variable that has the file's name during the write.
     pub(crate) fn written<'n>(&self, other: &'n str, name: &'n str) -> &'n str {
         if self.has_other_name() { other } else { name }
     }
-
-    // Durability.
 
     pub(crate) fn syncs_each(&self) -> bool {
         self.axes().sync_files == SyncFiles::Each

@@ -1,35 +1,52 @@
-/// Code without its comments.
-pub(crate) struct UsedNames(String);
+/// The names in a text of code, without those in its comments.
+pub(crate) struct UsedNames {
+    code: String,
+}
 
 impl UsedNames {
-    /// Comments end with their line.
+    /// Reads a text whose comments begin with one of these texts and end with their line.
     pub(crate) fn in_text(text: &str, comments: &[&str]) -> Self {
-        let comment = |line: &str| comments.iter().filter_map(|start| line.find(start)).min();
-        let code = text
-            .lines()
-            .map(|line| &line[..comment(line).unwrap_or(line.len())]);
-        Self(code.flat_map(|code| [code, "\n"]).collect())
+        let mut code = String::new();
+        for line in text.lines() {
+            let comment = comments.iter().filter_map(|start| line.find(start)).min();
+            code += &line[..comment.unwrap_or(line.len())];
+            code.push('\n');
+        }
+        Self { code }
     }
 
-    /// A name, or the start of one, but not a part of another name or path.
+    /// Whether the code has a name, or one that starts so. A part of another name or path does not count.
     pub(crate) fn has(&self, wanted: &str) -> bool {
-        let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
-        let is_of_path = |letter: char| is_of_name(letter) || letter == '.' || letter == ':';
-        self.0.match_indices(wanted).any(|(at, _)| {
-            let (before, after) = (&self.0[..at], &self.0[at + wanted.len()..]);
-            // C++'s `::open` is a name.
-            let before = before
-                .strip_suffix("::")
-                .filter(|path| !path.ends_with(is_of_path))
-                .unwrap_or(before);
-            let begins = !wanted.starts_with(is_of_name) || !before.ends_with(is_of_path);
-            begins && (!wanted.ends_with(is_of_name) || !after.starts_with(is_of_name))
-        })
+        self.code
+            .match_indices(wanted)
+            .any(|(at, _)| self.is_name_at(at, wanted))
+    }
+
+    fn is_name_at(&self, at: usize, wanted: &str) -> bool {
+        let before = &self.code[..at];
+        let after = &self.code[at + wanted.len()..];
+        // C++'s `::open` is a name.
+        let before = before
+            .strip_suffix("::")
+            .filter(|path| !path.ends_with(is_part_of_path))
+            .unwrap_or(before);
+        let begins_name =
+            !wanted.starts_with(is_part_of_name) || !before.ends_with(is_part_of_path);
+        let ends_name = !wanted.ends_with(is_part_of_name) || !after.starts_with(is_part_of_name);
+        begins_name && ends_name
     }
 
     pub(crate) fn has_any(&self, wanted: &[&str]) -> bool {
         wanted.iter().any(|name| self.has(name))
     }
+}
+
+pub(crate) fn is_part_of_name(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+fn is_part_of_path(letter: char) -> bool {
+    is_part_of_name(letter) || letter == '.' || letter == ':'
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+/// The lines of a text with at most so many bytes, unless a word is longer.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

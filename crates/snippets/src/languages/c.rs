@@ -22,7 +22,7 @@ pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     complete: |text| c_family::with_includes(&text, HEADERS),
 };
 
-/// Headers and the names that need them.
+/// The headers of C, each with the names that need it.
 const HEADERS: &[(&str, &[&str])] = &[
     ("errno.h", &["errno"]),
     ("limits.h", &["INT_MAX", "NAME_MAX"]),
@@ -52,9 +52,9 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     ))
 }
 
-/// For the templates of C and C++.
+/// These questions are asked by the templates of C and C++.
 impl CaseView<'_> {
-    /// Without the access, each after ` | `.
+    /// The flags of open(2) but the access, each after ` | `.
     pub(crate) fn open_flags_c(&self) -> String {
         let direct = if self.is_direct() { " | O_DIRECT" } else { "" };
         format!("{direct}{}", self.sync_flags_c())
@@ -66,7 +66,7 @@ impl CaseView<'_> {
             .unwrap_or_default()
     }
 
-    /// Of a new file, before the umask.
+    /// The mode of a new file, before the umask.
     pub(crate) fn new_mode_c(&self) -> &'static str {
         match (self.options.is_atomic, self.copies(), self.reopens_copy()) {
             (true, false, _) => "replaces ? old.st_mode & 0777 : 0666",
@@ -77,7 +77,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The report of errors.
+    /// The sentence about the value that the function returns.
     pub(crate) fn reports_c(&self) -> &'static str {
         match (self.writes_set(), self.syncs_directory()) {
             (true, true) => {
@@ -92,7 +92,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The function that writes a set.
+    /// The beginning of the function that writes a set.
     pub(crate) fn write_files_c(&self) -> &'static str {
         if self.writes_set() {
             "int write_files"
@@ -109,7 +109,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// After writes without io_uring.
+    /// The name of the sync call after writes without io_uring.
     pub(crate) fn sync_without_ring(&self) -> Option<&'static str> {
         if self.is_rwf_dsync() {
             Some("fdatasync")
@@ -148,7 +148,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// A pipe holds a chunk, 1 MiB at most.
+    /// The size of the pipe, which holds a chunk, and 1 MiB at most.
     pub(crate) fn pipe_c(&self) -> u64 {
         const PIPE_MAX_BYTES: u64 = 1 << 20;
         const PAGE_BYTES: u64 = 4096;

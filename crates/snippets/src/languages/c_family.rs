@@ -1,6 +1,8 @@
+//! The system's headers, which C and C++ share.
+
 use crate::used_names::UsedNames;
 
-/// Headers and the names that need them. In C++, calls of these names begin with `::`.
+/// The headers, each with the names that need it. In C++, calls of these names begin with `::`.
 const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     (
         "fcntl.h",
@@ -40,15 +42,20 @@ const SYSTEM_HEADERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The language's own headers are first.
+/// The text with the headers that it needs, of which the language's own are first.
 pub(super) fn with_includes(text: &str, own_headers: &[(&str, &[&str])]) -> String {
     let names = UsedNames::in_text(text, &["//"]);
-    let [own, systems] = [own_headers, SYSTEM_HEADERS].map(|headers| {
-        let used = headers.iter().filter(|(_, wanted)| names.has_any(wanted));
-        used.map(|(header, _)| format!("#include <{header}>\n"))
-            .collect::<String>()
-    });
+    let own = includes(own_headers, &names);
+    let systems = includes(SYSTEM_HEADERS, &names);
     text.replacen("INCLUDES", format!("{own}\n{systems}").trim_end(), 1)
+}
+
+fn includes(headers: &[(&str, &[&str])], names: &UsedNames) -> String {
+    headers
+        .iter()
+        .filter(|(_, wanted)| names.has_any(wanted))
+        .map(|(header, _)| format!("#include <{header}>\n"))
+        .collect()
 }
 
 pub(super) fn is_of_system(name: &str) -> bool {

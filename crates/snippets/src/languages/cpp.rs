@@ -1,6 +1,7 @@
 use writebench_model::{Method, Prepare};
 
 use super::{CaseView, LanguageBackend, c_family, templates};
+use crate::used_names::is_part_of_name;
 
 templates! {
     "cpp/write.cpp": Write | Pwrite | Writev | Pwritev;
@@ -22,7 +23,7 @@ pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     complete: completed,
 };
 
-/// Headers and the names that need them.
+/// The headers of C++, each with the names that need it.
 const HEADERS: &[(&str, &[&str])] = &[
     ("algorithm", &["std::max", "std::min"]),
     ("array", &["std::array"]),
@@ -60,7 +61,7 @@ const HEADERS: &[(&str, &[&str])] = &[
     ("vector", &["std::vector"]),
 ];
 
-/// C's names in shared templates, and C++'s.
+/// The names of C in shared templates, each with the one of C++.
 const NAMES: &[(&str, &str)] = &[
     ("BEHIND", "behind_size"),
     ("BLOCK", "block_size"),
@@ -74,7 +75,7 @@ const NAMES: &[(&str, &str)] = &[
     ("uintptr_t", "std::uintptr_t"),
 ];
 
-/// Casts in shared templates.
+/// The types in casts of shared templates.
 const STATIC_CASTS: &[&str] = &[
     "char *",
     "gid_t",
@@ -92,7 +93,7 @@ const REINTERPRET_CASTS: &[&str] = &[
     "uintptr_t",
 ];
 
-/// Rewrites lines of templates shared with C.
+/// The text with its headers, and with the lines of templates shared with C rewritten.
 fn completed(text: String) -> String {
     let (inside, outside) = text.split_once("} // namespace\n").expect("a namespace");
     // Functions of an unnamed namespace need no `static`.
@@ -105,24 +106,24 @@ fn completed(text: String) -> String {
 
 fn in_cpp(line: &str) -> String {
     let (code, comment) = line.split_at(line.find("//").unwrap_or(line.len()));
-    let code = with_cast(
-        with_cast(code.to_owned(), "static_cast", STATIC_CASTS),
-        "reinterpret_cast",
-        REINTERPRET_CASTS,
-    );
-    // Strings are unchanged.
-    let parts = code.split('"').enumerate();
-    let parts = parts.map(|(index, part)| {
-        if index % 2 == 0 {
-            with_cpp_names(part)
-        } else {
-            part.to_owned()
-        }
-    });
-    format!("{}{comment}\n", parts.collect::<Vec<_>>().join("\""))
+    let code = with_cast(code.to_owned(), "static_cast", STATIC_CASTS);
+    let code = with_cast(code, "reinterpret_cast", REINTERPRET_CASTS);
+    // Every second part between quotes is a string, which is unchanged.
+    let parts: Vec<String> = code
+        .split('"')
+        .enumerate()
+        .map(|(index, part)| {
+            if index % 2 == 0 {
+                with_cpp_names(part)
+            } else {
+                part.to_owned()
+            }
+        })
+        .collect();
+    format!("{}{comment}\n", parts.join("\""))
 }
 
-/// The operand is a name, a number, a call or in parentheses.
+/// Writes C's casts to these types as `cast`. The operand is a name, a number, a call or in parentheses.
 fn with_cast(mut code: String, cast: &str, types: &[&str]) -> String {
     for of_type in types {
         while let Some((before, after)) = code.split_once(&format!("({of_type})")) {
@@ -137,51 +138,46 @@ fn with_cast(mut code: String, cast: &str, types: &[&str]) -> String {
     code
 }
 
-/// Parentheses after a name belong to the operand.
+/// The length of the operand with which the code begins. Parentheses after a name belong to it.
 fn end_of_operand(code: &str) -> usize {
-    let name = code.find(|letter: char| !letter.is_alphanumeric() && !"_.-".contains(letter));
-    let name = name.unwrap_or(code.len());
+    let name_end = code
+        .find(|letter: char| !letter.is_alphanumeric() && !"_.-".contains(letter))
+        .unwrap_or(code.len());
+    if !code[name_end..].starts_with('(') {
+        return name_end;
+    }
     let mut depth = 0;
-    let parentheses = code[name..].find(|letter| {
+    let last_parenthesis = code[name_end..].find(|letter| {
         depth += i32::from(letter == '(') - i32::from(letter == ')');
         depth <= 0
     });
-    let end = name + parentheses.unwrap_or(code.len() - name);
-    if code[name..].starts_with('(') {
-        end + 1
-    } else {
-        end
-    }
+    name_end + last_parenthesis.unwrap_or(code.len() - name_end) + 1
 }
 
 fn with_cpp_names(code: &str) -> String {
     let mut named = String::new();
-    let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
     let mut rest = code;
-    while let Some(start) = rest.find(is_of_name) {
+    while let Some(start) = rest.find(is_part_of_name) {
         let (before, after) = rest.split_at(start);
-        let (word, next) = after.split_at(
-            after
-                .find(|letter| !is_of_name(letter))
-                .unwrap_or(after.len()),
-        );
+        let word_end = after.find(|letter| !is_part_of_name(letter));
+        let (word, next) = after.split_at(word_end.unwrap_or(after.len()));
         named += before;
         // A member, a part of a path, or a declaration keeps its name.
         let is_free = !named.ends_with([':', '.', '>']) && !named.ends_with("void ");
-        let other = NAMES
+        let cpp_name = NAMES
             .iter()
             .find(|(name, _)| is_free && *name == word)
-            .map_or(word, |(_, other)| other);
+            .map_or(word, |(_, cpp_name)| cpp_name);
         if is_free && next.starts_with('(') && c_family::is_of_system(word) {
             named += "::";
         }
-        named += other;
+        named += cpp_name;
         rest = next;
     }
     named + rest
 }
 
-/// For the templates of C++ only.
+/// These questions are asked by the templates of C++ only.
 impl CaseView<'_> {
     pub(crate) fn has_memory_cpp(&self) -> bool {
         let reads = matches!(
@@ -201,7 +197,7 @@ impl CaseView<'_> {
             || self.maps_target() && self.overwrites()
     }
 
-    /// The source has a length.
+    /// Whether the source must be a regular file, which has a length.
     pub(crate) fn needs_regular_cpp(&self) -> bool {
         self.copies() || self.options.is_program && !self.options.is_stream
     }
@@ -217,7 +213,7 @@ impl CaseView<'_> {
         self.is(Method::Mmap) && !has_more && self.sync_every().is_none()
     }
 
-    /// The loop throws. A loop shared with C would return.
+    /// Whether the loop throws. A loop shared with C would return.
     pub(crate) fn loops_throwing_cpp(&self) -> bool {
         !self.is(Method::Fwrite)
             && !self.is_uring()
@@ -233,8 +229,6 @@ impl CaseView<'_> {
         }
     }
 
-    // Names and numbers.
-
     pub(crate) fn path_cpp(&self) -> &'static str {
         if self.options.is_atomic {
             "other.c_str()"
@@ -243,7 +237,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The type makes room for the shift.
+    /// A size as an expression, whose type makes room for the shift.
     pub(crate) fn size_cpp(&self, number: impl AsRef<str>) -> String {
         match number.as_ref().split_once(" << ") {
             Some((bytes, shift)) => format!("std::size_t{{{bytes}}} << {shift}"),

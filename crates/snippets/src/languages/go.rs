@@ -32,13 +32,12 @@ fn unsupported(_: &Case, axes: &Axes) -> Option<UnsupportedValue> {
 
 const PACKAGES: &str = "bufio bytes encoding/binary errors fmt hash/crc32 io math os path/filepath runtime slices strconv sync syscall time unsafe";
 
-/// Go refuses an unused import. Raw calls limit the systems.
+/// The text with its imports, because Go refuses an unused one, and with the systems on which it can be built.
 fn with_imports(text: String) -> String {
     let names = UsedNames::in_text(&text, &["//"]);
-    let uses = |package: &str| names.has(&format!("{package}."));
     let imports: Vec<String> = PACKAGES
         .split(' ')
-        .filter(|package| uses(package.rsplit('/').next().unwrap_or(package)))
+        .filter(|package| uses_package(&names, package))
         .map(|package| format!("\"{package}\""))
         .collect();
     let imports = match &imports[..] {
@@ -46,25 +45,29 @@ fn with_imports(text: String) -> String {
         several => format!("import (\n\t{}\n)", several.join("\n\t")),
     };
     // Raw calls take an offset in one register.
-    let build = match (
-        names.has_any(&["syscall.Syscall", "syscall.Syscall6"]),
-        uses("syscall"),
-    ) {
-        (true, _) => "//go:build linux && (amd64 || arm64)\n\n",
-        (false, true) => "//go:build linux\n\n",
-        (false, false) => "",
+    let build = if names.has_any(&["syscall.Syscall", "syscall.Syscall6"]) {
+        "//go:build linux && (amd64 || arm64)\n\n"
+    } else if uses_package(&names, "syscall") {
+        "//go:build linux\n\n"
+    } else {
+        ""
     };
     text.replacen("BUILD\n\n", build, 1)
         .replacen("IMPORTS", &imports, 1)
 }
 
-/// The limit of a call of package os.
+/// Whether the code uses a package, whose name is the last part of its path.
+fn uses_package(names: &UsedNames, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    names.has(&format!("{name}."))
+}
+
+/// The most bytes of one call of package os.
 const MOST_OF_OS_BYTES: u64 = 1 << 30;
 const PAGE_BYTES: u64 = 4096;
 
+/// These questions are asked by the templates of Go.
 impl CaseView<'_> {
-    // Opening.
-
     fn access_go(&self, is_first: bool) -> String {
         let all = self.access_flags();
         let flags = if is_first { &all } else { &all[..1] };
@@ -77,7 +80,7 @@ impl CaseView<'_> {
         format!("os.{flags}{sync}")
     }
 
-    /// Of a new file, before the umask. gofmt omits the spaces between arguments.
+    /// The mode of a new file, before the umask. gofmt omits the spaces between arguments.
     fn new_mode_go(&self, space: &str) -> String {
         match (self.copies(), self.reopens_copy()) {
             (false, _) => "os.FileMode(0o666)".to_owned(),
@@ -85,8 +88,6 @@ impl CaseView<'_> {
             (true, true) => format!("status.Mode().Perm(){space}|{space}0o600"),
         }
     }
-
-    // Durability.
 
     fn calls_fdatasync_go(&self) -> bool {
         // The end of a buffer is written without the flag, that of a stream with it.
@@ -115,8 +116,6 @@ impl CaseView<'_> {
             "fsync(file)"
         }
     }
-
-    // One call.
 
     fn has_large_chunks_go(&self) -> bool {
         self.chunk_bytes()
@@ -176,7 +175,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// It sets `err`.
+    /// The statement that writes a chunk and sets `err`.
     fn write_go(&self, data: &str) -> String {
         if self.writes_rest_go() {
             format!(
@@ -189,7 +188,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// Without the function that also writes the end. It sets `err`.
+    /// The statement that writes whole blocks and sets `err`, without the function that also writes the end.
     fn write_blocks_go(&self, data: &str) -> String {
         let offset = self.offset_go();
         let flags = if self.is_dontcache() { ", &flags" } else { "" };
@@ -205,7 +204,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// The end is smaller than a block. The statements return.
+    /// The statements that write the end, which is smaller than a block, and return.
     fn write_rest_go(&self, data: &str) -> String {
         let write = format!("_, err := file.Write({data})");
         let write = if self.copies() {
@@ -241,8 +240,7 @@ impl CaseView<'_> {
         format!("{offset}{flags}")
     }
 
-    // The loop, and the parts of threads.
-
+    /// Whether one call writes all of the data, or all of a thread's part.
     fn is_single_go(&self) -> bool {
         let is_plain = !self.is_vectored() && !self.is_direct() && !self.is_dontcache();
         self.chunk().is_none()
@@ -284,7 +282,7 @@ impl CaseView<'_> {
         is_last && !self.syncs_at_end() && !self.is(Method::Ficlone)
     }
 
-    /// A mapped part begins at a page.
+    /// Whether a part is rounded to pages, because a mapped one begins at a page.
     fn rounds_chunks_go(&self) -> bool {
         let is_of_pages = self
             .chunk_bytes()
@@ -300,8 +298,6 @@ impl CaseView<'_> {
     fn files_go(&self) -> &'static str {
         if self.copies() { "file, input" } else { "file" }
     }
-
-    // Mappings.
 
     fn map_ends_with_parts_go(&self) -> bool {
         !self.syncs_at_end() || self.has_own_maps() && self.syncs_map()

@@ -28,7 +28,10 @@ pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
 };
 
 fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
-    const NO_MADVISE: &str = "the standard library has no madvise(2)";
+    unsupported_of_file(case, axes).or_else(|| unsupported_of_memory_and_source(axes))
+}
+
+fn unsupported_of_file(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     const NO_FLAGS: &str = "FileChannel has no flags of a write";
     let reserves = axes.prepare.call().is_some();
     Some(match *axes {
@@ -86,11 +89,18 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
             "the standard library has no ioctl(2)",
             "default",
         ),
+        _ => return None,
+    })
+}
+
+fn unsupported_of_memory_and_source(axes: &Axes) -> Option<UnsupportedValue> {
+    const NO_MADVISE: &str = "the standard library has no madvise(2)";
+    Some(match *axes {
         Axes {
             memory: DataMemory::HugePages,
             ..
         } => (Axis::Memory, NO_MADVISE, "page-aligned"),
-        // Windows are for the next two values.
+        // Only the next two values have windows.
         Axes { window_bytes, .. } if window_bytes != Case::HUGE_PAGE_BYTES => {
             (Axis::Window, NO_MADVISE, "2MiB")
         }
@@ -122,12 +132,12 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     })
 }
 
-/// Java requires the filesystem's block size for O_DIRECT.
+/// The usual block size of a filesystem, which Java requires for O_DIRECT.
 const BLOCK_BYTES: u64 = 4096;
-/// Linux's limit of a call. A buffer's is nearly the same.
+/// The most bytes of a call of Linux. The limit of a buffer is nearly the same.
 const MOST_BYTES: u64 = (1 << 31) - 4096;
 
-/// In the order of imports.
+/// The classes of each package, in the order of imports.
 const CLASSES: &[(&str, &str)] = &[
     (
         "java.io",
@@ -146,6 +156,7 @@ const CLASSES: &[(&str, &str)] = &[
         "ArrayBlockingQueue BlockingQueue Callable ExecutionException ExecutorService Executors Future",
     ),
 ];
+/// The constants of each class, in the order of static imports.
 const CONSTANTS: &[(&str, &str)] = &[
     ("com.sun.nio.file.ExtendedOpenOption", "DIRECT"),
     (
@@ -166,22 +177,22 @@ const CONSTANTS: &[(&str, &str)] = &[
 fn with_imports(text: String) -> String {
     let (_, code) = text.split_once("\nIMPORTS\n").expect("a place for imports");
     let names = UsedNames::in_text(code, &["//", "/*"]);
-    let lines = |how: &str, all: &[(&str, &str)]| -> String {
-        let all = all
-            .iter()
-            .flat_map(|(from, names)| names.split(' ').map(move |name| (from, name)));
-        let used = all.filter(|(_, name)| names.has(name));
-        used.map(|(from, name)| format!("{how} {from}.{name};\n"))
-            .collect()
-    };
-    let all = format!(
-        "\n{}\n{}",
-        lines("import", CLASSES),
-        lines("import static", CONSTANTS)
-    );
-    text.replacen("\nIMPORTS\n", &all, 1)
+    let classes = imports(&names, "import", CLASSES);
+    let constants = imports(&names, "import static", CONSTANTS);
+    text.replacen("\nIMPORTS\n", &format!("\n{classes}\n{constants}"), 1)
 }
 
+fn imports(names: &UsedNames, statement: &str, all: &[(&str, &str)]) -> String {
+    let mut lines = String::new();
+    for (from, importable) in all {
+        for name in importable.split(' ').filter(|name| names.has(name)) {
+            lines += &format!("{statement} {from}.{name};\n");
+        }
+    }
+    lines
+}
+
+/// These questions are asked by the templates of Java.
 impl CaseView<'_> {
     fn options_java(&self) -> String {
         let how = match self.axes().prepare.opening() {
@@ -192,7 +203,7 @@ impl CaseView<'_> {
         format!("{}{how}", self.options_again_java())
     }
 
-    /// Without O_DIRECT.
+    /// The options that open the file once more, without O_DIRECT.
     pub(crate) fn options_again_java(&self) -> String {
         // A writable mapping needs a readable descriptor.
         let access = if self.maps_target() {
@@ -206,13 +217,13 @@ impl CaseView<'_> {
         format!("{access}{sync}")
     }
 
-    /// None for the most that a buffer holds.
+    /// The size of a chunk. None if it is the most that a buffer holds.
     pub(crate) fn chunk_java(&self) -> Option<String> {
         self.chunk()
             .filter(|_| self.chunk_bytes().is_some_and(|bytes| bytes < MOST_BYTES))
     }
 
-    /// Whole chunks, up to 1 GiB if they fit.
+    /// The size of a mapping, which has whole chunks, up to 1 GiB if they fit.
     pub(crate) fn map_java(&self) -> String {
         const MAP_BYTES: u64 = 1 << 30;
         match self.chunk_bytes().filter(|&bytes| bytes < MOST_BYTES) {
@@ -222,7 +233,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// For parts smaller than a chunk.
+    /// The granule of parts that are smaller than a chunk.
     pub(crate) fn least_granule_java(&self) -> &'static str {
         if self.is_direct() || self.maps_target() {
             "4096"

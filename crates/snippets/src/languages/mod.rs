@@ -12,10 +12,12 @@ use writebench_model::{Axes, Axis, Case, Method};
 use crate::case_view::CaseView;
 use crate::used_names::UsedNames;
 
+/// What prints the code of a language.
 pub(crate) struct LanguageBackend {
     pub template: fn(Method) -> Result<Template, NoTemplate>,
+    /// The first value of a case that the language does not support.
     pub unsupported: fn(&Case, &Axes) -> Option<UnsupportedValue>,
-    /// Of records, if the language has one.
+    /// The template of a log, if the language has one.
     pub append: Option<Template>,
     /// Adds the imports of a template's text.
     pub complete: fn(String) -> String,
@@ -23,17 +25,17 @@ pub(crate) struct LanguageBackend {
 
 pub(crate) type Template = fn(&CaseView<'_>) -> askama::Result<String>;
 
-/// With the nearest method that has a template.
+/// The reason why a method has no template.
 pub(crate) struct NoTemplate {
     pub why: &'static str,
+    /// The nearest method that has a template.
     pub nearest: Option<Method>,
 }
 
 /// The axis, the reason, and the nearest supported value.
 pub(crate) type UnsupportedValue = (Axis, &'static str, &'static str);
 
-/// Each language has a template for each method, or a reason and the nearest method. The compiler finds a
-/// missing one.
+/// Declares a template for each method, or a reason and the nearest method. The compiler finds a missing one.
 macro_rules! templates {
     ($($path:literal: $($method:ident)|+;)* $(none: $why:expr, $($lacking:ident => $nearest:ident),+;)*) => {
         fn template(method: Method) -> Result<super::Template, super::NoTemplate> {
@@ -64,6 +66,7 @@ macro_rules! templates {
 }
 use templates;
 
+/// The template of a log.
 macro_rules! append {
     ($path:literal) => {{
         #[derive(askama::Template)]
@@ -89,7 +92,7 @@ fn in_no_language(method: Method) -> NoTemplate {
     }
 }
 
-/// Omitted parts of templates leave spaces and empty lines.
+/// The text without the spaces and empty lines that omitted parts of templates leave.
 pub(crate) fn tidied(text: &str) -> String {
     let mut tidy = String::new();
     for line in text.trim().lines().map(str::trim_end) {

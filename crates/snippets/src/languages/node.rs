@@ -29,9 +29,13 @@ pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
 };
 
 fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
-    const ONE_BY_WRITE: &str = "Node.js writes a vector of one by write(2)";
+    unsupported_of_file(axes)
+        .or_else(|| unsupported_vector(case, axes))
+        .or_else(|| unsupported_of_memory_and_source(axes))
+}
+
+fn unsupported_of_file(axes: &Axes) -> Option<UnsupportedValue> {
     const NO_FLAGS: &str = "Node.js has no pwritev2";
-    let is_vectored = case.method().has_axis(Axis::Vector);
     Some(match *axes {
         Axes { threads: 2.., .. } => (
             Axis::Threads,
@@ -63,6 +67,14 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
         Axes { prepare, .. } if prepare.call().is_some() && prepare != Prepare::SetLen => {
             (Axis::Prepare, "Node.js has no fallocate", "create")
         }
+        _ => return None,
+    })
+}
+
+fn unsupported_vector(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
+    const ONE_BY_WRITE: &str = "Node.js writes a vector of one by write(2)";
+    let is_vectored = case.method().has_axis(Axis::Vector);
+    Some(match *axes {
         Axes {
             chunk_size_bytes: Axes::WHOLE,
             ..
@@ -77,6 +89,12 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
             (Axis::Chunk, why, "1MiB")
         }
         Axes { vector: ..2, .. } => (Axis::Vector, ONE_BY_WRITE, "2"),
+        _ => return None,
+    })
+}
+
+fn unsupported_of_memory_and_source(axes: &Axes) -> Option<UnsupportedValue> {
+    Some(match *axes {
         Axes {
             advice: Advice::Sequential,
             ..
@@ -97,9 +115,10 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     })
 }
 
-/// Linux's limit of a call. Node.js also takes less than 2 GiB.
+/// The most bytes of a call of Linux. Node.js also takes less than 2 GiB.
 const MOST_BYTES: u64 = 0x7fff_f000;
 
+/// These questions are asked by the templates of Node.js.
 impl CaseView<'_> {
     pub(crate) fn constants_node(&self) -> String {
         let access = self.access_node();
@@ -116,7 +135,7 @@ impl CaseView<'_> {
             .join(" | ")
     }
 
-    /// The exported one.
+    /// The name of the exported function.
     pub(crate) fn function_node(&self) -> &'static str {
         match (self.copies(), self.options.is_stream) {
             (true, _) => "copyFile",
@@ -125,7 +144,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// Before the umask, of a new copy.
+    /// The mode of a new copy, before the umask.
     pub(crate) fn new_mode_node(&self, source: &str) -> String {
         if self.reopens_copy() {
             format!("({source} & 0o777) | 0o600")
@@ -150,7 +169,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// A chunk is cut to the limit of a call.
+    /// Whether the constant of the chunk is the limit of a call, because a chunk of the case is larger.
     pub(crate) fn chunk_is_most_node(&self) -> bool {
         !self.is_vectored() && self.chunk_bytes().is_none_or(|bytes| bytes > MOST_BYTES)
     }

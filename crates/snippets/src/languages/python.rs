@@ -40,7 +40,7 @@ const MODULES: &[&str] = &[
     "time",
 ];
 
-/// Adds imports, and two empty lines before a function.
+/// The text with its imports, and with two empty lines before a function.
 fn styled(text: String) -> String {
     let names = UsedNames::in_text(&text, &["#"]);
     let used = MODULES
@@ -53,12 +53,11 @@ fn styled(text: String) -> String {
 }
 
 fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
+    unsupported_of_file(axes).or_else(|| unsupported_of_memory_and_threads(case, axes))
+}
+
+fn unsupported_of_file(axes: &Axes) -> Option<UnsupportedValue> {
     const NO_RANGE: &str = "Python has no sync_file_range";
-    // The interpreter's lock lets only one thread proceed.
-    let syncs_each = axes.map == MapSharing::PerThread && axes.sync.call == SyncCall::Msync;
-    let waits = matches!(case.method(), Method::Mmap | Method::MmapMmap)
-        || axes.populate != Populate::None
-        || syncs_each;
     Some(match *axes {
         Axes {
             naming: Naming::Exchange,
@@ -91,6 +90,12 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
             "Python has posix_fallocate only, which has no flags",
             "posix-fallocate",
         ),
+        _ => return None,
+    })
+}
+
+fn unsupported_of_memory_and_threads(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
+    Some(match *axes {
         Axes {
             store: Store::Nontemporal,
             ..
@@ -112,7 +117,7 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
             let why = "Python's mmap chooses the address itself, and huge pages need not fit there";
             (Axis::Huge, why, "advise")
         }
-        Axes { threads: 2.., .. } if waits => {
+        Axes { threads: 2.., .. } if threads_wait(case) => {
             let why = "Python's memory copies, madvise and msync hold its lock: threads would wait for each other";
             (Axis::Threads, why, "1")
         }
@@ -120,12 +125,22 @@ fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
     })
 }
 
+/// Whether threads wait for each other, because the interpreter's lock lets only one proceed.
+fn threads_wait(case: &Case) -> bool {
+    let axes = case.axes();
+    let syncs_each = axes.map == MapSharing::PerThread && axes.sync.call == SyncCall::Msync;
+    matches!(case.method(), Method::Mmap | Method::MmapMmap)
+        || axes.populate != Populate::None
+        || syncs_each
+}
+
+/// These questions are asked by the templates of Python.
 impl CaseView<'_> {
     pub(crate) fn chunk_python(&self) -> Option<String> {
         self.chunk().filter(|_| !self.is(Method::Ficlone))
     }
 
-    /// Of a new file, before the umask.
+    /// The mode of a new file, before the umask.
     pub(crate) fn new_mode_python(&self) -> &'static str {
         match (self.copies(), self.reopens_copy()) {
             (false, _) => "0o666",
@@ -134,7 +149,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// Without `O_DIRECT`.
+    /// The flags of os.open except `O_DIRECT`.
     pub(crate) fn access_python(&self) -> String {
         let flags = self.access_flags().into_iter().chain(self.sync_flag());
         flags
@@ -143,7 +158,7 @@ impl CaseView<'_> {
             .join(" | ")
     }
 
-    /// None for pages, because a mapping begins at a page.
+    /// The constant of which a thread's part is a multiple. None if it is a page, at which a mapping begins.
     pub(crate) fn granule_python(&self) -> Option<&'static str> {
         const PAGE_BYTES: u64 = 4096;
         let maps = self.maps_target() || self.maps_source();

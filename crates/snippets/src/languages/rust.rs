@@ -21,7 +21,7 @@ pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     complete: with_imports,
 };
 
-/// In the order of imports. After `=` are the uses of a trait without its name.
+/// The names of each module, in the order of imports. After `=` are the uses of a trait without its name.
 const STD_NAMES: &[(&str, &[&str])] = &[
     ("std", &["env"]),
     ("std::ffi", &["c_void"]),
@@ -89,7 +89,7 @@ const RUSTIX_NAMES: &[(&str, &[&str])] = &[
     ("rustix::pipe", &["PipeFlags", "SpliceFlags"]),
 ];
 
-/// rustc warns of unused imports.
+/// The text with the imports that it needs, because rustc warns of unused ones.
 fn with_imports(text: String) -> String {
     let names = UsedNames::in_text(&text, &["//"]);
     let libraries = [STD_NAMES, RUSTIX_NAMES].map(|library| imports(&names, library));
@@ -116,21 +116,10 @@ fn with_imports(text: String) -> String {
 fn imports(names: &UsedNames, library: &[(&str, &[&'static str])]) -> String {
     let mut lines = String::new();
     for (module, all) in library {
-        let last = module.rsplit("::").next().unwrap_or_default();
-        let used = |entry: &&'static str| {
-            let (name, functions) = entry.split_once('=').unwrap_or((entry, ""));
-            let is_used = match name {
-                "self" => names.has(&format!("{last}::")),
-                _ => {
-                    names.has(name)
-                        || functions
-                            .split_terminator('|')
-                            .any(|function| names.has(function))
-                }
-            };
-            is_used.then_some(name)
-        };
-        let used: Vec<&str> = all.iter().filter_map(used).collect();
+        let used: Vec<&str> = all
+            .iter()
+            .filter_map(|entry| used_name(names, module, entry))
+            .collect();
         lines += &match used[..] {
             [] => continue,
             ["self"] => format!("use {module};\n"),
@@ -141,11 +130,27 @@ fn imports(names: &UsedNames, library: &[(&str, &[&'static str])]) -> String {
     lines
 }
 
-/// rustfmt breaks longer chains and arguments.
+/// The name of an entry, if the code uses it.
+fn used_name<'n>(names: &UsedNames, module: &str, entry: &'n str) -> Option<&'n str> {
+    let (name, functions) = entry.split_once('=').unwrap_or((entry, ""));
+    let is_used = if name == "self" {
+        let module_name = module.rsplit("::").next().unwrap_or_default();
+        names.has(&format!("{module_name}::"))
+    } else {
+        names.has(name)
+            || functions
+                .split_terminator('|')
+                .any(|function| names.has(function))
+    };
+    is_used.then_some(name)
+}
+
+/// The columns of chains and arguments, of which rustfmt breaks longer ones.
 const CHAIN_COLUMNS: usize = 60;
 
+/// These questions are asked by the templates of Rust.
 impl CaseView<'_> {
-    /// For a file with `write_all`.
+    /// `mut ` for a file with `write_all`.
     fn mut_rust(&self) -> &'static str {
         let is_mut = match self.case.method() {
             Method::Write => !self.has_flags(),
@@ -155,7 +160,7 @@ impl CaseView<'_> {
         if is_mut { "mut " } else { "" }
     }
 
-    /// Without the access.
+    /// The flags of open(2) but the access.
     fn open_flags_rust(&self, is_direct: bool) -> String {
         let direct = (is_direct && self.is_direct()).then_some("O_DIRECT");
         let flags: Vec<_> = direct
@@ -213,7 +218,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// Those after the file.
+    /// The arguments after the file.
     fn arguments_rust(&self) -> String {
         let arguments = [
             (self.has_own_descriptors(), self.written_name()),
@@ -224,17 +229,21 @@ impl CaseView<'_> {
             (self.copies() && self.threads() > 1, "source"),
             (self.checks_end(), "size"),
         ];
-        there(&arguments).join(", ")
+        present(&arguments).join(", ")
     }
 
-    /// `chunks(usize::MAX)` is one chunk.
+    /// The value of the constant with a chunk's size. None if the code needs no such constant.
     fn chunk_rust(&self) -> Option<String> {
         if self.is_one_call_rust() || self.is(Method::Ficlone) {
             return None;
         }
-        let whole = || "usize::MAX; // all of a part in one call".to_owned();
-        let moves = self.copies() && !self.maps_source();
-        self.chunk().or_else(|| (!moves).then(whole))
+        let splits_data = !self.copies() || self.maps_source();
+        match self.chunk() {
+            Some(chunk) => Some(chunk),
+            // `chunks(usize::MAX)` is one chunk.
+            None if splits_data => Some("usize::MAX; // all of a part in one call".to_owned()),
+            None => None,
+        }
     }
 
     fn at_most_rust(&self, bytes: &str) -> String {
@@ -255,7 +264,7 @@ impl CaseView<'_> {
             && self.writeback().is_none()
     }
 
-    /// 0 without syncs between calls.
+    /// The number of calls after which a sync follows, or 0 if none does.
     fn calls_between_syncs_rust(&self) -> u32 {
         let vector = if self.is_vectored() {
             self.axes().vector
@@ -279,9 +288,10 @@ impl CaseView<'_> {
             };
             return format!("file.{call}({chunk}{offset})");
         }
-        let vector = match self.is_vectored() {
-            true => "&mut vector[..count]".to_owned(),
-            false => format!("&mut [IoSlice::new({chunk})]"),
+        let vector = if self.is_vectored() {
+            "&mut vector[..count]".to_owned()
+        } else {
+            format!("&mut [IoSlice::new({chunk})]")
         };
         let flags = if self.is_dontcache() {
             ", &mut flags"
@@ -325,8 +335,6 @@ impl CaseView<'_> {
             || self.is(Method::Pipeline)
     }
 
-    // Parts.
-
     fn granule_rust(&self) -> &'static str {
         match self.granule() {
             "(size_t)4096" => "4096",
@@ -335,7 +343,7 @@ impl CaseView<'_> {
         }
     }
 
-    /// Whole chunks and whole pages: a mapping begins at a page.
+    /// The least size with whole chunks and whole pages, because a mapping begins at a page. None if chunks are pages.
     fn page_granule_rust(&self) -> Option<u64> {
         const PAGE_BYTES: u64 = 4096;
         let is_mapped = self.maps_target() || self.maps_source();
@@ -358,10 +366,11 @@ impl CaseView<'_> {
         }
     }
 
-    /// One line if rustfmt would leave it.
+    /// The expression for the granule of the parts. It is one line if rustfmt would leave it so.
     fn larger_granule_rust(&self) -> String {
         const COLUMNS: usize = 50;
-        let (granule, least) = (self.granule_rust(), self.least_granule_rust());
+        let granule = self.granule_rust();
+        let least = self.least_granule_rust();
         let condition = format!("if {granule} <= size / THREADS");
         match format!("{condition} {{ {granule} }} else {{ {least} }}") {
             line if line.len() <= COLUMNS => line,
@@ -409,8 +418,6 @@ impl CaseView<'_> {
         }
     }
 
-    // Mappings.
-
     fn has_shared_map_rust(&self) -> bool {
         self.maps_target() && !self.has_own_maps()
     }
@@ -424,18 +431,18 @@ impl CaseView<'_> {
     }
 }
 
-fn there<'a>(arguments: &[(bool, &'a str)]) -> Vec<&'a str> {
+fn present<'a>(arguments: &[(bool, &'a str)]) -> Vec<&'a str> {
     arguments
         .iter()
-        .filter(|(is_there, _)| *is_there)
+        .filter(|(is_present, _)| *is_present)
         .map(|(_, argument)| *argument)
         .collect()
 }
 
-/// One line if rustfmt would leave it.
+/// The head of a function. It is one line if rustfmt would leave it so.
 fn signature(name: &str, arguments: &[(bool, &str)]) -> String {
     const COLUMNS: usize = 98;
-    let arguments = there(arguments);
+    let arguments = present(arguments);
     match format!("fn {name}({}) -> io::Result<()>", arguments.join(", ")) {
         line if line.len() <= COLUMNS => line,
         _ => format!(
