@@ -7,7 +7,8 @@ use crate::method::Method;
 use crate::quantity::Bytes;
 use crate::sync::Sync;
 use crate::value::{
-    Descriptor, Drop, FileLayout, Files, Huge, MapSharing, Populate, Prepare, Registered, Source,
+    Descriptor, Directory, Drop, FileLayout, Files, Huge, MapSharing, Populate, Prepare,
+    Registered, Source,
 };
 
 /// The largest pipe that `splice` makes for its chunk, because the kernel allows no more to every user: pipe(7).
@@ -24,6 +25,7 @@ type Rule = fn(&Case) -> Option<Case>;
 /// The rules in their order. A rule may make the next one applicable.
 const RULES: &[Rule] = &[
     one_thread_shares_nothing,
+    one_directory_has_all_files,
     one_block_is_contiguous,
     one_window_has_all,
     one_call_has_all,
@@ -106,6 +108,16 @@ fn one_thread_shares_nothing(case: &Case) -> Option<Case> {
         values.push((Axis::Files, Files::Shared.to_string()));
     }
     (!values.is_empty()).then(|| case.instead(&values))?
+}
+
+/// Directories of 256 files are one for each thread, if none has more.
+fn one_directory_has_all_files(case: &Case) -> Option<Case> {
+    let is_fanned_out = case.method().writes_set() && case.axes().directory == Directory::FanOut;
+    let most_files = case.file_count().div_ceil(case.thread_count().max(1));
+    if !is_fanned_out || most_files as usize > Directory::FAN_OUT_FILES {
+        return None;
+    }
+    case.instead(&[(Axis::Directory, Directory::PerThread.to_string())])
 }
 
 /// One block for each thread, or one thread with all blocks, is a contiguous part. MPI gets a view of blocks.

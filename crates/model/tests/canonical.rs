@@ -367,3 +367,25 @@ fn a_small_file_has_fewer_candidates() {
     assert_eq!(count(Goal::Stream, "64KiB"), 134);
     assert_eq!(count(Goal::DurableReplace, "100KiB"), 12);
 }
+
+/// The engine makes the same directories: see `file_tree::directories`.
+#[test]
+fn few_files_have_one_directory_for_each_thread() {
+    let canonical = |name: &str| Case::parse(name).unwrap().canonical().to_string();
+    for (name, expected) in [
+        (
+            "write-files,size=4MiB,directory=fan-out",
+            "write-files,size=4MiB,directory=per-thread",
+        ),
+        (
+            "write-files,size=8MiB,threads=2,directory=fan-out",
+            "write-files,size=8MiB,threads=2,directory=per-thread",
+        ),
+        (
+            "write-files,size=8MiB,directory=fan-out",
+            "write-files,size=8MiB,directory=fan-out",
+        ),
+    ] {
+        assert_eq!(canonical(name), expected);
+    }
+}
