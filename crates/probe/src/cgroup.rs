@@ -57,21 +57,22 @@ impl GroupFolder {
     /// The limit in millionths of a CPU. Without a limit, version 2's quota is the word "max" and version 1's the
     /// number -1, which do not parse.
     fn cpu_limit_ppm(&self) -> Option<u64> {
-        let quota_us: u64;
-        let period_us: u64;
+        let (quota_us, period_us) = self.cpu_quota_and_period_us()?;
+        quota_us.checked_mul(1_000_000)?.checked_div(period_us)
+    }
+
+    fn cpu_quota_and_period_us(&self) -> Option<(u64, u64)> {
         match self.version {
-            Version::V1 => {
-                quota_us = kernel_file::value(&self.path.join("cpu.cfs_quota_us"))?;
-                period_us = kernel_file::value(&self.path.join("cpu.cfs_period_us"))?;
-            }
+            Version::V1 => Some((
+                kernel_file::value(&self.path.join("cpu.cfs_quota_us"))?,
+                kernel_file::value(&self.path.join("cpu.cfs_period_us"))?,
+            )),
             Version::V2 => {
                 let cpu_max = kernel_file::text(&self.path.join("cpu.max"))?;
                 let (quota, period) = cpu_max.split_once(' ')?;
-                quota_us = quota.parse().ok()?;
-                period_us = period.parse().ok()?;
+                Some((quota.parse().ok()?, period.parse().ok()?))
             }
         }
-        quota_us.checked_mul(1_000_000)?.checked_div(period_us)
     }
 }
 
