@@ -95,7 +95,7 @@ mod tests {
         (verdicts, MOST)
     }
 
-    /// At the limit, where either verdict is wrong and the rounds last longest.
+    /// The cases are at the limit, where either verdict is wrong and the rounds last longest.
     #[test]
     fn at_most_one_run_in_twenty_ends_with_a_wrong_verdict() {
         const RUNS: usize = 400;

@@ -52,7 +52,7 @@ impl Ratios {
         self.numerator.len() * self.denominator.len()
     }
 
-    /// Of an even number of ratios, the middle of the logarithms. So A over B is the inverse of B over A.
+    /// The middle ratio, or by logarithms the middle of the two middle ones. So A over B is the inverse of B over A.
     fn median(&self) -> f64 {
         let count = self.count();
         let lower = self.smallest(count.div_ceil(2));

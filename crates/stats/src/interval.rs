@@ -55,7 +55,7 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     interval(values, confidence, |_, tail| 2.0 * tail)
 }
 
-/// Like [`median_interval`], for a series that may end at any value, also because of its values: with
+/// The interval of [`median_interval`], but for a series that may end at any value, also because of its values: with
 /// probability `confidence`, the intervals after every value hold the median. Eight values are the fewest
 /// for 95 %.
 ///
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// From Conover's table and R's `qbinom`.
+    /// The expected ranks are from Conover's table and R's `qbinom`.
     #[test]
     fn ranks_and_coverage_are_those_of_the_sign_test() {
         for (count, low, high, reached) in [
