@@ -98,7 +98,7 @@ mod tests {
         let mut file = std::fs::File::create_new(place.path().join("file")).unwrap();
         file.write_all(&[1; 1 << 16]).unwrap();
         if unsynced_bytes(file.as_fd()).is_none() {
-            // Before Linux 6.5.
+            // The call is missing before Linux 6.5.
             return;
         }
         assert_eq!(unsynced_bytes(file.as_fd()), Some(1 << 16));

@@ -115,7 +115,7 @@ pub fn guard(words: &mut dyn Iterator<Item = OsString>) -> io::Result<()> {
             sleep(INSPECTION_INTERVAL);
         }
     })?;
-    // Not every root has `true`.
+    // The time is unknown where the program `true` is missing.
     let startup_ns = time_of_nothing().ok();
     let ended = run(words);
     let left = end_children();

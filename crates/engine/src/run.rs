@@ -705,7 +705,10 @@ fn note_lost_data(sample: &mut Sample, what: &str, error: CallError, phase: Phas
 }
 
 fn note_end(watcher: Watcher<'_>, memory: &mut WarmMemory, sample: &mut Sample) {
-    (sample.system_state, sample.steal_ns, sample.device_bytes) = watcher.end();
+    let watched = watcher.end();
+    sample.system_state = watched.state;
+    sample.steal_ns = watched.steal_ns;
+    sample.device_bytes = watched.device_bytes;
     sample.system_state.returned_memory_bytes = memory.given_back_bytes();
     if sample.probe_ns[0] > 0 {
         sample.probe_ns[1] = memory.probe_ns();

@@ -222,7 +222,7 @@ mod tests {
         };
         assert_eq!(memory.given_back_bytes(), None);
         memory.is_needed = true;
-        // Since the machine's start.
+        // The counter began with the machine.
         let before = given_back_bytes();
         assert!(memory.given_back_bytes() >= before, "{before:?}");
         assert_eq!(memory.given_back_bytes().is_some(), before.is_some());

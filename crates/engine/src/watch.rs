@@ -37,9 +37,7 @@ impl<'s> Watcher<'s> {
         }
     }
 
-    /// The state at the beginning with the delays since then, the CPU time that the hypervisor took, over all
-    /// CPUs, and the device's bytes.
-    pub(crate) fn end(self) -> (SystemState, u64, Option<u64>) {
+    pub(crate) fn end(self) -> Watched {
         let device_bytes = since(self.device_number.and_then(device_bytes), self.device_bytes);
         let steal_ns = steal_ns().unwrap_or(0).saturating_sub(self.steal_ns);
         let thermal_throttles = since(
@@ -53,13 +51,26 @@ impl<'s> Watcher<'s> {
             .filter_map(|(path, then)| since(throttled_ns(path), then))
             // A process waits for one group's limit at a time.
             .max();
-        let state = SystemState {
-            throttled_ns,
-            thermal_throttles,
-            ..self.before
-        };
-        (state, steal_ns, device_bytes)
+        Watched {
+            state: SystemState {
+                throttled_ns,
+                thermal_throttles,
+                ..self.before
+            },
+            steal_ns,
+            device_bytes,
+        }
     }
+}
+
+/// What happened during a sample.
+pub(crate) struct Watched {
+    /// The state at the beginning, with the delays since then.
+    pub state: SystemState,
+    /// The CPU time that the hypervisor took, over all CPUs.
+    pub steal_ns: u64,
+    /// The bytes written to the device.
+    pub device_bytes: Option<u64>,
 }
 
 /// The growth of a counter, if it was there at both times.
@@ -124,8 +135,8 @@ mod tests {
         let watcher = Watcher::begin(&paths, None);
         set(&paths[0], 110);
         set(&paths[1], 250);
-        assert_eq!(watcher.end().0.throttled_ns, Some(50));
-        assert_eq!(Watcher::begin(&[], None).end().0.throttled_ns, None);
+        assert_eq!(watcher.end().state.throttled_ns, Some(50));
+        assert_eq!(Watcher::begin(&[], None).end().state.throttled_ns, None);
     }
 
     #[test]
@@ -142,7 +153,7 @@ mod tests {
 
     #[test]
     fn this_machines_memory_is_known() {
-        let watch = Watcher::begin(&[], None).end().0;
+        let watch = Watcher::begin(&[], None).end().state;
         assert!(
             watch
                 .available_memory_bytes

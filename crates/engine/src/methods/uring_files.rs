@@ -96,7 +96,7 @@ impl<'f, 'a> Slot<'f, 'a> {
             .build()
     }
 
-    /// Also returns the bytes of this write.
+    /// The next write of the file, and its bytes.
     fn write(&self, index: u32, thread: &Region<'_>) -> (Entry, usize) {
         let region = &self.placed.file.region;
         let begin = match region.axes.source {
