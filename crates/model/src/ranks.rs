@@ -88,7 +88,7 @@ pub struct RankTimes {
     pub phases: Vec<Spread>,
     /// The possible difference of the nodes' clocks after correction, 0 on one node.
     pub clock_uncertainty_ns: u64,
-    /// The rank that failed first.
+    /// The rank whose failure is the outcome of the sample.
     pub failed: Option<RankName>,
 }
 

@@ -69,7 +69,7 @@ pub struct Image {
     pub device: String,
     /// Whether the device bypasses the page cache for the image.
     pub direct_io: bool,
-    /// Why the device does not bypass the page cache. None if it does, or if nobody asked for it.
+    /// Why the device does not bypass the page cache. None if it does.
     pub direct_io_refused: Option<String>,
     pub logical_sector_bytes: u64,
 }
