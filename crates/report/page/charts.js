@@ -1,271 +1,250 @@
-// Draws visible charts, and again for changed filters, colours or paper.
+// Filters the drawings of charts. Each chart has a wide and a narrow drawing with the same keys. Most narrow ones are not
+// needed, nor wide ones far below in a large page, so they are packed, and become a part of the page where they are seen.
 
-// Plotly's default buttons include one that sends the chart to its makers.
-const CONFIG = {
-  responsive: true, displaylogo: false, plotlyServerURL: "",
-  modeBarButtons: [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]],
-};
-const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+// More are illegible.
+const MOST_ROWS = 60;
+const MOST_LINES = 24;
 
-const ink = () => pick(["#1f2328", "#e6edf3"]);
-const grid = () => pick(["#dfe3e8", "#2b323b"]);
-const paper = () => pick(["#ffffff", "#161b22"]);
-// Plots, and whether they show the current filters.
-const drawn = new Map();
-
-function axis(title, more) {
-  return {
-    title: { text: plain(title), font: { size: 13 } }, gridcolor: grid(), linecolor: grid(), zerolinecolor: grid(),
-    automargin: true, ...more,
-  };
-}
-
-function layout(more) {
-  return {
-    font: { family: FONT, size: 12, color: ink() },
-    paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    margin: { l: 60, r: 16, t: 32, b: 48 }, hovermode: "closest",
-    hoverlabel: { align: "left", bgcolor: paper(), bordercolor: grid(), font: { color: ink(), size: 12 } },
-    legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom", traceorder: "normal", font: { size: 12 } },
-    // A finger scrolls the page. Buttons zoom.
-    dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
-    modebar: { color: pick(["#59636e", "#9aa5b1"]), activecolor: ink(), bgcolor: "rgba(0,0,0,0)" },
-    ...more,
-  };
-}
-
-// Three or more of the roundest ticks, or Plotly's with units in a narrow view. A 0 has its own place.
-function logTicks([from, to], unit, floor) {
-  const inView = data.ticks[unit].map((ticks) => ticks.filter(([value]) => value >= from && value <= to));
-  const ticks = inView.find((some) => some.length >= 3);
-  if (!ticks) return { tickmode: "auto", tickformat: "~s", ticksuffix: unit };
-  const all = floor === undefined ? ticks : [[floor, "0"], ...ticks];
-  return { tickmode: "array", tickvals: all.map(([value]) => value), ticktext: all.map(([, text]) => text) };
-}
-
-// All charts of throughput, or others side by side.
-function peersOf(chart, beside) {
-  if (chart.y.unit !== "B/s") return beside.every((peer) => peer.kind === chart.kind && peer.y.unit === chart.y.unit) ? beside : [chart];
-  return data.charts.filter((other) => other.kind === chart.kind && other.y.unit === "B/s" && (other.of === "over-time") === (chart.of === "over-time"));
-}
-
-// The common scale.
-function scaleOf(peers) {
-  const shown = peers.map(shownSeries);
-  const isLog = peers.some((peer) => peer.y.scale === "log10");
-  const values = peers.flatMap((peer, index) => extent(peer, shown[index]));
-  const floors = peers.map((peer, index) => floorOf(peer, shown[index])).filter((floor) => floor !== undefined);
-  const floor = floors.length > 0 ? least(floors) : undefined;
-  // One wide interval must not shorten all bars.
-  const bars = peers.flatMap((peer, index) => (peer.kind === "bars" ? shown[index].flatMap(({ points }) => points.map((point) => point.median ?? 0)) : []));
-  const top = bars.length > 0 ? Math.min(most(values), 1.6 * most(bars)) : most(values);
-  const range = isLog ? [floor === undefined ? least(values) / 1.3 : floor / 1.3, top * 1.3] : [0, top * 1.05];
-  return { isLog, floor, range: isLog ? range.map(Math.log10) : range };
-}
-
-// Colours show medians without intervals.
-function mediansRange(peers) {
-  const medians = peers.flatMap(shownSeries).flatMap(({ points }) => points).filter((point) => point.has && point.median > 0).map((point) => point.median);
-  return [least(medians), most(medians)];
-}
-
-// A linear axis has Plotly's ticks, which follow the zoom.
-function figureAxis(chart, { isLog, floor, range }) {
-  const { label, unit } = chart.y;
-  const shared = { range, autorange: false };
-  if (!isLog) return axis(label, { type: "linear", tickformat: "~s", ticksuffix: unit, ...shared });
-  return axis(`${label} (logarithmic)`, { type: "log", ...logTicks(range.map((end) => 10 ** end), unit, floor), ...shared });
-}
-
-// Drops names that would touch the one before. A tooltip has them.
-function apart(places, text, width) {
-  const pixels = (from, to) => (Math.log(to / from) / Math.log(places.at(-1) / places[0])) * (width - 100);
-  let last = 0;
-  return text.map((name, index) => {
-    if (index > 0 && pixels(places[last], places[index]) < 8 * name.length) return "";
-    last = index;
-    return name;
-  });
-}
-
-function placeAxis(chart, width) {
-  const { scale, label, ticks } = chart.x;
-  const places = ticks.map(([at]) => at);
-  const text = ticks.map(([, text]) => plain(text));
-  switch (scale) {
-    case "log2":
-      return axis(label, { type: "log", tickvals: places, ticktext: apart(places, text, width), tickangle: 0 });
-    case "linear":
-      return axis(label, { type: "linear", rangemode: "tozero", ticksuffix: " s" });
-    case "categories":
-      return axis(label, { tickvals: places, ticktext: text, range: [-0.6, places.length - 0.4] });
-    default:
-      return axis(label, { tickvals: places, ticktext: text });
-  }
-}
-
-// On a phone, names take at most half of the width.
-const categoryTexts = (categories, width) => categories.shown.map(([, text]) => broken(text, width < 560 ? 18 : 36));
-
-// Pixels per row, for the longest name.
-function rowHeight(texts) {
-  const lines = most(texts.map((text) => text.split("<br>").length));
-  return Math.max(34, 16 * lines + 6);
-}
-
-function categoryAxis(categories, width) {
-  const text = categoryTexts(categories, width);
-  return axis("", {
-    tickvals: text.map((_, index) => index), ticktext: text, autorange: false,
-    range: [text.length - 0.4, -0.6], gridcolor: "rgba(0,0,0,0)", zeroline: false,
-  });
-}
-
-// Traces, layout, height in pixels, and a note.
-function picture(chart, peers, width) {
-  const isNarrow = width < 900;
-  const all = shownSeries(chart).filter(({ points }) => chart.kind !== "lines" || points.some((point) => point.has));
-  const series = chart.kind === "lines" ? all.slice(0, MOST_LINES) : all;
-  const count = series.reduce((sum, { points }) => sum + points.filter((point) => point.has).length, 0);
-  if (count === 0) return { empty: true };
-  const legendLines = Math.ceil(series.filter(({ points }) => points.length > 0).length / 3);
-  // Our ticks are renewed after a zoom.
-  const scale = scaleOf(peersOf(chart, peers));
-  const ticked = scale.isLog ? { axis: "yaxis", unit: chart.y.unit, floor: scale.floor } : undefined;
-  switch (chart.kind) {
-    case "groups":
-    case "lines": {
-      const traces = chart.kind === "lines" ? lineTraces(chart, series, scale) : groupTraces(chart, series, scale);
-      return { traces, layout: layout({ xaxis: placeAxis(chart, width), yaxis: figureAxis(chart, scale) }), height: 400 + 20 * legendLines, ticked, more: all.length - series.length, what: "line" };
-    }
-    case "heat-map": {
-      const rows = series.filter(({ points }) => points.length > 0).length;
-      return {
-        traces: heatTraces(chart, series, mediansRange(peersOf(chart, peers)), isNarrow),
-        layout: layout({ xaxis: axis(chart.x.label, { type: "category" }), yaxis: axis("", { type: "category", autorange: "reversed" }) }),
-        height: 110 + 30 * rows,
-      };
-    }
-    default: {
-      const categories = shownCategories(series, chart);
-      const stacked = chart.kind === "stacked";
-      const traces = stacked ? stackTraces(chart, series, categories) : barTraces(chart, series, categories);
-      const more = stacked ? { barmode: "stack" } : {};
-      return {
-        traces, layout: layout({ ...more, xaxis: { ...figureAxis(chart, scale), tickangle: 0, nticks: width < 560 ? 4 : 8 }, yaxis: categoryAxis(categories, width) }),
-        height: 130 + rowHeight(categoryTexts(categories, width)) * Math.max(categories.shown.length, 2), more: categories.more,
-      };
-    }
-  }
-}
-
-function ratioPicture(compared) {
-  const traces = ratioTraces(compared);
-  const rows = traces[0].customdata.length;
-  if (rows === 0) return { empty: true };
-  const names = traces[0].customdata.map((row) => broken(`${cases[row].case}${severalTargets ? ` on ${cases[row].target}` : ""}`, 36));
-  const dense = rows > MOST_CATEGORIES;
-  return {
-    traces, height: dense ? 1000 : 130 + rowHeight(names) * Math.max(rows, 2),
-    layout: layout({
-      xaxis: axis("B / A (logarithmic)", { type: "log" }),
-      yaxis: axis("", {
-        tickvals: dense ? [] : names.map((_, index) => index), ticktext: names, autorange: false, range: [rows - 0.4, -0.6],
-        gridcolor: "rgba(0,0,0,0)", zeroline: false,
-      }),
-      shapes: [{ type: "line", x0: 1, x1: 1, yref: "paper", y0: 0, y1: 1, line: { color: ink(), width: 1, dash: "dot" } }],
-    }),
-  };
-}
-
-function pictureOf(plot) {
-  if (plot.dataset.chart === undefined) return ratioPicture(data.comparisons[plot.dataset.ratios]);
-  const beside = plot.closest(".beside")?.querySelectorAll("[data-chart]") ?? [];
-  const peers = [...beside].map((figure) => data.charts[figure.dataset.chart]);
-  return picture(data.charts[plot.dataset.chart], peers, plot.clientWidth);
-}
-
-function say(plot, text) {
-  plot.classList.add("empty");
-  plot.replaceChildren(element("p", { class: "quiet" }, text));
-}
-
-// Only for the first chart: the library takes most of the time of a page.
-function loadPlotly() {
-  if (!window.Plotly) document.head.append(element("script", {}, document.getElementById("plotly").textContent));
-}
-
-function draw(plot) {
-  loadPlotly();
-  drawn.set(plot, true);
-  const made = pictureOf(plot);
-  plot.parentElement.querySelectorAll(":scope > .more-of-it").forEach((note) => note.remove());
-  if (plot.data || plot.classList.contains("empty")) {
-    Plotly.purge(plot);
-    plot.replaceChildren();
-    plot.classList.remove("empty");
-  }
-  if (made.empty) return say(plot, "Nothing to draw: the filters exclude all cases, or none has a result.");
-  const settled = { ...made.layout, height: made.height };
-  // On a phone, axes take only the width of their texts.
-  if (plot.clientWidth < 560) settled.margin = { l: 8, r: 8, t: 32, b: 40 };
-  plot.classList.add("drawn");
-  Plotly.newPlot(plot, made.traces, settled, CONFIG);
-  if (made.ticked) plot.on("plotly_relayout", (change) => tickAgain(plot, made.ticked, change));
-  plot.on("plotly_click", ({ points }) => {
-    const row = points[0]?.customdata;
-    if (row !== null && row !== undefined) copyCommand(cases[row]);
-  });
-  if (made.more) {
-    plot.after(element("p", { class: "quiet more-of-it" }, `${counted(made.more, `more ${made.what ?? "case"}`)} not drawn. Filters select other cases.`));
-  }
-}
-
-// Plotly also reports its own changes.
-function tickAgain(plot, { axis, unit, floor }, change) {
-  const isZoomed = Object.keys(change).some((key) => key.startsWith(`${axis}.range`) || key.startsWith(`${axis}.autorange`));
-  if (!isZoomed) return;
-  const ticks = logTicks(plot.layout[axis].range.map((end) => 10 ** end), unit, floor);
-  Plotly.relayout(plot, Object.fromEntries(Object.entries(ticks).map(([name, value]) => [`${axis}.${name}`, value])));
-}
-
+const printing = { now: false };
 const isVisible = (node) => node.checkVisibility();
 
-function buildCharts() {
-  const plots = [...document.querySelectorAll(".plot")];
-  for (const plot of plots) {
-    const caption = plot.closest("figure").querySelector("figcaption");
-    plot.setAttribute("role", "group");
-    plot.setAttribute("aria-label", `Chart: ${caption.textContent}. Its values are in the table below.`);
+// The charts of the page, by their elements.
+const plots = new Map();
+
+const keyOf = (text) => text.split(".").map(Number);
+
+// What a chart knows of a key: the case's row, whether filters leave it, whether it has a value, and its words.
+function subjectOf(host) {
+  if (host.dataset.chart !== undefined) return chartSubject(data.charts[host.dataset.chart]);
+  const compared = data.comparisons[host.dataset.ratios].cases;
+  return {
+    kind: "ratios",
+    counts: [compared.length],
+    row: ([, number]) => compared[number].rows[1],
+    isChosen: ([, number]) => compared[number].rows.some((row) => filters.shown[row]),
+    hasValue: () => true,
+    lines: ([, number]) => pairLines(compared[number]),
+  };
+}
+
+function chartSubject(chart) {
+  const row = ([series, number]) => chart.series[series].points[number][1];
+  return {
+    kind: chart.kind,
+    counts: chart.series.map(({ points }) => points.length),
+    row,
+    isChosen: (key) => filters.shown[row(key)],
+    hasValue: ([series, number]) => pointOf(chart.series[series].points[number]).has,
+    lines: ([series, number]) => pointLines(chart, chart.series[series], number),
+  };
+}
+
+// `hidden` are the series whose names in the legend were clicked. `has` tells which drawings are there or on their way:
+// the narrow one is `true`.
+function plotOf(host) {
+  const legend = [...host.closest("figure").querySelectorAll(".series button")];
+  const drawings = [...host.querySelectorAll(":scope > svg")].map(drawingOf);
+  const has = new Set(drawings.length > 0 ? [false] : []);
+  return { host, subject: subjectOf(host), legend, hidden: new Set(), drawings, has, isStale: true };
+}
+
+// The parts that filters change, as they were drawn.
+function drawingOf(svg) {
+  const all = (selector) => [...svg.querySelectorAll(selector)];
+  return {
+    svg,
+    height: svg.viewBox.baseVal.height,
+    groups: all("[data-series]").map((node) => ({ node, series: Number(node.dataset.series) })),
+    marks: all("[data-point]").map((node) => ({ node, key: keyOf(node.dataset.point) })),
+    paths: all("[data-line], [data-band]").map(pathOf),
+    rows: all(":scope > .wb-row"),
+    foot: svg.querySelector(":scope > .wb-foot"),
+    grid: all(".wb-lines path").map((node) => ({ node, lines: node.getAttribute("d") })),
+  };
+}
+
+// A line has a corner per point. A band has those of the upper ends, and back those of the lower ends.
+function pathOf(node) {
+  const isBand = node.dataset.band !== undefined;
+  const [series, first] = keyOf(node.dataset.line ?? node.dataset.band);
+  const corners = node.getAttribute("d").replace(/^M|Z$/g, "").split("L");
+  const count = isBand ? corners.length / 2 : corners.length;
+  const number = (index) => first + (index < count ? index : 2 * count - 1 - index);
+  return { node, isBand, corners: corners.map((place, index) => ({ place, key: [series, number(index)] })) };
+}
+
+function numbersUpTo(count) {
+  return Array.from({ length: count }, (_, number) => number);
+}
+
+// The series with a value that filters leave.
+function chosenSeries({ counts, isChosen, hasValue }) {
+  return numbersUpTo(counts.length).filter((series) => numbersUpTo(counts[series]).some((number) => isChosen([series, number]) && hasValue([series, number])));
+}
+
+function arrange(plot) {
+  const { host, subject, legend, hidden, drawings } = plot;
+  plot.isStale = false;
+  host.classList.add("drawn");
+  const chosen = chosenSeries(subject);
+  legend.forEach((button, series) => {
+    button.parentElement.hidden = !chosen.includes(series);
+    button.setAttribute("aria-pressed", `${!hidden.has(series)}`);
+  });
+  const left = chosen.filter((series) => !hidden.has(series));
+  const shown = subject.kind === "lines" ? drawnOf(drawings[0], left).slice(0, MOST_LINES) : left;
+  drawings.forEach((drawing) => arrangeDrawing(drawing, subject, new Set(shown)));
+  const more = subject.kind === "lines" ? counted(left.length - shown.length, "more line") : counted(chosenRows(plot) - shownRows(drawings[0]), "more case");
+  say(plot, left.length === 0, more);
+}
+
+function drawnOf({ groups }, wanted) {
+  const drawn = new Set(groups.map(({ series }) => series));
+  return wanted.filter((series) => drawn.has(series));
+}
+
+function arrangeDrawing(drawing, subject, shown) {
+  const isLeft = (key) => subject.isChosen(key) && shown.has(key[0]);
+  drawing.groups.forEach(({ node, series }) => node.classList.toggle("left-out", !shown.has(series)));
+  // Marks without a value are crosses of a heat map, and rows without parts.
+  drawing.marks.forEach(({ node, key }) => node.classList.toggle("left-out", !subject.isChosen(key)));
+  drawing.paths.forEach((path) => reduce(path, isLeft));
+  closeUp(drawing);
+}
+
+// A line without some corners connects those around them.
+function reduce(path, isLeft) {
+  path.kept = path.corners.filter(({ key }) => isLeft(key));
+  const places = path.kept.map(({ place }) => place);
+  const fewest = path.isBand ? 4 : 2;
+  path.node.setAttribute("d", places.length < fewest ? "" : `M${places.join("L")}${path.isBand ? "Z" : ""}`);
+}
+
+// Rows without a mark disappear. Those below them move up, and so does the foot.
+function closeUp({ svg, height, rows, foot, grid }) {
+  if (rows.length === 0) return;
+  const rowHeight = Number(foot.dataset.rowHeight);
+  let shown = 0;
+  rows.forEach((row, index) => {
+    const isShown = shown < MOST_ROWS && row.querySelector("[data-point]:not(.left-out)") !== null;
+    row.classList.toggle("left-out", !isShown);
+    moveUp(row, rowHeight * (index - shown));
+    if (isShown) shown += 1;
+  });
+  const free = rowHeight * (rows.length - shown);
+  moveUp(foot, free);
+  grid.forEach(({ node, lines }) => node.setAttribute("d", lines.replace(/(?<=V)[\d.]+/g, (end) => (end - free).toFixed(1))));
+  svg.setAttribute("viewBox", `0 0 ${svg.viewBox.baseVal.width} ${height - free}`);
+}
+
+function moveUp(node, by) {
+  if (by > 0) node.setAttribute("transform", `translate(0 ${-by})`);
+  else node.removeAttribute("transform");
+}
+
+const shownRows = ({ rows }) => rows.filter((row) => !row.classList.contains("left-out")).length;
+
+// Also cases beyond the drawing.
+function chosenRows({ subject: { kind, counts, isChosen }, drawings: [{ rows }] }) {
+  if (rows.length === 0) return 0;
+  const series = numbersUpTo(counts.length);
+  if (kind === "heat-map") return series.filter((series) => numbersUpTo(counts[series]).some((number) => isChosen([series, number]))).length;
+  // Each series has a point per row.
+  return numbersUpTo(most(counts)).filter((number) => series.some((series) => number < counts[series] && isChosen([series, number]))).length;
+}
+
+function say({ host, hidden }, isEmpty, more) {
+  host.parentElement.querySelectorAll(":scope > .more-of-it").forEach((note) => note.remove());
+  host.classList.toggle("empty", isEmpty);
+  const note = (text) => host.after(element("p", { class: "quiet more-of-it" }, text));
+  if (isEmpty) note(`Nothing to draw: the filters${hidden.size > 0 ? " and the legend" : ""} exclude all cases, or none has a result.`);
+  else if (!more.startsWith("0 ")) note(`${more} not drawn. Filters select other cases, and the values have all.`);
+}
+
+// In pixels of style.css.
+const NARROW = 640;
+
+const unpacked = new Map();
+
+function packOf(number) {
+  if (!unpacked.has(number)) unpacked.set(number, unpack(document.querySelectorAll(".pack")[number].textContent));
+  return unpacked.get(number);
+}
+
+async function unpack(text) {
+  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+async function addDrawing(plot, isNarrow) {
+  const { chart, ratios, pack } = plot.host.dataset;
+  const drawings = (await packOf(pack))[chart ?? `r${ratios}`];
+  plot.host.insertAdjacentHTML("beforeend", drawings[isNarrow ? 1 : 0]);
+  plot.drawings.push(drawingOf(plot.host.querySelector(":scope > svg:last-of-type")));
+  arrange(plot);
+}
+
+function arrangeIfSeen(plot) {
+  if (!plot.isNear || !isVisible(plot.host)) return;
+  const isNarrow = plot.host.clientWidth <= NARROW;
+  if (!plot.has.has(isNarrow)) {
+    plot.has.add(isNarrow);
+    addDrawing(plot, isNarrow);
+  } else if (plot.isStale && plot.drawings.length > 0) {
+    arrange(plot);
   }
+}
+
+function buildPlot(host) {
+  const plot = plotOf(host);
+  plots.set(host, plot);
+  plot.legend.forEach((button, series) =>
+    button.addEventListener("click", () => {
+      if (!plot.hidden.delete(series)) plot.hidden.add(series);
+      arrange(plot);
+    }),
+  );
+  explain(plot);
+}
+
+function buildCharts() {
+  document.querySelectorAll(".plot").forEach(buildPlot);
   const seen = new IntersectionObserver(
     (entries) => {
       for (const { target, isIntersecting } of entries) {
-        target.isNear = isIntersecting;
-        if (isIntersecting && !drawn.get(target)) draw(target);
+        const plot = plots.get(target);
+        plot.isNear = isIntersecting;
+        arrangeIfSeen(plot);
       }
     },
     { rootMargin: "400px" },
   );
-  plots.forEach((plot) => seen.observe(plot));
-  const again = () => {
-    for (const plot of plots) {
-      drawn.set(plot, false);
-      if (plot.isNear && isVisible(plot)) draw(plot);
+  const resized = new ResizeObserver((entries) => entries.forEach(({ target }) => arrangeIfSeen(plots.get(target))));
+  plots.forEach((_, host) => {
+    seen.observe(host);
+    resized.observe(host);
+  });
+  filters.listeners.push(() => {
+    for (const plot of plots.values()) {
+      plot.isStale = true;
+      arrangeIfSeen(plot);
     }
-  };
-  filters.listeners.push(again);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  });
+  buildPrinting();
+}
+
+// Paper has what is folded, too.
+function buildPrinting() {
   let folded = [];
   addEventListener("beforeprint", () => {
     printing.now = true;
     folded = [...document.querySelectorAll("details.more:not([open])")];
     folded.forEach((details) => (details.open = true));
-    plots.filter(isVisible).forEach(draw);
+    plots.forEach((plot) => plot.isStale && plot.drawings.length > 0 && arrange(plot));
   });
   addEventListener("afterprint", () => {
     printing.now = false;
     folded.forEach((details) => (details.open = false));
-    again();
   });
 }

@@ -1,5 +1,4 @@
-// A row per ranked case, on one scale from 0. It is a table: visible before the library of charts, and to screen
-// readers.
+// A row per ranked case, on one scale from 0. It is a table for screen readers.
 
 // Up to this number, all cases have rows. Otherwise the fastest of each goal and plain write have.
 const ALL_CASES = 40;
@@ -61,7 +60,7 @@ function styled(made, properties) {
 const paired = (made, [light, dark]) => styled(made, { "--light": light, "--dark": dark });
 const coloured = (made, number) => paired(made, data.colours[number % data.colours.length]);
 
-const titleOf = (entry) => caseLines(entry).join("\n").replace(/<br>/g, " ").replace(/<[^>]*>/g, "");
+const titleOf = (entry) => caseLines(entry).join("\n");
 
 function lane(entry, plain, end) {
   const [median, low, high] = entry.figures.throughput;

@@ -27,21 +27,6 @@ function counted(number, what) {
   return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 }
 
-// Plotly interprets some HTML, which recorded text must not contain.
-function plain(text) {
-  return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replace(/\s+/g, " ");
-}
-
-// Breaks at commas.
-function broken(text, width) {
-  const lines = [""];
-  for (const part of text.split(/(?<=,)/)) {
-    if (lines.at(-1) !== "" && lines.at(-1).length + part.length > width) lines.push("");
-    lines[lines.length - 1] += part;
-  }
-  return lines.map(plain).join("<br>");
-}
-
 // Three significant digits, as in `valueText`.
 function rounded(value, round) {
   if (!(value > 0)) return value;
@@ -58,12 +43,12 @@ function interval(figures, low, high, text) {
 
 // A tooltip's lines.
 function caseLines(entry) {
-  const lines = [`<b>${broken(entry.case, 60)}</b>`];
-  if (entry.label) lines.push(plain(entry.label));
+  const lines = [entry.case];
+  if (entry.label) lines.push(entry.label);
   const where = place(entry);
-  if (where) lines.push(plain(where));
+  if (where) lines.push(where);
   const figures = entry.figures;
-  if (!figures) return [...lines, plain(`${entry.outcome}: ${entry.reason ?? ""}`)];
+  if (!figures) return [...lines, `${entry.outcome}: ${entry.reason ?? ""}`];
   const [median, low, high, least, most] = figures.throughput;
   lines.push(
     `${perSecond(median)} (${interval(figures, low, high, perSecond)}, ${figures.samples} ${figures.samples === 1 ? "sample" : "samples"})`,
@@ -80,6 +65,6 @@ function caseLines(entry) {
   );
   if (figures.share !== undefined) lines.push(`${percent(figures.share)} of the limit`);
   if (figures.cut) lines.push(`cut short in ${counted(figures.cut, "sample")}`);
-  if (entry.outcome !== "ok") lines.push(plain(`${entry.outcome}: ${entry.reason ?? ""}`));
+  if (entry.outcome !== "ok") lines.push(`${entry.outcome}: ${entry.reason ?? ""}`);
   return lines;
 }

@@ -23,10 +23,7 @@ pub(super) fn third_party(release: &Release) -> Result<PathBuf> {
     ]);
     about.args(["--config", "xtask/about.toml"]);
     println!("{}", shown(&about));
-    let mut text = output(&mut about)?.stdout;
-    // cargo-about knows crates only.
-    let plotly = fs::read_to_string(root().join("crates/report/page/vendor/plotly-LICENSE"))?;
-    text.extend(format!("\n## plotly.js\n\n```text\n{}\n```\n", plotly.trim()).bytes());
+    let text = output(&mut about)?.stdout;
     let file = release.folder.with_file_name("THIRD-PARTY.md");
     fs::write(&file, text)?;
     Ok(file)

@@ -85,7 +85,7 @@ describe("the page is for everyone", () => {
   });
 
   test("the pages are valid HTML", async () => {
-    // Scripts and styles are megabytes, and not checked.
+    // Scripts and data are not markup.
     const [text, ofSearch] = [file, search].map((file) => readFileSync(file, "utf8").replace(/(<script[^>]*>)[\s\S]*?(<\/script>)/g, "$1$2"));
     const validator = new HtmlValidate({
       extends: ["html-validate:recommended"],

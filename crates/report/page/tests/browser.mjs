@@ -55,8 +55,14 @@ export async function drawn(page, plot) {
     for (let details = host.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
   });
   await plot.scrollIntoViewIfNeeded();
-  await plot.locator(".main-svg, p").first().waitFor();
+  // A chart without a case that filters leave has no size.
+  await plot.and(page.locator(".drawn")).waitFor({ state: "attached" });
   return plot;
+}
+
+/** The drawing of a chart for its width. */
+export function picture(plot) {
+  return plot.locator("> svg").filter({ visible: true });
 }
 
 /** The first chart of each kind. */
@@ -73,9 +79,8 @@ export async function oneOfEachKind(page) {
 export async function colours(page, locator) {
   const png = (await locator.screenshot()).toString("base64");
   return page.evaluate(async (png) => {
-    const image = new Image();
-    image.src = `data:image/png;base64,${png}`;
-    await image.decode();
+    // The page allows no image from elsewhere.
+    const image = await createImageBitmap(new Blob([Uint8Array.from(atob(png), (letter) => letter.charCodeAt(0))]));
     const canvas = new OffscreenCanvas(image.width, image.height);
     const context = canvas.getContext("2d");
     context.drawImage(image, 0, 0);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { colours, drawn, hasBrowser, launch, oneOfEachKind, open } from "./browser.mjs";
+import { colours, drawn, hasBrowser, launch, oneOfEachKind, open, picture } from "./browser.mjs";
 import { Workplace, copyOf, endedBy, searched, sideBySide, slowed, timed, together } from "./runs.mjs";
 
 // Would end any element, attribute, string or script.
@@ -80,15 +80,25 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     workplace?.remove();
   });
 
-  // The longest bar and its case. Dots, nearer to the pointer, are hidden.
-  async function longestBar(plot) {
-    const [index, row] = await plot.evaluate(async (host) => {
-      await Plotly.restyle(host, { visible: false }, [1]);
-      const [bars] = host.data;
-      const index = bars.x.indexOf(Math.max(...bars.x));
-      return [index, bars.customdata[index]];
-    });
-    return { bar: plot.locator(".bars path").nth(index), row };
+  const dataOf = (page) => page.evaluate(() => JSON.parse(document.getElementById("data").textContent));
+  const chartOf = async (page, wanted) => (await dataOf(page)).charts.findIndex(wanted);
+
+  async function rankedPlot(page) {
+    const ranked = await chartOf(page, (chart) => chart.of === "ranked");
+    return drawn(page, page.locator(`[data-chart="${ranked}"]`));
+  }
+
+  // The longest bar and its case.
+  async function longestBar(page, plot) {
+    const { charts } = await dataOf(page);
+    const { points } = charts[await plot.getAttribute("data-chart")].series[0];
+    const longest = points.reduce((one, other) => (other[2] > one[2] ? other : one));
+    return { bar: picture(plot).locator(`[data-point="0.${points.indexOf(longest)}"] rect`), row: longest[1] };
+  }
+
+  // The texts of an axis with their places.
+  async function axisOf(plot) {
+    return picture(plot).locator('text.wb-quiet[text-anchor="end"]:not([transform])').evaluateAll((all) => all.map((text) => `${text.textContent} at ${text.getAttribute("y")}`));
   }
 
   const tables = (page, name) => page.locator(`[data-table="${name}"]`);
@@ -209,37 +219,27 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
 
   test("all charts of throughput have the same scale", () =>
     withPage(files.two, async (page) => {
-      const numbers = await page.evaluate(() => {
-        const { charts } = JSON.parse(document.getElementById("data").textContent);
-        return charts.flatMap((chart, number) => (chart.kind === "lines" && chart.y.unit === "B/s" && chart.of !== "over-time" ? [number] : []));
-      });
-      const ranges = new Set();
+      const { charts } = await dataOf(page);
+      const numbers = charts.flatMap((chart, number) => (chart.kind === "lines" && chart.y.unit === "B/s" && chart.of !== "over-time" ? [number] : []));
+      const axes = new Set();
       for (const number of numbers) {
         const plot = await drawn(page, page.locator(`[data-chart="${number}"]`));
-        ranges.add(await plot.evaluate((host) => `${host.layout.yaxis.type} ${host.layout.yaxis.range}`));
+        axes.add((await axisOf(plot)).join());
       }
       assert.ok(numbers.length >= 4, `${numbers.length} charts`);
-      assert.equal(ranges.size, 1, [...ranges].join(" | "));
+      assert.equal(axes.size, 1, [...axes].join(" | "));
     }));
 
-  test("a logarithmic axis names three values or more with their units, also of a narrow view", () =>
-    withPage(files.one, async (page) => {
-      const number = await page.evaluate(() => {
-        const { charts } = JSON.parse(document.getElementById("data").textContent);
-        return charts.findIndex((chart) => chart.kind === "lines" && chart.of === "cpu-time" && chart.y.scale === "log10");
-      });
-      const plot = await drawn(page, page.locator(`[data-chart="${number}"]`));
-      for (const decades of [undefined, 2, 0.7, 0.2]) {
-        if (decades) {
-          await plot.evaluate((host, decades) => {
-            const [from] = host.layout.yaxis.range;
-            return Plotly.relayout(host, { "yaxis.range": [from, from + decades] });
-          }, decades);
-        }
-        const texts = await plot.locator(".ytick text").allTextContents();
-        assert.ok(texts.length >= 3 && texts.every((text) => /^0$|^[\d.]+ ?[nµm]?s$/.test(text)), `${decades}: ${texts.join()}`);
-      }
-    }));
+  test("a logarithmic axis names three values or more with their units, also on a phone", async () => {
+    for (const width of [1280, 390]) {
+      await withPage(files.one, async (page) => {
+        const number = await chartOf(page, (chart) => chart.kind === "lines" && chart.of === "cpu-time" && chart.y.scale === "log10");
+        const plot = await drawn(page, page.locator(`[data-chart="${number}"]`));
+        const texts = (await axisOf(plot)).map((text) => text.split(" at ")[0]);
+        assert.ok(texts.length >= 3 && texts.every((text) => /^0$|^[\d.]+ [nµm]?s$/.test(text)), `${width}: ${texts.join()}`);
+      }, { viewport: { width, height: 900 } });
+    }
+  });
 
   test("answers, warnings and the environment are in the page itself", () =>
     withPage(files.one, async (page) => {
@@ -260,10 +260,13 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       const left = run.cases.filter((entry) => entry.suite !== "buffer").length;
       assert.match(await page.locator("#shown").textContent(), new RegExp(`^${left} of ${all} cases`));
       const buffer = page.locator(".section", { has: page.getByRole("heading", { name: "By buffer size" }) });
-      const plot = await drawn(page, buffer.locator(".plot").first());
-      await plot.getByText("Nothing to draw").waitFor();
+      const figure = buffer.locator("figure.chart").first();
+      const plot = await drawn(page, figure.locator(".plot"));
+      await figure.getByText("Nothing to draw").waitFor();
+      assert.equal(await picture(plot).count(), 0);
       await setting(page, "suite", "buffer").check();
-      await plot.locator(".main-svg").first().waitFor();
+      await picture(plot).waitFor();
+      assert.equal(await figure.getByText("Nothing to draw").count(), 0);
       assert.equal(await page.locator("#shown").textContent(), `all ${all} cases`);
       for (const property of ["method", "prepare"]) {
         const value = await page.locator(`fieldset[data-property="${property}"] input`).first().getAttribute("value");
@@ -291,37 +294,134 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       // writebench accepts it.
       workplace.writebench(...command.split(" ").slice(1), "--dry-run");
 
-      const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((chart) => chart.of === "ranked"));
-      const plot = await drawn(page, page.locator(`[data-chart="${ranked}"]`));
-      const { bar, row: slowest } = await longestBar(plot);
+      const plot = await rankedPlot(page);
+      const { bar, row: slowest } = await longestBar(page, plot);
       await bar.click(inBar);
       await page.locator("#copied", { hasText: run.cases[slowest].name }).waitFor();
       assert.equal(await clipboard(), `writebench run ${run.targets[0].path} --case ${run.cases[slowest].name}`);
     }));
 
-  test("pointing at a value shows its samples and the case", () =>
+  test("pointing at a value shows its samples and the case, until the pointer leaves or Escape is pressed", () =>
     withPage(files.one, async (page) => {
-      const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((chart) => chart.of === "ranked"));
-      const plot = await drawn(page, page.locator(`[data-chart="${ranked}"]`));
-      const { bar } = await longestBar(plot);
+      const plot = await rankedPlot(page);
+      const { bar } = await longestBar(page, plot);
+      const tip = page.locator("#tip");
       await bar.hover(inBar);
-      const text = await plot.locator(".hovertext").first().textContent();
+      const text = await tip.textContent();
       for (const wanted of [/size=64KiB/, /B\/s/, /samples/, /elapsed/, /CPU/]) assert.match(text, wanted);
+      await page.keyboard.press("Escape");
+      assert.equal(await tip.isVisible(), false);
+      await bar.hover({ ...inBar, position: { x: 5, y: 4 } });
+      assert.equal(await tip.isVisible(), true);
+      await page.mouse.move(2, 2);
+      assert.equal(await tip.isVisible(), false);
     }));
 
-  test("no button of a chart sends anything anywhere", () =>
+  test("pointing at a dot shows its sample, and no dot means another sample", () =>
     withPage(files.one, async (page) => {
-      const plot = await drawn(page, page.locator(".plot").first());
-      const titles = await plot.locator(".modebar-btn").evaluateAll((buttons) => buttons.map((button) => button.dataset.title ?? button.getAttribute("aria-label")));
-      assert.equal(titles.length, 6, titles.join(", "));
-      for (const title of titles) assert.match(title, /^(Download plot|Zoom|Pan|Zoom in|Zoom out|Reset axes)/);
+      const plot = await rankedPlot(page);
+      const { cases } = await dataOf(page);
+      const dots = picture(plot).locator("[data-dots]").first();
+      const places = await dots.evaluate((group) => [...group.querySelectorAll("path")].flatMap((path) => {
+        const matrix = path.getScreenCTM();
+        return [...path.getAttribute("d").matchAll(/M([-\d.]+),([-\d.]+)/g)].map(([, x, y]) => {
+          const { x: left, y: top } = new DOMPoint(x, y).matrixTransform(matrix);
+          return [left, top];
+        });
+      }));
+      const rounds = new Set();
+      for (const [x, y] of places) {
+        await page.mouse.move(x, y);
+        rounds.add(/sample of round (\d+)/.exec(await page.locator("#tip").textContent())?.[1]);
+      }
+      const row = await page.evaluate(([chart, key]) => JSON.parse(document.getElementById("data").textContent).charts[chart].series[0].points[key.split(".")[1]][1], [await plot.getAttribute("data-chart"), await dots.getAttribute("data-dots")]);
+      assert.deepEqual([...rounds].sort(), cases[row].samples.round.map(String).sort());
+    }));
+
+  test("a line tells the value of each of its points, also of those without a mark", () =>
+    withPage(files.one, async (page) => {
+      const number = await chartOf(page, (chart) => chart.of === "latency" && chart.series.length > 1);
+      const plot = await drawn(page, page.locator(`[data-chart="${number}"]`));
+      const line = picture(plot).locator("[data-line]").first();
+      const [x, y] = await line.evaluate((path) => {
+        const corners = path.getAttribute("d").slice(1).split("L");
+        const [x, y] = corners[Math.floor(corners.length / 2)].split(",");
+        const { x: left, y: top } = new DOMPoint(x, y).matrixTransform(path.getScreenCTM());
+        return [left, top];
+      });
+      await page.mouse.move(x, y);
+      const text = await page.locator("#tip").textContent();
+      assert.match(text, /share of calls \d.* %Time of a call: [\d.]+ [nµm]?s/);
+    }));
+
+  test("a click on a name in the legend hides its line, and another one shows it", () =>
+    withPage(files.two, async (page) => {
+      const number = await chartOf(page, (chart) => chart.kind === "lines" && chart.of === "cpu-time");
+      const plot = await drawn(page, page.locator(`[data-chart="${number}"]`));
+      const figure = page.locator("figure.chart", { has: page.locator(`[data-chart="${number}"]`) });
+      const lines = picture(plot).locator("[data-line]").filter({ visible: true });
+      const name = figure.locator(".series button").first();
+      const before = await lines.count();
+      await name.click();
+      assert.equal(await name.getAttribute("aria-pressed"), "false");
+      assert.ok((await lines.count()) < before, `${before} lines`);
+      await name.focus();
+      await page.keyboard.press("Enter");
+      assert.equal(await lines.count(), before);
+    }));
+
+  test("filters close up the rows that they leave", () =>
+    withPage(files.one, async (page) => {
+      const plot = await rankedPlot(page);
+      const all = picture(plot).locator(".wb-row");
+      const left = all.filter({ visible: true });
+      const height = () => picture(plot).evaluate((svg) => svg.viewBox.baseVal.height);
+      const before = { rows: await left.count(), height: await height() };
+      const names = await all.evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll(":scope > text")].slice(1).map((text) => text.textContent).join("")));
+      const { charts, cases } = await dataOf(page);
+      const { points } = charts[await plot.getAttribute("data-chart")].series[0];
+      // Every other row, so that rows move by different distances.
+      const wanted = points.map(([, row]) => cases[row]).filter(({ prepare }) => prepare !== "create").length;
+      assert.ok(wanted > 1 && wanted < before.rows && before.rows === names.length, `${wanted} of ${before.rows}`);
+      await page.locator("#filters summary").click();
+      await setting(page, "prepare", "create").uncheck();
+      await plot.scrollIntoViewIfNeeded();
+      await all.filter({ visible: false }).first().waitFor({ state: "attached" });
+      assert.equal(await left.count(), wanted);
+      const middles = await left.evaluateAll((rows) => rows.map((row) => row.querySelector("rect").getBoundingClientRect()).map(({ top, bottom }) => (top + bottom) / 2));
+      const apart = middles.slice(1).map((middle, index) => middle - middles[index]);
+      assert.ok(apart.every((gap) => Math.abs(gap - apart[0]) < 1), apart.join());
+      const foot = await picture(plot).locator(".wb-foot").boundingBox();
+      assert.ok(foot.y - middles.at(-1) < 2 * apart[0], "the axis is below the last row");
+      const part = (await height()) / before.height;
+      assert.ok(part < (wanted + 3) / before.rows, `${part} of the height`);
+    }));
+
+  test("a line leaves out the points that filters exclude, and connects those around them", () =>
+    withPage(files.one, async (page) => {
+      const number = await chartOf(page, (chart) => chart.of === "throughput-by-chunk" && chart.series[0].points.length > 2);
+      const plot = await drawn(page, page.locator(`[data-chart="${number}"]`));
+      const { charts, cases } = await dataOf(page);
+      const [first, second] = charts[number].series[0].points.map(([, row]) => cases[row].case);
+      const corners = () => picture(plot).locator('[data-line="0.0"]').evaluate((path) => path.getAttribute("d").slice(1).split("L"));
+      const before = await corners();
+      const chunk = /chunk=\w+/.exec(second)[0];
+      assert.ok(!first.includes(chunk), `${first} and ${second}`);
+      await page.locator("#filters summary").click();
+      // All chunks except the second.
+      await page.locator("#words").fill(/chunk=\w+/.exec(first)[0]);
+      await plot.scrollIntoViewIfNeeded();
+      await page.waitForFunction((number) => document.querySelector(`[data-chart="${number}"] [data-line="0.0"]`).getAttribute("d") === "", number);
+      assert.equal(await picture(plot).locator('[data-series="0"] [data-point]').filter({ visible: true }).count(), 1, "one point is no line");
+      await page.locator("#words").fill("");
+      await page.waitForFunction((number) => document.querySelector(`[data-chart="${number}"] [data-line="0.0"]`).getAttribute("d") !== "", number);
+      assert.deepEqual(await corners(), before);
     }));
 
   test("every good sample of a ranked case is a dot", () =>
     withPage(files.one, async (page) => {
-      const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((chart) => chart.of === "ranked"));
-      const plot = await drawn(page, page.locator(`[data-chart="${ranked}"]`));
-      const dots = await plot.evaluate((host) => host.data[1].x.length);
+      const plot = await rankedPlot(page);
+      const dots = await picture(plot).locator("[data-samples]").evaluateAll((all) => all.flatMap((path) => path.dataset.samples.split(" ")).length);
       const copies = run.cases.filter((entry) => entry.suite === "copy" && entry.estimate);
       assert.equal(dots, copies.flatMap((entry) => entry.samples.filter((sample) => sample.outcome === "ok")).length);
     }));
@@ -353,9 +453,13 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
 
   test("a case without a value breaks its line", () =>
     withPage(files.two, async (page) => {
-      const elapsed = await drawn(page, page.locator(".plot[data-chart]").first());
-      const gaps = await elapsed.evaluate((host) => host.data.filter((trace) => trace.mode?.includes("markers")).map((trace) => trace.y.filter((y) => y === null).length));
-      assert.deepEqual(gaps, [0, 1], "of the second run, whose second case is unsupported");
+      const plot = await drawn(page, page.locator(".plot[data-chart]").first());
+      const { charts } = await dataOf(page);
+      const { series } = charts[await plot.getAttribute("data-chart")];
+      const gaps = series.map(({ points }) => points.findIndex(([, , value]) => value === undefined));
+      assert.deepEqual(gaps, [-1, 1], "the second case of the second run is unsupported");
+      const lines = await picture(plot).locator("[data-line]").evaluateAll((all) => all.map((path) => [path.dataset.line, path.getAttribute("d").split("L").length]));
+      assert.deepEqual(lines, [["0.0", series[0].points.length], ["1.2", series[1].points.length - 2]], "a line to each side of the gap needs two points");
     }));
 
   test("no page scrolls sideways on a phone, however long a case's name is", async () => {
@@ -448,17 +552,23 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     test(`no labels of the final's chart overlap on ${name}, however long its names are`, () =>
       withPage(files.search, async (page) => {
         const plot = await drawn(page, page.locator(".section .plot").first());
-        const boxes = (selector) => plot.locator(selector).evaluateAll((all) => all.map((shape) => shape.getBoundingClientRect().toJSON()));
-        const names = await boxes(".ytick text");
-        assert.equal(names.length, FINALISTS.length);
-        assert.ok(new Set(names.map(({ height }) => Math.round(height))).size > 1, "some names have several lines");
+        const boxes = (selector) => picture(plot).locator(selector).evaluateAll((all) => all.map((shape) => shape.getBoundingClientRect().toJSON()));
+        const rows = await picture(plot).locator(".wb-row").evaluateAll((all) => all.map((row) => {
+          const box = (node) => node.getBoundingClientRect().toJSON();
+          // The value comes first.
+          const [value, ...names] = row.querySelectorAll(":scope > text");
+          return { names: names.map(box), words: names.map((name) => name.textContent).join(""), value: box(value), bar: box(row.querySelector("rect")) };
+        }));
+        assert.equal(rows.length, FINALISTS.length);
+        assert.ok(rows.some(({ names }) => names.length > 1) || viewport.width < 500, "some names have several lines");
+        for (const { words } of rows) assert.ok(!words.includes("…"), words);
+        const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2;
+        const labels = rows.flatMap(({ names, value }) => [...names, value]);
+        labels.forEach((label, index) => labels.slice(index + 1).forEach((other) => assert.ok(!meets(label, other), JSON.stringify([label, other]))));
+        for (const { names, bar } of rows) assert.ok(names.every((name) => name.right <= bar.left || name.bottom <= bar.top + 3), "names are before or above the bars");
+        const figures = await boxes(".wb-foot text.wb-quiet");
         const apart = (sorted, end, begin) => sorted.slice(1).every((box, index) => sorted[index][end] <= box[begin]);
-        assert.ok(apart(names.toSorted((a, b) => a.top - b.top), "bottom", "top"), JSON.stringify(names));
-        // Boxes of turned labels are meaningless.
-        const figures = (await boxes(".xtick text")).filter(({ height }) => height > 0 && height < 20);
-        assert.ok(apart(figures.toSorted((a, b) => a.left - b.left), "right", "left"), JSON.stringify(figures));
-        const [bar] = await boxes(".bars path");
-        assert.ok(names.every(({ right }) => right <= bar.left), "names end before the bars begin");
+        assert.ok(figures.length > 2 && apart(figures.toSorted((a, b) => a.left - b.left), "right", "left"), JSON.stringify(figures));
       }, { viewport }));
   }
 
@@ -487,9 +597,8 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
   test("a finger scrolls past a chart", () =>
     withPage(files.one, async (page) => {
       const plot = await drawn(page, page.locator(".plot").first());
-      const [touch, mode] = await plot.evaluate((host) => [getComputedStyle(host.querySelector(".nsewdrag")).touchAction, host._fullLayout.dragmode]);
-      assert.equal(mode, false);
-      assert.notEqual(touch, "none");
+      const touch = await picture(plot).evaluate((svg) => [svg, svg.parentElement].map((node) => getComputedStyle(node).touchAction));
+      assert.deepEqual(touch, ["auto", "auto"]);
     }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }));
 
   test("two runs are side by side with ratios and verdicts", () =>
@@ -511,7 +620,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       const ranges = [];
       for (const plot of await beside.locator(".plot").all()) {
         await drawn(page, plot);
-        ranges.push(await plot.evaluate((host) => host.layout.yaxis.range.join()));
+        ranges.push((await axisOf(plot)).join() || (await picture(plot).locator(".wb-foot text").allTextContents()).join());
       }
       assert.ok(ranges.length === 2 && ranges[0] === ranges[1], ranges.join(" | "));
       await page.locator("#filters summary").click();
@@ -544,12 +653,16 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
   test("printed, it has all charts and tables, in light colours", () =>
     withPage(files.one, async (page) => {
       const plots = page.locator(".section .plot");
+      const arranged = page.locator(".section .plot.drawn");
       const folded = await page.locator("details.more:not([open])").count();
-      const before = await plots.locator("> .plot-container").count();
+      const before = await arranged.count();
       const pdf = await page.pdf({ format: "A4" });
       assert.ok(pdf.length > 100_000, `${pdf.length} bytes`);
-      assert.ok(before < (await plots.count()), "not all of them were drawn before");
-      assert.equal(await plots.locator("> .plot-container").count(), await plots.count(), "what is folded, too");
+      assert.ok(before < (await plots.count()), "not all of them were filtered before");
+      assert.equal(await arranged.count(), await plots.count(), "what is folded, too");
       assert.equal(await page.locator("details.more:not([open])").count(), folded, "and folded again");
+      await page.emulateMedia({ media: "print", colorScheme: "dark" });
+      const text = picture(await drawn(page, plots.first())).locator("text:not([class])").first();
+      assert.equal(await text.evaluate((node) => getComputedStyle(node).fill), "rgb(31, 35, 40)");
     }, { colorScheme: "dark" }));
 });

@@ -55,7 +55,7 @@ impl Chart {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ChartKind {
     /// A line per series with a band of its intervals.
@@ -68,6 +68,8 @@ pub(crate) enum ChartKind {
     HeatMap,
     /// A horizontal bar per category. Series are its parts.
     Stacked,
+    /// One series: a mark per category on both sides of 1, from top to bottom.
+    Ratios,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -111,6 +113,8 @@ pub(crate) enum Unit {
     Seconds,
     #[serde(rename = "B/s")]
     BytesPerSecond,
+    #[serde(rename = "")]
+    Ratio,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -7,6 +7,7 @@ mod elapsed;
 mod latency;
 mod over_time;
 mod point;
+pub(crate) mod ratios;
 mod rows;
 pub(crate) mod scale;
 pub(crate) mod sections;

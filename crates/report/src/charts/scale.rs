@@ -24,15 +24,23 @@ pub(crate) type ScaleTick = (f64, Option<String>);
 
 impl Scale {
     pub(crate) fn for_chart(chart: &Chart) -> Self {
-        let mut values = values(chart);
-        if chart.kind == ChartKind::Bars {
-            let bars = chart
-                .points()
-                .filter_map(|point| point.figure)
-                .map(|figure| figure.value);
-            cut(&mut values, bars);
-        }
-        Self::new(chart.y.unit, chart.y.scale, &values)
+        Self::for_charts(&[chart])
+    }
+
+    /// Of charts with one unit, which readers compare. It is logarithmic if one of them is.
+    pub(crate) fn for_charts(charts: &[&Chart]) -> Self {
+        let mut all: Vec<f64> = charts.iter().flat_map(|chart| values(chart)).collect();
+        let bars = charts.iter().filter(|chart| chart.kind == ChartKind::Bars);
+        let bars = bars.flat_map(|chart| chart.points());
+        cut(&mut all, bars.filter_map(|point| Some(point.figure?.value)));
+        let is_log = charts.iter().any(|chart| chart.y.scale == YScale::Log10);
+        let scale = if is_log {
+            YScale::Log10
+        } else {
+            YScale::Linear
+        };
+        let unit = charts.first().map_or(Unit::Seconds, |chart| chart.y.unit);
+        Self::new(unit, scale, &all)
     }
 
     pub(crate) fn for_bars(unit: Unit, bars: &[f64], mut ends: Vec<f64>) -> Self {
@@ -56,6 +64,10 @@ impl Scale {
             range,
             has_break: is_log && values.iter().any(|&value| value <= 0.0),
         }
+    }
+
+    pub(crate) fn is_logarithmic(&self) -> bool {
+        self.scale == YScale::Log10
     }
 
     pub(crate) fn top(&self) -> f64 {
@@ -141,6 +153,8 @@ fn values(chart: &Chart) -> Vec<f64> {
         // Colours show values without intervals.
         ChartKind::HeatMap => figures.map(|figure| figure.value).collect(),
         ChartKind::Stacked => stacked(chart).into_iter().map(|(_, whole)| whole).collect(),
+        // Equal speeds are always in the picture.
+        ChartKind::Ratios => figures.map(|figure| figure.value).chain([1.0]).collect(),
         ChartKind::Lines | ChartKind::Groups | ChartKind::Bars => {
             let of_figures = figures.flat_map(|figure| [figure.low, figure.value, figure.high]);
             of_figures
@@ -240,17 +254,6 @@ fn log_values(bottom: f64, top: f64) -> Vec<f64> {
 /// Mantissas, the roundest first.
 const ROUND: [&[f64]; 3] = [&[1.0], &[1.0, 2.0, 5.0], &[1.0, 2.0, 3.0, 5.0, 7.0]];
 
-/// Labels for any range, the roundest first: readers of a page change the ends of axes.
-pub(crate) fn round_values(unit: Unit) -> [Vec<(f64, String)>; 3] {
-    let (least, most) = if unit == Unit::Seconds {
-        (1e-9, 1e4)
-    } else {
-        (1.0, 1e12)
-    };
-    let named = |value: f64| (value, tick_text(value, value, unit));
-    ROUND.map(|of| mantissas(least, most, of).into_iter().map(named).collect())
-}
-
 /// `of` times powers of ten.
 fn mantissas(bottom: f64, top: f64, of: &[f64]) -> Vec<f64> {
     let powers = std::iter::successors(Some(bottom.log10().floor()), |power| Some(power + 1.0))
@@ -266,7 +269,8 @@ fn mantissas(bottom: f64, top: f64, of: &[f64]) -> Vec<f64> {
 
 /// Three digits and a unit, such as `19.4 ms`.
 pub(crate) fn value_text(value: f64, unit: Unit) -> String {
-    format!("{}{}", prefixed(value, unit), symbol(unit))
+    let text = format!("{}{}", prefixed(value, unit), symbol(unit));
+    text.trim_end().to_owned()
 }
 
 /// Three digits and a prefix, such as `19.4 m`.
@@ -282,17 +286,16 @@ pub(crate) fn prefixed(value: f64, unit: Unit) -> String {
 fn tick_text(value: f64, like: f64, unit: Unit) -> String {
     let (factor, prefix) = factor(like, unit);
     let number = format!("{:.3}", value / factor);
-    format!(
-        "{} {prefix}{}",
-        number.trim_end_matches('0').trim_end_matches('.'),
-        symbol(unit)
-    )
+    let number = number.trim_end_matches('0').trim_end_matches('.');
+    let text = format!("{number} {prefix}{}", symbol(unit));
+    text.trim_end().to_owned()
 }
 
 pub(crate) fn symbol(unit: Unit) -> &'static str {
     match unit {
         Unit::Seconds => "s",
         Unit::BytesPerSecond => "B/s",
+        Unit::Ratio => "",
     }
 }
 
@@ -307,6 +310,9 @@ fn factor(value: f64, unit: Unit) -> (f64, &'static str) {
         (1e-6, "µ"),
         (1e-9, "n"),
     ];
+    if unit == Unit::Ratio {
+        return (1.0, "");
+    }
     // Kiloseconds are unusual.
     let largest = if unit == Unit::Seconds { 1.0 } else { 1e9 };
     let fits = |(factor, _): &&(f64, &str)| *factor <= largest && value >= factor * 0.999_5;

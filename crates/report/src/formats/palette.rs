@@ -11,6 +11,15 @@ pub(super) struct Colour<T = &'static str> {
     pub dark: T,
 }
 
+impl Colour {
+    fn owned(self) -> Colour<String> {
+        Colour {
+            light: self.light.to_owned(),
+            dark: self.dark.to_owned(),
+        }
+    }
+}
+
 pub(super) const PAPER: Colour = Colour {
     light: "#ffffff",
     dark: "#0d1117",
@@ -137,11 +146,7 @@ pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
         }
         _ => &OF_SERIES[..],
     };
-    let Colour { light, dark } = own[index % own.len()];
-    Colour {
-        light: light.to_owned(),
-        dark: dark.to_owned(),
-    }
+    own[index % own.len()].owned()
 }
 
 /// The colours of a heat map, from that of the least value to that of the greatest, which contrasts most with the
@@ -206,33 +211,57 @@ fn mixed_on(ramp: &[[u8; 3]; 5], index: usize, last: usize) -> String {
     text
 }
 
-/// The style sheet for dark screens. Paper is always white.
+/// For a document with the chart alone, whose attributes have the colours of paper.
 pub(super) fn dark_styles(chart: &Chart) -> String {
+    on_dark_screens(dark_rules(chart).collect())
+}
+
+/// For a page with all of them, without such attributes.
+pub(super) fn page_styles<'c>(charts: impl Iterator<Item = &'c Chart> + Clone) -> String {
+    let light: BTreeSet<String> = charts
+        .clone()
+        .flat_map(|chart| rules(chart, |colour| colour.light))
+        .collect();
+    let dark = charts.flat_map(dark_rules);
+    let light: String = light.into_iter().collect();
+    light + &on_dark_screens(dark.collect())
+}
+
+fn on_dark_screens(rules: BTreeSet<String>) -> String {
+    let rules: String = rules.into_iter().collect();
+    format!("@media screen and (prefers-color-scheme:dark){{{rules}}}")
+}
+
+fn dark_rules(chart: &Chart) -> impl Iterator<Item = String> {
+    let inks = [("faint", ON_FAINT), ("strong", ON_STRONG)];
+    let inks = inks.map(|(name, ink)| format!(".wb-on-{name}{{fill:{ink}}}"));
+    let is_heat_map = chart.kind == ChartKind::HeatMap;
+    let inks = Some(inks).filter(|_| is_heat_map).into_iter().flatten();
+    rules(chart, |colour| colour.dark).chain(inks)
+}
+
+/// The colours of classes. `of` chooses one of the two.
+fn rules(chart: &Chart, of: fn(Colour<String>) -> String) -> impl Iterator<Item = String> {
     let fills = [
         ("paper", PAPER),
         ("ink", INK),
         ("quiet", QUIET),
         ("stripe", STRIPE),
     ];
-    let strokes = [("grid", GRID), ("axis", AXIS)];
-    let mut rules = fills
-        .map(|(name, colour)| format!(".wb-{name}{{fill:{}}}", colour.dark))
-        .concat();
-    rules += &strokes
-        .map(|(name, colour)| format!(".wb-{name}{{stroke:{}}}", colour.dark))
-        .concat();
-    let used = if chart.kind == ChartKind::HeatMap {
-        rules += &format!(".wb-on-faint{{fill:{ON_FAINT}}}.wb-on-strong{{fill:{ON_STRONG}}}");
-        heat().to_vec()
-    } else {
-        colours(chart)
+    let strokes = [("grid", GRID), ("axis", AXIS), ("even", INK)];
+    let fills = fills.map(|(name, colour)| format!(".wb-{name}{{fill:{}}}", of(colour.owned())));
+    let strokes =
+        strokes.map(|(name, colour)| format!(".wb-{name}{{stroke:{}}}", of(colour.owned())));
+    let used = match chart.kind {
+        ChartKind::HeatMap => heat().to_vec(),
+        // Their marks have the colour of quiet text.
+        ChartKind::Ratios => Vec::new(),
+        _ => colours(chart),
     };
-    rules.extend(used.iter().map(dark_rule).collect::<BTreeSet<String>>());
-    format!("@media screen and (prefers-color-scheme:dark){{{rules}}}")
-}
-
-fn dark_rule(colour: &Colour<String>) -> String {
-    let class = class(colour);
-    let dark = &colour.dark;
-    format!(".{class}{{fill:{dark};stroke:{dark}}}")
+    let of_series = used.into_iter().map(move |colour| {
+        let class = class(&colour);
+        let colour = of(colour);
+        format!(".{class}{{fill:{colour};stroke:{colour}}}")
+    });
+    fills.into_iter().chain(strokes).chain(of_series)
 }

@@ -1,14 +1,18 @@
-//! A chart as an independent SVG file.
+//! A chart as an independent SVG file, and the same drawing as a part of the page.
 //!
 //! Attributes have every colour, for viewers without style sheets. The style sheet only replaces colours on
 //! dark screens. Elements have no ids, for several pictures in one page.
 
 mod bars;
+mod canvas;
 mod element;
 mod heat_map;
 mod index;
 mod legend;
+mod page;
 mod plot;
+mod ratios;
+mod rows;
 mod words;
 
 use std::path::Path;
@@ -16,7 +20,10 @@ use std::path::Path;
 use svg::node::Text;
 use svg::node::element::Element;
 
+use self::canvas::Canvas;
 use self::element::{MARGIN, QUIET, STRONG, WIDTH, element, text, wrapped};
+pub(super) use self::legend::LegendItem;
+pub(super) use self::page::{Picture, picture};
 use self::words::description;
 use super::{Files, MARK, palette};
 use crate::charts::{self, Chart, ChartKind, NamedChart, Point, Scale, XScale};
@@ -75,22 +82,15 @@ pub(super) fn render(chart: &Chart) -> String {
         parts.push(text(MARGIN, y, 12.5, QUIET, &line, &[]));
         y += 17.0;
     }
-    let (drawn, mut bottom) = match chart.kind {
-        ChartKind::Lines | ChartKind::Groups => plot::draw(chart, y),
-        ChartKind::Bars => bars::draw(chart, y),
-        ChartKind::HeatMap => heat_map::draw(chart, y),
-        ChartKind::Stacked => bars::draw_stacked(chart, y),
-    };
+    let canvas = Canvas::for_file(chart);
+    let (drawn, mut bottom) = draw(&canvas, y);
     parts.extend(drawn);
-    if matches!(
-        chart.kind,
-        ChartKind::Lines | ChartKind::Groups | ChartKind::Stacked
-    ) {
+    if legend::has_legend(chart) {
         let legend;
-        (legend, bottom) = legend::draw(chart, bottom + 8.0);
+        (legend, bottom) = legend::draw(&canvas, bottom + 8.0);
         parts.extend(legend);
     }
-    let notes = marks(chart)
+    let notes = marks(chart, &canvas.scale)
         .into_iter()
         .chain(left_out)
         .chain(chart.notes.iter().cloned());
@@ -99,6 +99,17 @@ pub(super) fn render(chart: &Chart) -> String {
         parts.push(text(MARGIN, bottom, 12.0, QUIET, &line, &[]));
     }
     document(chart, bottom + MARGIN, parts)
+}
+
+/// Elements and their lower end.
+fn draw(canvas: &Canvas<'_>, top: f64) -> (Vec<Element>, f64) {
+    match canvas.chart.kind {
+        ChartKind::Lines | ChartKind::Groups => plot::draw(canvas, top),
+        ChartKind::Bars => bars::draw(canvas, top),
+        ChartKind::HeatMap => heat_map::draw(canvas, top),
+        ChartKind::Stacked => bars::draw_stacked(canvas, top),
+        ChartKind::Ratios => ratios::draw(canvas, top),
+    }
 }
 
 /// The elements that fit, and a sentence about the rest.
@@ -166,14 +177,13 @@ fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
     format!("<!-- A chart, {MARK} -->\n{root}\n")
 }
 
-fn marks(chart: &Chart) -> Vec<String> {
+fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
     let mut marks = Vec::new();
-    let scale = Scale::for_chart(chart);
     if scale.has_break {
         marks.push("0 is below the break of the logarithmic axis.".to_owned());
     }
     if chart.kind == ChartKind::Bars {
-        marks.extend(bars::marks(chart, &scale));
+        marks.extend(bars::marks(chart, scale));
     }
     let is_beyond = |point: &Point| point.figure.is_some_and(|figure| !scale.holds(figure.high));
     let has_intervals = matches!(
@@ -190,7 +200,7 @@ fn marks(chart: &Chart) -> Vec<String> {
         let sign = match chart.kind {
             ChartKind::Bars => "~ and dashed bar",
             ChartKind::Lines | ChartKind::Groups => "Dashed ring",
-            ChartKind::HeatMap | ChartKind::Stacked => "~",
+            ChartKind::HeatMap | ChartKind::Stacked | ChartKind::Ratios => "~",
         };
         marks.push(format!("{sign}: every sample was disturbed."));
     }

@@ -5,6 +5,7 @@ use writebench_snippets::Language;
 
 use super::data::sections;
 use super::highlight::highlighted;
+use super::pictures::{Figure, NumberedChart, Scales};
 use crate::charts::NamedChart;
 use crate::numbers::{distinct, grouped};
 use crate::sentences::{Report, codes, counted};
@@ -35,15 +36,13 @@ pub(super) struct Section<'r> {
     pub number: usize,
     pub title: &'r str,
     /// Charts of several runs are side by side.
-    pub main: Vec<Vec<NumberedChart<'r>>>,
+    pub main: Vec<Vec<Figure<'r>>>,
     /// Folded.
-    pub more: Vec<NumberedChart<'r>>,
+    pub more: Vec<Figure<'r>>,
     pub notes: Vec<String>,
 }
 
 type NumberedSection<'r> = (usize, (&'r str, &'r str));
-
-type NumberedChart<'r> = (usize, &'r NamedChart);
 
 /// `12 cases, 72 samples, 2026-11-21T10:00:00Z`.
 pub(super) fn extent(reports: &[Report]) -> String {
@@ -122,13 +121,16 @@ pub(super) fn suites<'r>(
     names: &'r [String],
     charts: &'r [NamedChart],
 ) -> Vec<Suite<'r>> {
+    let scales = Scales::of(charts);
     let section = |(number, (suite, title)): NumberedSection<'r>| {
         let (main, more) = charts_of((suite, title), reports, charts);
+        let main = main.into_iter().map(|beside| scales.beside(beside));
+        let more = more.into_iter().map(|chart| scales.alone(chart));
         Section {
             number,
             title,
-            main,
-            more,
+            main: main.collect(),
+            more: more.collect(),
             notes: notes((suite, title), reports, names),
         }
     };

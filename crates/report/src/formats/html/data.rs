@@ -11,7 +11,6 @@ use writebench_stats::as_f64;
 
 use super::command::{again, of_program};
 use super::short::Short;
-use crate::charts::scale::round_values;
 use crate::charts::{NamedChart, Point, Scale, Unit};
 use crate::formats::palette;
 use crate::numbers::{
@@ -34,10 +33,7 @@ pub(super) struct Data<'r> {
     comparisons: Vec<Option<Value>>,
     /// The scale of all ranked cases.
     overview: Value,
-    /// For logarithmic axes by unit, the roundest first.
-    ticks: Value,
-    /// From the least to the most, for light and dark screens.
-    heat: Vec<[String; 2]>,
+    /// Of series, for light and dark screens.
     colours: Vec<[&'static str; 2]>,
 }
 
@@ -117,10 +113,6 @@ pub(super) fn data<'r>(
         comparisons: others
             .map(|(of_b, b)| Some(compared(b, of_b.as_ref().ok()?, &rows)))
             .collect(),
-        ticks: json!({ "s": ticks(Unit::Seconds), "B/s": ticks(Unit::BytesPerSecond) }),
-        heat: palette::heat()
-            .map(|colour| [colour.light, colour.dark])
-            .to_vec(),
         colours: palette::OF_SERIES
             .map(|colour| [colour.light, colour.dark])
             .to_vec(),
@@ -250,15 +242,6 @@ fn own_unit(contract: &Contract) -> Option<(f64, &'static str)> {
         .durable_every_bytes
         .map(|bytes| (as_f64(bytes), RECORDS.unit));
     file.map(|file| (file, FILES.unit)).or(record)
-}
-
-fn ticks(unit: Unit) -> [Vec<(Short, String)>; 3] {
-    round_values(unit).map(|values| {
-        values
-            .into_iter()
-            .map(|(value, text)| (Short(value), text))
-            .collect()
-    })
 }
 
 pub(super) fn sections(reports: &[Report]) -> Vec<(&str, &str)> {
@@ -401,15 +384,10 @@ fn samples(case: &CaseReport) -> BTreeMap<&'static str, Vec<Short>> {
 
 fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {
     let chart = &named.chart;
-    let series = chart
-        .series
-        .iter()
-        .zip(palette::colours(chart))
-        .map(|(series, colour)| {
-            let points: Vec<Vec<Value>> = series.points.iter().map(point).collect();
-            // For light and dark screens.
-            json!({ "name": series.name, "colours": [colour.light, colour.dark], "points": points })
-        });
+    let series = chart.series.iter().map(|series| {
+        let points: Vec<Vec<Value>> = series.points.iter().map(point).collect();
+        json!({ "name": series.name, "points": points })
+    });
     let ticks = chart
         .x
         .ticks

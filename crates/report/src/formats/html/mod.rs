@@ -1,10 +1,12 @@
-//! A self-contained interactive page without network. Its scripts (`crates/report/page/`) make charts and
-//! tables from its data. The content security policy allows no other script: recorded text cannot become one.
+//! A self-contained interactive page without network. Its scripts (`crates/report/page/`) make tables from its data,
+//! and filter and explain its charts. The content security policy allows no other script: recorded text cannot become one.
 
 mod command;
 mod content;
 mod data;
 mod highlight;
+mod packs;
+mod pictures;
 mod short;
 mod spread;
 
@@ -14,22 +16,25 @@ use sha2::{Digest, Sha256};
 
 use self::content::{Run, Suite, extent, runs, suites, title};
 use self::data::data;
+use self::packs::Packs;
+use self::pictures::of_ratios;
 use self::spread::{Spread, spreads};
+use super::palette;
+use super::svg::Picture;
 use crate::charts;
 use crate::numbers::{CompareError, ComparedRun, Comparison, Side};
 use crate::sentences::{Report, run_names};
 
 const STYLE: &str = include_str!("../../../page/style.css");
-/// `docs/contributing/dependencies.md` has the source and the reason.
-const PLOTLY: &str = include_str!("../../../page/vendor/plotly-cartesian.min.js");
 /// In the order of their dependencies.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("../../../page/data.js"),
     include_str!("../../../page/text.js"),
     include_str!("../../../page/filters.js"),
     include_str!("../../../page/copying.js"),
-    include_str!("../../../page/traces.js"),
+    include_str!("../../../page/points.js"),
     include_str!("../../../page/charts.js"),
+    include_str!("../../../page/pointing.js"),
     include_str!("../../../page/tables.js"),
     include_str!("../../../page/overview.js"),
     include_str!("../../../page/main.js"),
@@ -43,14 +48,19 @@ struct Page<'r> {
     runs: Vec<Run<'r>>,
     /// Of the first run with each other run.
     comparisons: Vec<Result<Comparison, CompareError>>,
+    ratios: Vec<Option<Picture>>,
     suites: Vec<Suite<'r>>,
     spreads: Vec<Spread<'r>>,
     warnings: usize,
     troubled: usize,
+    /// The colours of the charts.
+    chart_styles: String,
+    /// Drawings that the script unpacks.
+    packs: Vec<String>,
     script: String,
     data: String,
     /// For the content security policy.
-    script_hashes: String,
+    script_hash: String,
 }
 
 /// Compares all other runs with the first.
@@ -69,12 +79,17 @@ pub fn render(reports: &[Report]) -> String {
     let comparisons: Vec<_> = (1..reports.len()).map(comparison).collect();
     let data = serde_json::to_string(&data(reports, &names, &charts, &comparisons))
         .expect("every key is a text");
-    let script = format!("\"use strict\"\n{{\n{}}}\n", SCRIPTS.concat());
+    let script = format!("\"use strict\"\n{{\n{}}}\n", short(&SCRIPTS.concat()));
+    let mut suites = suites(reports, &names, &charts);
+    let mut ratios = of_ratios(&comparisons);
     let page = Page {
         title: title(reports, &names),
         extent: extent(reports),
         runs: runs(reports, &names),
-        suites: suites(reports, &names, &charts),
+        packs: Packs::of(&mut suites, &mut ratios),
+        suites,
+        ratios,
+        chart_styles: palette::page_styles(charts.iter().map(|named| &named.chart)),
         spreads: spreads(reports, &names),
         warnings: reports.iter().map(|report| report.warnings.len()).sum(),
         troubled: reports
@@ -83,12 +98,19 @@ pub fn render(reports: &[Report]) -> String {
             .filter(|case| !case.is_ok())
             .count(),
         comparisons,
-        script_hashes: [PLOTLY, &script].map(hash).join(" "),
+        script_hash: hash(&script),
         script,
         // The same in a JSON string, and cannot end an element.
         data: data.replace('<', "\\u003c"),
     };
     page.render().expect("the page is written to memory")
+}
+
+/// Without comments and indentation. No text of the scripts has several lines.
+fn short(script: &str) -> String {
+    let lines = script.lines().map(str::trim_start);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 fn hash(script: &str) -> String {

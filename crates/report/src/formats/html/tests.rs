@@ -1,5 +1,8 @@
 //! Browser tests are in `crates/report/page/tests/`.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::DeflateDecoder;
 use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunRecord, Sample, Stage};
 use writebench_testkit::{example_case, example_run};
 
@@ -51,14 +54,90 @@ fn own_part(page: &str) -> String {
     };
     let page = without(page, "<style>", "</style>");
     let page = without(&page, "script-src ", ";");
-    let page = without(&page, r#"id="plotly">"#, "</script>");
+    let page = without(&page, r#"class="pack">"#, "</script>");
     without(&page, "<script>", "</script>")
+}
+
+/// The tests of `svg` look at the pictures.
+fn without_pictures(page: &str) -> String {
+    let parts = page.split("<svg ");
+    let parts = parts.map(|part| part.split_once("</svg>").map_or(part, |(_, rest)| rest));
+    parts.collect::<Vec<_>>().join("<svg>…</svg>")
 }
 
 #[test]
 fn a_page_shows_two_runs() {
     let page = render(&[run("before", 1, "plain"), run("after", 2, "plain")]);
-    insta::assert_snapshot!(own_part(&page));
+    insta::assert_snapshot!(without_pictures(&own_part(&page)));
+}
+
+fn packs(page: &str) -> impl Iterator<Item = serde_json::Map<String, serde_json::Value>> {
+    page.split("class=\"pack\">").skip(1).map(|rest| {
+        let packed = STANDARD.decode(rest.split('<').next().unwrap()).unwrap();
+        serde_json::from_reader(DeflateDecoder::new(packed.as_slice())).unwrap()
+    })
+}
+
+#[test]
+fn every_chart_has_its_narrow_drawing_in_its_pack() {
+    let cases = (0..20).map(|number| {
+        let section = format!("Section {number}");
+        example_case(&section, "write,chunk=4KiB,size=1GiB", samples(1))
+    });
+    let run = RunRecord {
+        cases: cases.collect(),
+        ..example_run()
+    };
+    let page = render(&[Report::from_run(None, run)]);
+    let mut numbers = Vec::new();
+    for (pack, drawings) in packs(&page).enumerate() {
+        for (number, drawings) in drawings {
+            let [wide, narrow] = [0, 1].map(|at| drawings[at].as_str().unwrap().to_owned());
+            assert!(narrow.starts_with("<svg") && narrow.contains("class=\"narrow\""));
+            let host = format!("data-chart=\"{number}\" data-pack=\"{pack}\">");
+            let (_, host) = page.split_once(&host).expect("the chart knows its pack");
+            assert!(host.starts_with("<svg") && wide.is_empty(), "{number}");
+            numbers.push(number.parse::<usize>().unwrap());
+        }
+    }
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..20).collect::<Vec<_>>());
+}
+
+#[test]
+fn scripts_have_no_text_of_several_lines_which_would_lose_its_indentation() {
+    for line in super::SCRIPTS.concat().lines() {
+        assert_eq!(line.matches('`').count() % 2, 0, "{line}");
+    }
+}
+
+#[test]
+fn a_comparison_has_a_mark_for_each_pair_on_both_sides_of_1() {
+    let page = render(&[run("before", 1, "plain"), run("after", 2, "plain")]);
+    let (_, plot) = page
+        .split_once("data-ratios=\"0\" data-pack=\"0\">")
+        .unwrap();
+    let (picture, _) = plot.split_once("</div>").unwrap();
+    let document = roxmltree::Document::parse(picture).unwrap();
+    let mark = document
+        .descendants()
+        .find(|node| node.attribute("data-point") == Some("0.0"))
+        .unwrap();
+    let x: f64 = mark.attribute("cx").unwrap().parse().unwrap();
+    let even = document
+        .descendants()
+        .find(|node| node.attribute("class") == Some("wb-even"))
+        .unwrap();
+    let line = even.attribute("d").unwrap().trim_start_matches('M');
+    let middle: f64 = line.split_once(',').unwrap().0.parse().unwrap();
+    assert!(x + 50.0 < middle, "B is slower: {x}, and 1 is at {middle}");
+    assert_eq!(
+        document
+            .descendants()
+            .filter(|node| node.has_tag_name("circle"))
+            .count(),
+        1
+    );
 }
 
 #[test]

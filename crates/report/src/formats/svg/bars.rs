@@ -4,25 +4,16 @@ use std::collections::HashSet;
 
 use svg::Node;
 use svg::node::element::Element;
-use writebench_stats::as_f64;
 
+use super::canvas::{Canvas, key};
 use super::element::*;
 use super::legend::series_group;
-use super::words::{axis_title, figure_text};
+use super::rows::{Rows, SIZE};
+use super::words::figure_text;
 use crate::charts::scale::stacked;
-use crate::charts::{Chart, Dot, Interval, Point, Scale, value_text};
+use crate::charts::{Chart, Dot, Interval, Point, Scale, Series};
+use crate::formats::palette;
 use crate::sentences::counted;
-
-const SIZE: f64 = 12.5;
-
-/// Of names in two lines.
-const SMALL: f64 = 10.5;
-
-/// Wider names have two lines.
-const NAME_LIMIT: f64 = 400.0;
-
-/// Space for the value after a bar.
-const FIGURE_WIDTH: f64 = 76.0;
 
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 14.0;
@@ -40,68 +31,82 @@ const STRIP_BELOW: f64 = BAR_HEIGHT / 2.0 + 3.5;
 const MANY_DOTS: usize = 4000;
 
 /// Elements and their lower end.
-pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
+pub(super) fn draw(canvas: &Canvas<'_>, top: f64) -> (Vec<Element>, f64) {
+    let chart = canvas.chart;
     let has_dots = dots(chart).next().is_some();
     let strip = if has_dots { STRIP_HEIGHT + 2.0 } else { 0.0 };
-    let rows = Rows::for_chart(chart, top, ROW_HEIGHT + strip, strip);
-    let mut parts = rows.grid();
-    for (index, series) in chart.series.iter().enumerate() {
-        for point in &series.points {
-            let y = rows.y(point.x);
-            parts.extend(has_dots.then(|| dots_of(chart, index, point, &rows, y + STRIP_BELOW)));
-            let Some(figure) = &point.figure else {
-                continue;
-            };
-            parts.push(bar(chart, index, point, figure, &rows, y));
-            let end = rows.x(figure.value).max(rows.x(figure.high));
-            parts.push(rows.value(end, point.x, figure.value, point.all_disturbed));
-        }
-    }
-    rows.finish(parts)
+    let bars = Bars {
+        canvas,
+        rows: Rows::on(canvas, top, ROW_HEIGHT + strip, strip),
+        are_many_dots: dots(chart).count() > MANY_DOTS,
+    };
+    let points = chart.series.iter().enumerate().flat_map(|(index, series)| {
+        let numbers = 0..series.points.len();
+        numbers.map(move |number| (index, number))
+    });
+    let rows = points.map(|place| bars.row(place));
+    bars.rows.finish(None, rows)
 }
 
 /// Bars of parts.
-pub(super) fn draw_stacked(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
-    let (row_height, height) = STACKED_HEIGHTS;
-    let rows = Rows::for_chart(chart, top, row_height, 0.0);
-    let mut parts = rows.grid();
-    for (at, whole) in stacked(chart) {
-        let y = rows.y(at);
-        let mut begin = 0.0;
-        let (mut is_empty, mut all_disturbed) = (true, false);
-        for (index, series) in chart.series.iter().enumerate() {
-            for point in series
-                .points
-                .iter()
-                .filter(|point| point.x.total_cmp(&at).is_eq())
-            {
-                all_disturbed |= point.all_disturbed;
-                let Some(figure) = &point.figure else {
-                    continue;
-                };
-                let (from, to) = (rows.x(begin), rows.x(begin + figure.value));
-                (begin, is_empty) = (begin + figure.value, false);
-                let words = format!(
-                    "{}, {}: {}",
-                    point.case,
-                    series.name,
-                    figure_text(chart, figure)
-                );
-                let mut part = titled(series_group(chart, index), &words);
-                part.append(rect(
-                    (from, y - height / 2.0),
-                    (to - from, height),
-                    &[("stroke", "none")],
-                ));
-                parts.push(part);
-            }
-        }
-        parts.push(match is_empty {
-            true => text(rows.left + 7.0, y + 4.5, SIZE, QUIET, "no result", &[]),
-            false => rows.value(rows.x(whole), at, whole, all_disturbed),
-        });
+pub(super) fn draw_stacked(canvas: &Canvas<'_>, top: f64) -> (Vec<Element>, f64) {
+    let rows = Rows::on(canvas, top, STACKED_HEIGHTS.0, 0.0);
+    let bars = stacked(canvas.chart).into_iter();
+    let bars = bars.map(|bar| (bar.0, parts_of(canvas, &rows, bar)));
+    rows.finish(None, bars)
+}
+
+/// The parts of a place, then its whole.
+fn parts_of(canvas: &Canvas<'_>, rows: &Rows<'_>, (at, whole): (f64, f64)) -> Vec<Element> {
+    let (y, height) = (rows.y(at), STACKED_HEIGHTS.1);
+    let points = points_at(canvas.chart, at);
+    let mut parts = Vec::new();
+    let mut begin = 0.0;
+    for &(place, point) in &points {
+        let Some(figure) = &point.figure else {
+            continue;
+        };
+        let (from, to) = (rows.x(begin), rows.x(begin + figure.value));
+        begin += figure.value;
+        let colour = palette::colour(canvas.chart, place.0);
+        let class = palette::class(&colour);
+        let style = [
+            ("class", class.as_str()),
+            ("fill", &colour.light),
+            ("stroke-width", "0"),
+        ];
+        let part = rect((from, y - height / 2.0), (to - from, height), &style);
+        parts.push(canvas.told(part, place, || {
+            let series = &canvas.chart.series[place.0].name;
+            let value = figure_text(canvas.chart, figure);
+            format!("{}, {series}: {value}", point.case)
+        }));
     }
-    rows.finish(parts)
+    if parts.is_empty() {
+        let words = text(rows.left + 7.0, y + 4.5, SIZE, QUIET, "no result", &[]);
+        let first = points
+            .first()
+            .map_or(String::new(), |(place, _)| key(*place));
+        return vec![canvas.keyed(words, "data-point", &first)];
+    }
+    let all_disturbed = points.iter().any(|(_, point)| point.all_disturbed);
+    parts.push(rows.value(rows.x(whole), at, whole, all_disturbed));
+    parts
+}
+
+/// With the numbers of their series and of themselves.
+fn points_at(chart: &Chart, at: f64) -> Vec<((usize, usize), &Point)> {
+    let of_series = |(index, series): (usize, &'_ Series)| {
+        let number = series
+            .points
+            .iter()
+            .position(|point| point.x.total_cmp(&at).is_eq())?;
+        Some((index, number))
+    };
+    let places = chart.series.iter().enumerate().filter_map(of_series);
+    places
+        .map(|place| (place, &chart.series[place.0].points[place.1]))
+        .collect()
 }
 
 fn dots(chart: &Chart) -> impl Iterator<Item = &Dot> {
@@ -130,174 +135,120 @@ pub(super) fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
     marks
 }
 
-/// Spread by a rule, for the same picture every time.
-fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64) -> Element {
-    // Multiples of the golden ratio are spread evenly, however many.
-    const GOLDEN: f64 = 0.618_033_988_749_895;
-    let are_many = dots(chart).count() > MANY_DOTS;
-    let mut met = HashSet::new();
-    let (mut calm, mut disturbed) = (String::new(), String::new());
-    let shown = (0u32..)
-        .zip(&point.dots)
-        .filter(|(_, (value, _))| rows.scale.holds(*value));
-    for (number, &(value, is_disturbed)) in shown {
-        let (x, y) = (
-            rows.x(value),
-            top + (f64::from(number) * GOLDEN).fract() * STRIP_HEIGHT,
-        );
-        let pixel = (px(x.round()), px(y.round()), is_disturbed);
-        if are_many && !met.insert(pixel) {
-            continue;
-        }
-        if is_disturbed {
-            disturbed += &format!("M{},{}l4,4m0,-4l-4,4", px(x - 2.0), px(y - 2.0));
-        } else {
-            // A zero-length line with round ends.
-            calm += &format!("M{},{}h0", px(x), px(y));
-        }
-    }
-    let mut group = series_group(chart, index);
-    for (path, stroke_width) in [(calm, "3.8"), (disturbed, "1.1")] {
-        if !path.is_empty() {
-            let style = [
-                ("fill", "none"),
-                ("stroke-width", stroke_width),
-                ("stroke-linecap", "round"),
-                ("stroke-opacity", "0.8"),
-            ];
-            group.append(self::path(&path, &style));
-        }
-    }
-    group
+struct Bars<'c> {
+    canvas: &'c Canvas<'c>,
+    rows: Rows<'c>,
+    are_many_dots: bool,
 }
 
-fn bar(
-    chart: &Chart,
-    index: usize,
-    point: &Point,
-    figure: &Interval,
-    rows: &Rows<'_>,
-    y: f64,
-) -> Element {
-    let [end, low, high] = [figure.value, figure.low, figure.high].map(|value| rows.x(value));
-    let mut group = titled(
-        series_group(chart, index),
-        &format!("{}: {}", point.case, figure_text(chart, figure)),
-    );
-    let style = match point.all_disturbed {
-        true => [("fill-opacity", "0.12"), ("stroke-dasharray", "3 2")],
-        false => [("fill-opacity", "0.45"), ("stroke-width", "1")],
-    };
-    group.append(rect(
-        (rows.left, y - BAR_HEIGHT / 2.0),
-        (end - rows.left, BAR_HEIGHT),
-        &style,
-    ));
-    group.append(line((low, y), (high, y), &[("stroke-width", "2")]));
-    let cap = |x: f64| line((x, y - 4.0), (x, y + 4.0), &[("stroke-width", "2")]);
-    group.append(cap(low));
-    if rows.scale.holds(figure.high) {
-        group.append(cap(high));
-    } else {
-        let arrow = [(-7.0, -5.0), (1.0, 0.0), (-7.0, 5.0)];
-        let corners = arrow.map(|(dx, dy)| (high + dx, y + dy));
-        group.append(path(&format!("{}Z", through(corners)), &[]));
-    }
-    group
-}
-
-struct Rows<'c> {
-    chart: &'c Chart,
-    scale: Scale,
-    left: f64,
-    right: f64,
-    top: f64,
-    row_height: f64,
-    room_below: f64,
-}
-
-impl<'c> Rows<'c> {
-    /// `room_below`: space below the bar and name.
-    fn for_chart(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
-        let names = chart
-            .x
-            .ticks
-            .iter()
-            .map(|tick| shortened(&tick.text, SIZE, NAME_LIMIT));
-        let left = MARGIN + widest(names, SIZE) + 8.0;
-        let right = WIDTH - MARGIN - FIGURE_WIDTH;
-        Self {
-            chart,
-            scale: Scale::for_chart(chart),
-            left,
-            right,
-            top: top + 6.0,
-            row_height,
-            room_below,
-        }
-    }
-
-    fn x(&self, value: f64) -> f64 {
-        self.x_of_part(self.scale.part(value))
-    }
-
-    fn x_of_part(&self, part: f64) -> f64 {
-        self.left + (self.right - self.left) * part
-    }
-
-    fn y(&self, at: f64) -> f64 {
-        self.top + at * self.row_height + (self.row_height - self.room_below) / 2.0
-    }
-
-    fn bottom(&self) -> f64 {
-        self.top + as_f64(self.chart.x.ticks.len() as u64) * self.row_height
-    }
-
-    fn grid(&self) -> Vec<Element> {
-        let bottom = self.bottom();
+impl Bars<'_> {
+    fn row(&self, place: (usize, usize)) -> (f64, Vec<Element>) {
+        let (index, number) = place;
+        let point = &self.canvas.chart.series[index].points[number];
+        let y = self.rows.y(point.x);
         let mut parts = Vec::new();
-        for (part, text_of_tick) in self.scale.ticks() {
-            let x = self.x_of_part(part);
-            parts.push(line((x, self.top), (x, bottom + 4.0), &GRID));
-            if let Some(words) = text_of_tick {
-                parts.push(text(x, bottom + 19.0, 12.0, QUIET, &words, &MIDDLE));
-            }
+        if !point.dots.is_empty() {
+            parts.push(self.dots_of(place, point, y + STRIP_BELOW));
         }
-        let title = axis_title(self.chart);
-        parts.push(text(
-            (self.left + self.right) / 2.0,
-            bottom + 38.0,
-            12.0,
-            STRONG,
-            &title,
-            &MIDDLE,
-        ));
-        parts
+        if let Some(figure) = &point.figure {
+            parts.push(self.bar(place, point, figure, y));
+            let end = self.rows.x(figure.value).max(self.rows.x(figure.high));
+            let value = self
+                .rows
+                .value(end, point.x, figure.value, point.all_disturbed);
+            parts.push(value);
+        }
+        (point.x, parts)
     }
 
-    /// After its bar.
-    fn value(&self, end: f64, at: f64, value: f64, all_disturbed: bool) -> Element {
-        let tilde = if all_disturbed { "~" } else { "" };
-        let words = format!("{tilde}{}", value_text(value, self.chart.y.unit));
-        text(end + 7.0, self.y(at) + 4.5, SIZE, STRONG, &words, &[])
-    }
-
-    /// Adds the names. Elements and their lower end, with the axis.
-    fn finish(&self, mut parts: Vec<Element>) -> (Vec<Element>, f64) {
-        let end = self.left - 8.0;
-        for tick in &self.chart.x.ticks {
-            let y = self.y(tick.at) + 4.5;
-            match in_two_lines(&tick.text, SIZE, NAME_LIMIT) {
-                None => parts.push(name_before((end, y), SIZE, &tick.text, NAME_LIMIT)),
-                Some([above, below]) => {
-                    parts.push(text(end, y - 6.0, SMALL, STRONG, &above, &END));
-                    parts.push(titled(
-                        name_before((end, y + 5.0), SMALL, &below, NAME_LIMIT),
-                        &tick.text,
-                    ));
-                }
+    /// Spread by a rule, for the same picture every time.
+    fn dots_of(&self, place: (usize, usize), point: &Point, top: f64) -> Element {
+        // Multiples of the golden ratio are spread evenly, however many.
+        const GOLDEN: f64 = 0.618_033_988_749_895;
+        let scale = &self.canvas.scale;
+        let mut met = HashSet::new();
+        let mut calm = Dots::default();
+        let mut disturbed = Dots::default();
+        let dots = (0u32..).zip(&point.dots);
+        for (number, &(value, is_disturbed)) in dots.filter(|(_, (value, _))| scale.holds(*value)) {
+            let x = self.rows.x(value);
+            let y = top + (f64::from(number) * GOLDEN).fract() * STRIP_HEIGHT;
+            let pixel = (px(x.round()), px(y.round()), is_disturbed);
+            if self.are_many_dots && !met.insert(pixel) {
+                continue;
+            }
+            if is_disturbed {
+                let cross = format!("M{},{}l4,4m0,-4l-4,4", px(x - 2.0), px(y - 2.0));
+                disturbed.add(number, &cross);
+            } else {
+                // A zero-length line with round ends.
+                calm.add(number, &format!("M{},{}h0", px(x), px(y)));
             }
         }
-        (parts, self.bottom() + 46.0)
+        let group = series_group(self.canvas, place.0);
+        let mut group = self.canvas.keyed(group, "data-dots", &key(place));
+        for (dots, class, stroke_width) in
+            [(calm, "wb-dots", "3.8"), (disturbed, "wb-crosses", "1.1")]
+        {
+            if !dots.path.is_empty() {
+                let style = [
+                    ("class", class),
+                    ("fill", "none"),
+                    ("stroke-width", stroke_width),
+                    ("stroke-linecap", "round"),
+                    ("stroke-opacity", "0.8"),
+                ];
+                let path = path(&dots.path, &style);
+                group.append(self.canvas.keyed(path, "data-samples", &dots.numbers()));
+            }
+        }
+        group
+    }
+
+    fn bar(&self, place: (usize, usize), point: &Point, figure: &Interval, y: f64) -> Element {
+        let rows = &self.rows;
+        let [end, low, high] = [figure.value, figure.low, figure.high].map(|value| rows.x(value));
+        let group = series_group(self.canvas, place.0);
+        let mut group = self.canvas.told(group, place, || {
+            format!("{}: {}", point.case, figure_text(self.canvas.chart, figure))
+        });
+        let style = match point.all_disturbed {
+            true => [("fill-opacity", "0.12"), ("stroke-dasharray", "3 2")],
+            false => [("fill-opacity", "0.45"), ("stroke-width", "1")],
+        };
+        let corner = (rows.left, y - BAR_HEIGHT / 2.0);
+        group.append(rect(corner, (end - rows.left, BAR_HEIGHT), &style));
+        // The lower end, the interval, and the higher end or an arrow.
+        let is_whole = self.canvas.scale.holds(figure.high);
+        let end = if is_whole { "m0,-4v8" } else { "" };
+        let (from, to) = (px(low), px(high));
+        let whisker = format!("M{from},{}v8m0,-4H{to}{end}", px(y - 4.0));
+        group.append(path(&whisker, &[("fill", "none"), ("stroke-width", "2")]));
+        if !is_whole {
+            let arrow = [(-7.0, -5.0), (1.0, 0.0), (-7.0, 5.0)];
+            let corners = arrow.map(|(dx, dy)| (high + dx, y + dy));
+            group.append(path(&format!("{}Z", through(corners)), &[]));
+        }
+        group
+    }
+}
+
+/// Samples of one look.
+#[derive(Default)]
+struct Dots {
+    path: String,
+    /// Of the samples, in the order of the path.
+    numbers: Vec<u32>,
+}
+
+impl Dots {
+    fn add(&mut self, number: u32, dot: &str) {
+        self.path += dot;
+        self.numbers.push(number);
+    }
+
+    fn numbers(&self) -> String {
+        let numbers = self.numbers.iter().map(u32::to_string);
+        numbers.collect::<Vec<_>>().join(" ")
     }
 }

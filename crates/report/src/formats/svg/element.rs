@@ -30,6 +30,11 @@ pub(super) fn element(
     element
 }
 
+pub(super) fn group(class: &str, children: impl IntoIterator<Item = Element>) -> Element {
+    let children = children.into_iter().map(Into::into).collect();
+    element("g", &[("class", class)], children)
+}
+
 fn shape(name: &str, lengths: &[(&str, f64)], attributes: &[(&str, &str)]) -> Element {
     let mut element = element(name, attributes, Vec::new());
     lengths
@@ -176,6 +181,23 @@ pub(super) fn in_two_lines(name: &str, size: f64, limit: f64) -> Option<[String;
     let place = places.min_by_key(|&place| place.abs_diff(name.len() / 2))?;
     let (above, below) = name.split_at(place);
     Some([above.trim_end().to_owned(), below.to_owned()])
+}
+
+/// Broken after commas and spaces. Only parts that are too wide alone are cut.
+pub(super) fn broken(name: &str, size: f64, limit: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in name.split_inclusive([',', ' ']) {
+        match lines.last_mut() {
+            Some(line) if width(line, size) + width(part.trim_end(), size) <= limit => {
+                line.push_str(part);
+            }
+            _ => lines.push(part.to_owned()),
+        }
+    }
+    lines
+        .iter()
+        .map(|line| shortened(line.trim_end(), size, limit))
+        .collect()
 }
 
 /// Breaks at spaces, or inside words wider than the picture.

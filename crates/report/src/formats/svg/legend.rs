@@ -3,6 +3,7 @@
 use svg::Node;
 use svg::node::element::Element;
 
+use super::canvas::Canvas;
 use super::element::*;
 use crate::charts::{Chart, ChartKind, Series};
 use crate::formats::palette;
@@ -19,18 +20,12 @@ fn sample_width(chart: &Chart) -> f64 {
 }
 
 /// Elements and their lower end. Columns are as wide as the longest name.
-pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
+pub(super) fn draw(canvas: &Canvas<'_>, top: f64) -> (Vec<Element>, f64) {
+    let chart = canvas.chart;
     let room = WIDTH - 2.0 * MARGIN;
-    let name = |series: &Series| {
-        let is_drawn = series.points.iter().any(|point| point.figure.is_some());
-        let suffix = if is_drawn { "" } else { " (no result)" };
-        shortened(
-            &format!("{}{suffix}", series.name),
-            SIZE,
-            room - sample_width(chart),
-        )
-    };
-    let names: Vec<String> = chart.series.iter().map(name).collect();
+    let limit = room - sample_width(chart);
+    let names = chart.series.iter().map(name_of);
+    let names: Vec<String> = names.map(|name| shortened(&name, SIZE, limit)).collect();
     let column_width = (sample_width(chart) + widest(names.iter(), SIZE) + 18.0).min(room);
     let mut items = Vec::new();
     let (mut x, mut y) = (MARGIN, top + 12.0);
@@ -38,14 +33,76 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
         if index > 0 && x + column_width > WIDTH - MARGIN + 18.0 {
             (x, y) = (MARGIN, y + ROW_HEIGHT);
         }
-        items.push(item(chart, index, name, (x, y)));
+        items.push(item(canvas, index, name, (x, y)));
         x += column_width;
     }
     (items, y + 6.0)
 }
 
-fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element {
-    let mut sample = series_group(chart, index);
+/// A name, and a picture of the series' look.
+pub(in crate::formats) struct LegendItem {
+    pub name: String,
+    pub sample: String,
+}
+
+/// For the page, where names wrap as its own text. A chart of one line has none.
+pub(super) fn items(canvas: &Canvas<'_>) -> Vec<LegendItem> {
+    let series = &canvas.chart.series;
+    let is_needed = has_legend(canvas.chart) && series.len() > 1;
+    let several = Some(series).filter(|_| is_needed);
+    let item = |(index, series): (usize, &Series)| LegendItem {
+        name: name_of(series),
+        sample: sample_alone(canvas, index),
+    };
+    several
+        .into_iter()
+        .flatten()
+        .enumerate()
+        .map(item)
+        .collect()
+}
+
+/// Others have their names beside their rows.
+pub(super) fn has_legend(chart: &Chart) -> bool {
+    matches!(
+        chart.kind,
+        ChartKind::Lines | ChartKind::Groups | ChartKind::Stacked
+    )
+}
+
+fn name_of(series: &Series) -> String {
+    let is_drawn = series.points.iter().any(|point| point.figure.is_some());
+    let suffix = if is_drawn { "" } else { " (no result)" };
+    format!("{}{suffix}", series.name)
+}
+
+fn sample_alone(canvas: &Canvas<'_>, index: usize) -> String {
+    let width = px(sample_width(canvas.chart) - 4.0);
+    let attributes = [
+        ("viewBox", format!("0 0 {width} 12")),
+        ("width", width),
+        ("height", "12".to_owned()),
+        ("aria-hidden", "true".to_owned()),
+    ];
+    let mut picture = Element::new("svg");
+    for (name, value) in attributes {
+        picture.assign(name, value);
+    }
+    picture.append(sample(canvas, index, (0.0, 10.5)));
+    picture.to_string()
+}
+
+fn item(canvas: &Canvas<'_>, index: usize, name: &str, (x, y): (f64, f64)) -> Element {
+    let chart = canvas.chart;
+    let mut item = titled(Element::new("g"), &chart.series[index].name);
+    item.append(sample(canvas, index, (x, y)));
+    item.append(text(x + sample_width(chart), y, SIZE, STRONG, name, &[]));
+    item
+}
+
+fn sample(canvas: &Canvas<'_>, index: usize, (x, y): (f64, f64)) -> Element {
+    let chart = canvas.chart;
+    let mut sample = coloured_group(chart, index);
     if chart.kind == ChartKind::Lines {
         sample.append(line((x, y - 4.5), (x + 34.0, y - 4.5), &stroke(index, "2")));
     }
@@ -55,13 +112,23 @@ fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element 
         ChartKind::Stacked => square(place),
         _ => marker(index, place, 4.0),
     });
-    let mut item = titled(Element::new("g"), &chart.series[index].name);
-    item.append(sample);
-    item.append(text(x + sample_width(chart), y, SIZE, STRONG, name, &[]));
-    item
+    sample
 }
 
-pub(super) fn series_group(chart: &Chart, index: usize) -> Element {
+/// The page hides a series whose name in the legend was clicked.
+pub(super) fn series_group(canvas: &Canvas<'_>, index: usize) -> Element {
+    let group = coloured_group(canvas.chart, index);
+    match canvas.chart.kind {
+        ChartKind::Lines | ChartKind::Groups => {
+            canvas.keyed(group, "data-series", &index.to_string())
+        }
+        _ => group,
+    }
+}
+
+pub(super) const SERIES_WIDTH: &str = "1.2";
+
+fn coloured_group(chart: &Chart, index: usize) -> Element {
     let colour = palette::colour(chart, index);
     let (class, light) = (palette::class(&colour), colour.light.as_str());
     element(
@@ -70,7 +137,7 @@ pub(super) fn series_group(chart: &Chart, index: usize) -> Element {
             ("class", &class),
             ("fill", light),
             ("stroke", light),
-            ("stroke-width", "1.2"),
+            ("stroke-width", SERIES_WIDTH),
         ],
         Vec::new(),
     )

@@ -4,21 +4,27 @@ use svg::Node;
 use svg::node::element::Element;
 use writebench_stats::as_f64;
 
+use super::canvas::{Canvas, key};
 use super::element::*;
 use super::legend::{marker, ring, series_group, stroke};
 use super::words::{axis_title, figure_text, place_text};
-use crate::charts::{Chart, ChartKind, Interval, Point, Scale, Tick, XScale, value_text};
+use crate::charts::{Chart, ChartKind, Interval, Point, Tick, XScale, value_text};
 use crate::formats::palette;
 use crate::numbers::least_and_most;
 
-const HEIGHT: f64 = 400.0;
-const SIZE: f64 = 12.0;
+/// Of a wide and of a narrow drawing.
+const HEIGHTS: (f64, f64) = (400.0, 300.0);
+
+/// From the axis to the first place, and from the last place to the end. Narrow drawings have no space for it.
+const INSETS: (f64, f64) = (26.0, 12.0);
+
+const SIZE: f64 = 12.5;
 
 /// Width and height of text at 40 degrees, as parts of its length.
 const TURNED: (f64, f64) = (0.766, 0.643);
 
 /// Wider rotated text is cut.
-const TURNED_LIMIT: f64 = 210.0;
+const TURNED_LIMITS: (f64, f64) = (210.0, 120.0);
 
 /// The share of a category's width for its marks.
 const GROUP_PART: f64 = 0.82;
@@ -36,8 +42,8 @@ const MARKS_APART: f64 = 70.0;
 const MARKS_ASIDE: u64 = 6;
 
 struct Plot<'c> {
+    canvas: &'c Canvas<'c>,
     chart: &'c Chart,
-    scale: Scale,
     left: f64,
     right: f64,
     top: f64,
@@ -46,54 +52,66 @@ struct Plot<'c> {
     ends: (f64, f64),
 }
 
+/// Consecutive points: the number of the first, and the place and the interval of each.
+struct Stretch {
+    first: usize,
+    places: Vec<(f64, Interval)>,
+}
+
 /// Elements and their lower end.
-pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
-    let scale = Scale::for_chart(chart);
-    let texts = scale.ticks().into_iter().filter_map(|(_, text)| text);
-    let top = top + 30.0;
-    let (left, right, bottom) = (
-        MARGIN + widest(texts, SIZE) + 8.0,
-        WIDTH - MARGIN,
-        top + HEIGHT,
-    );
-    let mut plot = Plot {
-        chart,
-        scale,
-        left,
-        right,
-        top,
-        bottom,
-        ends: ends(chart),
-    };
+pub(super) fn draw(canvas: &Canvas<'_>, top: f64) -> (Vec<Element>, f64) {
+    let mut plot = Plot::on(canvas, top + 30.0);
     let is_turned = plot.x_texts_collide();
     if is_turned {
         plot.make_room_for_turned_texts();
     }
-    let mut parts = vec![text(
-        MARGIN,
-        top - 12.0,
-        SIZE,
-        STRONG,
-        &axis_title(chart),
-        &[],
-    )];
+    let title = axis_title(canvas.chart, &canvas.scale);
+    let title_y = plot.top - 12.0;
+    let mut parts = vec![text(canvas.margin, title_y, SIZE, STRONG, &title, &[])];
     parts.extend(plot.stripes());
     parts.extend(plot.y_axis());
     let (x_axis, bottom) = plot.x_axis(is_turned);
     parts.extend(x_axis);
-    if chart.kind == ChartKind::Lines {
+    let series = 0..canvas.chart.series.len();
+    if canvas.chart.kind == ChartKind::Lines {
         // Bands are below all lines.
-        parts.extend((0..chart.series.len()).map(|index| plot.bands(index)));
-        parts.extend((0..chart.series.len()).map(|index| plot.line_of(index)));
+        parts.extend(series.clone().map(|index| plot.bands(index)));
+        parts.extend(series.map(|index| plot.line_of(index)));
     } else {
-        parts.extend((0..chart.series.len()).map(|index| plot.marks(index)));
+        parts.extend(series.map(|index| plot.marks(index)));
     }
     (parts, bottom)
 }
 
-impl Plot<'_> {
+fn of_width(canvas: &Canvas<'_>, (wide, narrow): (f64, f64)) -> f64 {
+    if canvas.is_narrow() { narrow } else { wide }
+}
+
+impl<'c> Plot<'c> {
+    fn on(canvas: &'c Canvas<'c>, top: f64) -> Self {
+        let texts = canvas.scale.ticks().into_iter();
+        let texts = texts.filter_map(|(_, text)| text);
+        Self {
+            canvas,
+            chart: canvas.chart,
+            left: canvas.margin + widest(texts, SIZE) + 8.0,
+            right: canvas.width - canvas.margin,
+            top,
+            bottom: top + of_width(canvas, HEIGHTS),
+            ends: ends(canvas.chart),
+        }
+    }
+
     fn y(&self, value: f64) -> f64 {
-        self.bottom - (self.bottom - self.top) * self.scale.part(value)
+        self.bottom - (self.bottom - self.top) * self.canvas.scale.part(value)
+    }
+
+    fn inset(&self) -> f64 {
+        of_width(self.canvas, INSETS)
+    }
+
+    fn turned_limit(&self) -> f64 {
+        of_width(self.canvas, TURNED_LIMITS)
     }
 
     fn category_width(&self) -> f64 {
@@ -110,7 +128,7 @@ impl Plot<'_> {
         } else {
             0.5
         };
-        let (left, right) = (self.left + 26.0, self.right - 26.0);
+        let (left, right) = (self.left + self.inset(), self.right - self.inset());
         left + (right - left) * part
     }
 
@@ -125,8 +143,8 @@ impl Plot<'_> {
     /// Rotated text ends at its tick, and begins left of it.
     fn make_room_for_turned_texts(&mut self) {
         let reach = |tick: &Tick| {
-            let text = shortened(&tick.text, SIZE, TURNED_LIMIT);
-            MARGIN + width(&text, SIZE) * TURNED.0 - (self.x(tick.at) - self.left)
+            let text = shortened(&tick.text, SIZE, self.turned_limit());
+            self.canvas.margin + width(&text, SIZE) * TURNED.0 - (self.x(tick.at) - self.left)
         };
         self.left = self
             .chart
@@ -163,17 +181,20 @@ impl Plot<'_> {
 
     fn y_axis(&self) -> Vec<Element> {
         let mut parts = Vec::new();
-        for (part, words) in self.scale.ticks() {
+        let (mut named, mut between) = (Vec::new(), Vec::new());
+        for (part, words) in self.canvas.scale.ticks() {
             let y = self.bottom - (self.bottom - self.top) * part;
-            let faint = if words.is_some() { "1" } else { "0.5" };
-            let style = [&GRID[..], &[("stroke-width", faint)]].concat();
-            parts.push(line((self.left, y), (self.right, y), &style));
-            if let Some(words) = words {
-                parts.push(text(self.left - 7.0, y + 4.0, SIZE, QUIET, &words, &END));
-            }
+            let Some(words) = words else {
+                between.push(y);
+                continue;
+            };
+            named.push(y);
+            parts.push(text(self.left - 7.0, y + 4.0, SIZE, QUIET, &words, &END));
         }
-        if self.scale.has_break {
-            let y = self.bottom - (self.bottom - self.top) * self.scale.break_part();
+        parts.extend(self.grid(&between, "0.5"));
+        parts.extend(self.grid(&named, "1"));
+        if self.canvas.scale.has_break {
+            let y = self.bottom - (self.bottom - self.top) * self.canvas.scale.break_part();
             parts.push(line((self.left, self.top), (self.left, y - 2.0), &AXIS));
             parts.push(line((self.left, self.bottom), (self.left, y + 4.0), &AXIS));
             for y in [y - 2.0, y + 4.0] {
@@ -189,19 +210,27 @@ impl Plot<'_> {
         parts
     }
 
+    fn grid(&self, places: &[f64], width: &str) -> Option<Element> {
+        let (left, right) = (px(self.left), px(self.right));
+        let lines = places.iter();
+        let lines: String = lines
+            .map(|y| format!("M{left},{}H{right}", px(*y)))
+            .collect();
+        let style = [&GRID[..], &[("stroke-width", width)]].concat();
+        (!places.is_empty()).then(|| path(&lines, &style))
+    }
+
     /// Also the lower end of its text.
     fn x_axis(&self, is_turned: bool) -> (Vec<Element>, f64) {
-        let mut parts = vec![line(
-            (self.left, self.bottom),
-            (self.right, self.bottom),
-            &AXIS,
-        )];
+        let mut parts = Vec::new();
+        let (left, y) = (px(self.left), px(self.bottom));
+        let mut marks = format!("M{left},{y}H{}", px(self.right));
         let mut height = 20.0;
         let mut last_x = f64::NEG_INFINITY;
         for tick in &self.chart.x.ticks {
             let x = self.x(tick.at);
             if self.chart.x.scale != XScale::Categories {
-                parts.push(line((x, self.bottom), (x, self.bottom + 5.0), &AXIS));
+                marks += &format!("M{},{}v5", px(x), px(self.bottom));
                 // Some of such close numbers are enough.
                 if x - last_x < 14.0 {
                     continue;
@@ -209,7 +238,7 @@ impl Plot<'_> {
             }
             last_x = x;
             let limit = if is_turned {
-                TURNED_LIMIT
+                self.turned_limit()
             } else {
                 f64::INFINITY
             };
@@ -234,6 +263,7 @@ impl Plot<'_> {
                 height
             };
         }
+        parts.push(path(&marks, &AXIS));
         let bottom = self.bottom + height + 18.0;
         let middle = (self.left + self.right) / 2.0;
         parts.push(text(
@@ -248,34 +278,48 @@ impl Plot<'_> {
     }
 
     /// Consecutive points with values.
-    fn stretches(&self, index: usize) -> impl Iterator<Item = Vec<(f64, Interval)>> + '_ {
-        let points = &self.chart.series[index].points;
-        let stretches = points.split(|point| point.figure.is_none());
-        let placed = |point: &Point| Some((self.x(point.x), point.figure?));
-        stretches.map(move |points| points.iter().filter_map(placed).collect())
+    fn stretches(&self, index: usize) -> impl Iterator<Item = Stretch> + '_ {
+        let points = self.chart.series[index].points.iter().enumerate();
+        let points: Vec<_> = points.collect();
+        let stretches = points
+            .split(|(_, point)| point.figure.is_none())
+            .map(|points| self.stretch(points));
+        stretches.flatten().collect::<Vec<_>>().into_iter()
+    }
+
+    fn stretch(&self, points: &[(usize, &Point)]) -> Option<Stretch> {
+        let placed = |(_, point): &(usize, &Point)| Some((self.x(point.x), point.figure?));
+        Some(Stretch {
+            first: points.first()?.0,
+            places: points.iter().filter_map(placed).collect(),
+        })
     }
 
     /// Between the ends of intervals. An isolated point has a whisker.
     fn bands(&self, index: usize) -> Element {
-        let mut group = series_group(self.chart, index);
+        let mut group = series_group(self.canvas, index);
         let faint = match self.chart.x.scale {
             _ if self.chart.series.len() <= MANY => "0.18",
             // The range of all samples is wide.
             XScale::Percentile => "0.04",
             _ => "0.09",
         };
-        for stretch in self.stretches(index) {
-            let there = stretch.iter().map(|(x, figure)| (*x, self.y(figure.high)));
-            let back = stretch
+        for Stretch { first, places } in self.stretches(index) {
+            let place = key((index, first));
+            let there = places.iter().map(|(x, figure)| (*x, self.y(figure.high)));
+            let back = places
                 .iter()
                 .rev()
                 .map(|(x, figure)| (*x, self.y(figure.low)));
-            group.append(match stretch.as_slice() {
-                [] => continue,
-                [(x, figure)] => self.whisker(*x, figure),
+            group.append(match places.as_slice() {
+                [(x, figure)] => {
+                    let whisker = self.whisker(*x, figure);
+                    self.canvas.keyed(whisker, "data-point", &place)
+                }
                 _ => {
                     let band = format!("{}Z", through(there.chain(back)));
-                    path(&band, &[("fill-opacity", faint), ("stroke", "none")])
+                    let band = path(&band, &[("fill-opacity", faint), ("stroke", "none")]);
+                    self.canvas.keyed(band, "data-band", &place)
                 }
             });
         }
@@ -283,40 +327,48 @@ impl Plot<'_> {
     }
 
     fn line_of(&self, index: usize) -> Element {
-        let mut group = series_group(self.chart, index);
-        for stretch in self.stretches(index).filter(|stretch| stretch.len() > 1) {
-            let style = [stroke(index, "1.8"), vec![("fill", "none")]].concat();
-            let corners = stretch.iter().map(|(x, figure)| (*x, self.y(figure.value)));
-            group.append(path(&through(corners), &style));
+        let mut group = series_group(self.canvas, index);
+        for Stretch { first, places } in self.stretches(index) {
+            if places.len() > 1 {
+                let style = [stroke(index, "1.8"), vec![("fill", "none")]].concat();
+                let corners = places.iter().map(|(x, figure)| (*x, self.y(figure.value)));
+                let line = path(&through(corners), &style);
+                let place = key((index, first));
+                group.append(self.canvas.keyed(line, "data-line", &place));
+            }
         }
-        for point in self.marked(index) {
-            group.append(self.mark(index, point, self.x(point.x), 3.8));
+        for number in self.marked(index) {
+            let point = &self.chart.series[index].points[number];
+            let x = self.x(point.x);
+            if let Some(mark) = self.mark((index, number), x, 3.8) {
+                group.append(mark);
+            }
         }
         group
     }
 
-    /// All points, or of many along time or shares only some, away from other lines' marks.
-    fn marked(&self, index: usize) -> Vec<&Point> {
+    /// The numbers of all points, or of many along time or shares only some, away from other lines' marks.
+    fn marked(&self, index: usize) -> Vec<usize> {
         let points = &self.chart.series[index].points;
         if matches!(self.chart.x.scale, XScale::Log2 | XScale::Categories) {
-            return points.iter().collect();
+            return (0..points.len()).collect();
         }
         let aside = as_f64(index as u64 % MARKS_ASIDE) * MARKS_APART / as_f64(MARKS_ASIDE);
-        let mut free_from = self.left + 26.0 + aside;
+        let mut free_from = self.left + self.inset() + aside;
         let last = points.len().saturating_sub(1);
         let mut marked = Vec::new();
         for (place, point) in points.iter().enumerate() {
             // The last is the longest call, or the end.
             if self.x(point.x) >= free_from || place == last {
                 free_from = self.x(point.x) + MARKS_APART;
-                marked.push(point);
+                marked.push(place);
             }
         }
         marked
     }
 
     fn marks(&self, index: usize) -> Element {
-        let mut group = series_group(self.chart, index);
+        let mut group = series_group(self.canvas, index);
         let (index_part, count) = (
             as_f64(index as u64) + 0.5,
             as_f64(self.chart.series.len() as u64),
@@ -324,12 +376,16 @@ impl Plot<'_> {
         let room = (self.category_width() * GROUP_PART).min(MARK_ROOM * count);
         let aside = room * (index_part / count - 0.5);
         let radius = (room / count / 1.4).clamp(2.6, 4.2);
-        for point in &self.chart.series[index].points {
+        for (number, point) in self.chart.series[index].points.iter().enumerate() {
             let x = self.x(point.x) + aside;
             if let Some(figure) = &point.figure {
-                group.append(self.whisker(x, figure));
+                let whisker = self.whisker(x, figure);
+                let place = key((index, number));
+                group.append(self.canvas.keyed(whisker, "data-point", &place));
             }
-            group.append(self.mark(index, point, x, radius));
+            if let Some(mark) = self.mark((index, number), x, radius) {
+                group.append(mark);
+            }
         }
         group
     }
@@ -339,16 +395,24 @@ impl Plot<'_> {
     }
 
     /// With a tooltip. None without a value.
-    fn mark(&self, index: usize, point: &Point, x: f64, radius: f64) -> Element {
-        let mut group = Element::new("g");
-        let Some(figure) = &point.figure else {
-            return group;
-        };
-        let name = &self.chart.series[index].name;
-        let (value, place) = (
-            figure_text(self.chart, figure),
-            place_text(self.chart, point.x),
-        );
+    fn mark(&self, (index, number): (usize, usize), x: f64, radius: f64) -> Option<Element> {
+        let series = &self.chart.series[index];
+        let point = &series.points[number];
+        let figure = point.figure.as_ref()?;
+        let mut group = self.canvas.told(Element::new("g"), (index, number), || {
+            self.words(&series.name, point, figure)
+        });
+        let place = (x, self.y(figure.value));
+        group.append(marker(index, place, radius));
+        if point.all_disturbed {
+            group.append(ring(place));
+        }
+        Some(group)
+    }
+
+    fn words(&self, name: &str, point: &Point, figure: &Interval) -> String {
+        let value = figure_text(self.chart, figure);
+        let place = place_text(self.chart, point.x);
         let words = match self.chart.x.scale {
             // The case's name includes the place.
             XScale::Log2 | XScale::Categories => format!(": {value}"),
@@ -359,13 +423,7 @@ impl Plot<'_> {
                 value_text(figure.value, self.chart.y.unit)
             ),
         };
-        group = titled(group, &format!("{name}, {}{words}", point.case));
-        let place = (x, self.y(figure.value));
-        group.append(marker(index, place, radius));
-        if point.all_disturbed {
-            group.append(ring(place));
-        }
-        group
+        format!("{name}, {}{words}", point.case)
     }
 }
 

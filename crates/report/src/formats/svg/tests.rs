@@ -1,9 +1,10 @@
 use roxmltree::Document;
 
-use super::render;
+use super::{element, picture, render};
 use crate::charts::tests::examples::{self, copies, direct, durable, parallel};
 use crate::charts::tests::{SIZES, TWELVE, answering, chart_named, charts_of, study, troubled};
-use crate::charts::{Chart, ChartFamily, NamedChart};
+use crate::charts::{Chart, ChartFamily, ChartKind, NamedChart, Scale, Unit};
+use crate::formats::palette;
 use crate::numbers::CaseReport;
 
 const HOSTILE: &str = "<script>alert(\"1\")</script> & 'x' ]]>\n\u{0}\u{1b}[0m";
@@ -365,12 +366,8 @@ fn parts_of_a_bar_are_in_a_row_before_their_sum() {
                     .is_some_and(|text| text.starts_with("write,sync=fsync,"))
         })
         .map(|title| {
-            let part = title
-                .parent()
-                .unwrap()
-                .children()
-                .find(|node| node.has_tag_name("rect"))
-                .unwrap();
+            let part = title.parent().unwrap();
+            assert!(part.has_tag_name("rect"));
             let length = |name: &str| part.attribute(name).unwrap().parse::<f64>().unwrap();
             (length("x"), length("x") + length("width"))
         })
@@ -564,4 +561,139 @@ fn an_index_has_the_charts_of_all_targets_side_by_side() {
         "of both targets: {index}"
     );
     assert!(!index.contains("<script"), "{index}");
+}
+
+fn of_page(chart: &Chart) -> [String; 2] {
+    let picture = picture(chart, &Scale::for_chart(chart));
+    [picture.wide, picture.narrow]
+}
+
+/// The numbers of series and points in keys.
+fn keys(document: &Document<'_>, name: &str) -> Vec<(usize, usize)> {
+    let keys = document
+        .descendants()
+        .filter_map(|node| node.attribute(name));
+    let numbers = keys.map(|key| key.split_once('.').unwrap());
+    numbers
+        .map(|(series, point)| (series.parse().unwrap(), point.parse().unwrap()))
+        .collect()
+}
+
+#[test]
+fn every_value_of_every_family_has_its_key_on_the_page() {
+    let cases = [ways_to_copy(), direct(), durable(), parallel()].concat();
+    for NamedChart { chart, .. } in charts_of(&cases) {
+        let series = chart.series.iter().enumerate();
+        let values = series.flat_map(|(index, series)| {
+            let points = series.points.iter().enumerate();
+            let with_values = points.filter(|(_, point)| point.figure.is_some());
+            with_values.map(move |(number, _)| (index, number))
+        });
+        let values: Vec<(usize, usize)> = values.collect();
+        for picture in of_page(&chart) {
+            let document = Document::parse(&picture).unwrap();
+            let marks = keys(&document, "data-point");
+            let lines = keys(&document, "data-line");
+            for place in &values {
+                let is_on_a_line = lines.iter().any(|(series, _)| *series == place.0);
+                assert!(
+                    marks.contains(place) || (is_on_a_line && chart.kind == ChartKind::Lines),
+                    "{}: {place:?}",
+                    chart.title
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_page_has_the_colours_of_its_pictures_in_its_style_sheet() {
+    let cases = [ways_to_copy(), direct(), durable(), parallel()].concat();
+    let charts = charts_of(&cases);
+    let styles = palette::page_styles(charts.iter().map(|named| &named.chart));
+    for NamedChart { chart, .. } in &charts {
+        for picture in of_page(chart) {
+            let document = Document::parse(&picture).unwrap();
+            let classes = document
+                .descendants()
+                .filter_map(|node| node.attribute("class"))
+                .filter(|class| {
+                    ![
+                        "wide",
+                        "narrow",
+                        "wb-lines",
+                        "wb-row",
+                        "wb-foot",
+                        "wb-dots",
+                        "wb-crosses",
+                    ]
+                    .contains(class)
+                });
+            for class in classes {
+                let is_light_in_attributes = class.starts_with("wb-on-");
+                let count = if is_light_in_attributes { 1 } else { 2 };
+                let rule = format!(".{class}{{");
+                assert_eq!(styles.matches(&rule).count(), count, "{class}");
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_whole_in_a_narrow_picture_and_end_inside_it() {
+    let long = "pwrite,chunk=4MiB,threads=4,descriptor=per-thread,prepare=fallocate,cache=direct,sync=fdatasync/8";
+    let mut cases = copies(&["splice", "sendfile"]);
+    cases[0].1.record.label = Some(long.to_owned());
+    let charts = answering(&charts_of(&cases), ChartFamily::Ranked);
+    let [_, narrow] = of_page(&charts[0].chart);
+    let document = Document::parse(&narrow).unwrap();
+    let words = shown(&document);
+    assert!(words.concat().contains(long), "{words:?}");
+    for text in document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+    {
+        let x: f64 = text.attribute("x").unwrap().parse().unwrap();
+        let words = text.text().unwrap();
+        let end = match text.attribute("text-anchor") {
+            None => x + element::width(words, 12.5),
+            _ => x,
+        };
+        assert!(end <= 421.0, "{words} ends at {end}");
+    }
+}
+
+#[test]
+fn charts_side_by_side_have_one_scale() {
+    let charts = charts_of(&[ways_to_copy(), direct()].concat());
+    let lines: Vec<&Chart> = charts
+        .iter()
+        .map(|named| &named.chart)
+        .filter(|chart| chart.kind == ChartKind::Lines && chart.y.unit == Unit::BytesPerSecond)
+        .collect();
+    assert!(lines.len() > 1, "{}", lines.len());
+    let common = Scale::for_charts(&lines);
+    for chart in &lines {
+        let values = chart.points().filter_map(|point| point.figure);
+        let parts = values.map(|figure| common.part(figure.high));
+        assert!(
+            parts.max_by(f64::total_cmp).is_none_or(|part| part < 1.0),
+            "{}",
+            chart.title
+        );
+    }
+    let axes = lines.iter().map(|chart| {
+        let picture = picture(chart, &common).wide;
+        let document = Document::parse(&picture).unwrap();
+        let ticks = document.descendants().filter(|node| {
+            node.attribute("class") == Some("wb-quiet")
+                && node.attribute("text-anchor") == Some("end")
+                && node.attribute("transform").is_none()
+        });
+        ticks
+            .map(|tick| format!("{} {:?}", tick.text().unwrap(), tick.attribute("y")))
+            .collect::<Vec<_>>()
+    });
+    let axes: std::collections::HashSet<Vec<String>> = axes.collect();
+    assert_eq!(axes.len(), 1, "{axes:#?}");
 }

@@ -1,10 +1,10 @@
-use crate::charts::{Chart, Interval, Unit, XScale, YScale, value_text};
+use crate::charts::{Chart, Interval, Scale, Unit, XScale, value_text};
 
 /// For people who cannot see the picture.
 pub(super) fn description(chart: &Chart) -> String {
     let mut text = format!(
         "{} by {}. {}.",
-        axis_title(chart),
+        axis_title(chart, &Scale::for_chart(chart)),
         chart.x.label,
         chart.subtitle
     );
@@ -49,10 +49,12 @@ pub(super) fn place_text(chart: &Chart, at: f64) -> String {
     }
 }
 
-pub(super) fn axis_title(chart: &Chart) -> String {
-    match chart.y.scale {
-        YScale::Linear => chart.y.label.clone(),
-        YScale::Log10 => format!("{} (logarithmic)", chart.y.label),
+/// The scale may be that of several charts.
+pub(super) fn axis_title(chart: &Chart, scale: &Scale) -> String {
+    if scale.is_logarithmic() {
+        format!("{} (logarithmic)", chart.y.label)
+    } else {
+        chart.y.label.clone()
     }
 }
 

@@ -1,0 +1,197 @@
+//! Rows from top to bottom, each with a name, above an axis. The page closes up rows that its filters leave out, so a
+//! row, the lines of the grid and the foot are groups.
+
+use svg::node::element::Element;
+use writebench_stats::as_f64;
+
+use super::canvas::Canvas;
+use super::element::*;
+use super::words::axis_title;
+use crate::charts::{Chart, Tick, value_text};
+
+pub(super) const SIZE: f64 = 12.5;
+
+/// Of names in two lines.
+const SMALL: f64 = 10.5;
+
+/// Wider names have two lines.
+const NAME_LIMIT: f64 = 400.0;
+
+/// Of names above their rows, in a narrow drawing.
+const NARROW_SIZE: f64 = SIZE;
+const LINE_HEIGHT: f64 = 15.0;
+
+/// Between a name and the value before it.
+const ABOVE_NAMES: f64 = 3.0;
+
+/// Space for the value after a bar.
+const FIGURE_WIDTH: f64 = 76.0;
+
+pub(super) struct Rows<'c> {
+    canvas: &'c Canvas<'c>,
+    pub left: f64,
+    right: f64,
+    top: f64,
+    row_height: f64,
+    room_above: f64,
+    room_below: f64,
+    has_names: bool,
+}
+
+impl<'c> Rows<'c> {
+    /// `room_below`: space below the bar and the name beside it.
+    pub(super) fn on(canvas: &'c Canvas<'c>, top: f64, height: f64, room_below: f64) -> Self {
+        let room_above = if canvas.is_narrow() {
+            let lines = names(canvas.chart).map(|name| lines_above(canvas, name).len());
+            as_f64(lines.max().unwrap_or(1) as u64) * LINE_HEIGHT + ABOVE_NAMES
+        } else {
+            0.0
+        };
+        let beside = if canvas.is_narrow() {
+            0.0
+        } else {
+            let shown = names(canvas.chart).map(|name| shortened(name, SIZE, NAME_LIMIT));
+            widest(shown, SIZE) + 8.0
+        };
+        Self {
+            left: canvas.margin + beside,
+            room_above,
+            room_below,
+            has_names: true,
+            ..Self::without_names(canvas, top, height + room_above)
+        }
+    }
+
+    /// For more rows than are legible.
+    pub(super) fn without_names(canvas: &'c Canvas<'c>, top: f64, row_height: f64) -> Self {
+        Self {
+            canvas,
+            left: canvas.margin,
+            right: canvas.width - canvas.margin - FIGURE_WIDTH,
+            top: top + 6.0,
+            row_height,
+            room_above: 0.0,
+            room_below: 0.0,
+            has_names: false,
+        }
+    }
+
+    pub(super) fn x(&self, value: f64) -> f64 {
+        self.x_of_part(self.canvas.scale.part(value))
+    }
+
+    fn x_of_part(&self, part: f64) -> f64 {
+        self.left + (self.right - self.left) * part
+    }
+
+    /// The middle of a bar.
+    pub(super) fn y(&self, at: f64) -> f64 {
+        let height = self.row_height - self.room_above - self.room_below;
+        self.top + at * self.row_height + self.room_above + height / 2.0
+    }
+
+    fn bottom(&self) -> f64 {
+        self.top + as_f64(self.canvas.chart.x.ticks.len() as u64) * self.row_height
+    }
+
+    /// A line across all rows.
+    pub(super) fn across(&self, value: f64, style: &[(&str, &str)]) -> Element {
+        self.lines([self.x(value)], style)
+    }
+
+    fn lines(&self, places: impl IntoIterator<Item = f64>, style: &[(&str, &str)]) -> Element {
+        let (top, end) = (px(self.top), px(self.bottom() + 4.0));
+        let lines = places.into_iter();
+        let lines: String = lines.map(|x| format!("M{},{top}V{end}", px(x))).collect();
+        path(&lines, style)
+    }
+
+    /// The grid, the rows with their names and the foot. The second result is the lower end.
+    pub(super) fn finish(
+        &self,
+        across: Option<Element>,
+        rows: impl IntoIterator<Item = (f64, Vec<Element>)>,
+    ) -> (Vec<Element>, f64) {
+        let ticks = self.canvas.scale.ticks().into_iter();
+        let grid = self.lines(ticks.map(|(part, _)| self.x_of_part(part)), &GRID);
+        let mut parts = vec![group("wb-lines", [grid].into_iter().chain(across))];
+        let rows = rows.into_iter().map(|(at, mut parts)| {
+            parts.extend(self.name(at));
+            group("wb-row", parts)
+        });
+        parts.extend(rows);
+        parts.push(self.foot());
+        (parts, self.bottom() + 46.0)
+    }
+
+    fn foot(&self) -> Element {
+        let bottom = self.bottom();
+        let mut texts = Vec::new();
+        let mut free_from = f64::NEG_INFINITY;
+        for (part, words) in self.canvas.scale.ticks() {
+            let Some(words) = words else { continue };
+            let (x, half) = (self.x_of_part(part), width(&words, 12.0) / 2.0);
+            if x - half >= free_from {
+                texts.push(text(x, bottom + 19.0, 12.0, QUIET, &words, &MIDDLE));
+                free_from = x + half + 4.0;
+            }
+        }
+        let title = axis_title(self.canvas.chart, &self.canvas.scale);
+        let middle = (self.left + self.right) / 2.0;
+        texts.push(text(middle, bottom + 38.0, 12.0, STRONG, &title, &MIDDLE));
+        let height = px(self.row_height);
+        self.canvas
+            .keyed(group("wb-foot", texts), "data-row-height", &height)
+    }
+
+    /// After its bar.
+    pub(super) fn value(&self, end: f64, at: f64, value: f64, all_disturbed: bool) -> Element {
+        let tilde = if all_disturbed { "~" } else { "" };
+        let words = format!("{tilde}{}", value_text(value, self.canvas.chart.y.unit));
+        text(end + 7.0, self.y(at) + 4.5, SIZE, STRONG, &words, &[])
+    }
+
+    fn name(&self, at: f64) -> Vec<Element> {
+        let ticks = &self.canvas.chart.x.ticks;
+        let tick = ticks.iter().find(|tick| tick.at.total_cmp(&at).is_eq());
+        match tick {
+            Some(tick) if self.has_names && self.canvas.is_narrow() => self.name_above(tick),
+            Some(tick) if self.has_names => self.name_beside(tick),
+            _ => Vec::new(),
+        }
+    }
+
+    fn name_above(&self, tick: &Tick) -> Vec<Element> {
+        let lines = lines_above(self.canvas, &tick.text);
+        let top = self.top + tick.at * self.row_height + self.room_above - 4.0;
+        let first = top - as_f64(lines.len() as u64 - 1) * LINE_HEIGHT;
+        let line = |(index, words): (u32, String)| {
+            let y = first + f64::from(index) * LINE_HEIGHT;
+            text(self.canvas.margin, y, NARROW_SIZE, STRONG, &words, &[])
+        };
+        (0..).zip(lines).map(line).collect()
+    }
+
+    fn name_beside(&self, tick: &Tick) -> Vec<Element> {
+        let end = self.left - 8.0;
+        let y = self.y(tick.at) + 4.5;
+        match in_two_lines(&tick.text, SIZE, NAME_LIMIT) {
+            None => vec![name_before((end, y), SIZE, &tick.text, NAME_LIMIT)],
+            Some([above, below]) => {
+                let below = name_before((end, y + 5.0), SMALL, &below, NAME_LIMIT);
+                vec![
+                    text(end, y - 6.0, SMALL, STRONG, &above, &END),
+                    titled(below, &tick.text),
+                ]
+            }
+        }
+    }
+}
+
+fn names(chart: &Chart) -> impl Iterator<Item = &str> {
+    chart.x.ticks.iter().map(|tick| tick.text.as_str())
+}
+
+fn lines_above(canvas: &Canvas<'_>, name: &str) -> Vec<String> {
+    broken(name, NARROW_SIZE, canvas.width - 2.0 * canvas.margin)
+}
