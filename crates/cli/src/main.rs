@@ -83,7 +83,7 @@ const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused 
     5 slower than --fail-if-slower allows, 6 advise without an answer, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless you write kB, MB or GB. \
     Rates are in decimal GB/s.";
 
-/// What is printed if the program is called without words.
+/// The text for a call without arguments.
 const FIRST_COMMANDS: &str = "\
 writebench finds the fastest way to write or copy a file on your disk, and proves it.
   writebench run .                  the fastest method for each goal, in this directory, in under a minute

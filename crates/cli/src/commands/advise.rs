@@ -171,7 +171,7 @@ impl AdviseCommand {
             .measure(&exports, global)
     }
 
-    /// What the arguments mean for several goals.
+    /// Finds the target and the methods of several goals.
     fn request_for(&self, selection: &SelectionArguments, global: &Global) -> Result<Request> {
         let measuring = self.measuring();
         let target = self.find_target()?;

@@ -76,17 +76,10 @@ pub(super) const GOALS_BUDGET: Duration = Duration::from_secs(45);
 
 impl RunCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        if let Some(number) = self.resume {
-            return self.resume(number, global);
-        }
-        self.check_ranks(global.ranks())?;
-        let copied = self.find_copy(&global.output)?;
-        let exports = self
-            .measuring
-            .exports
-            .find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
-        let request = self.request(copied, global)?;
-        let exit = request.measure(&exports, global)?;
+        let exit = match self.resume {
+            Some(number) => self.resume(number, global)?,
+            None => self.begin(global)?,
+        };
         // Goals without an answer are a result.
         Ok(if exit == Exit::NoAnswer {
             Exit::Ok
@@ -95,7 +88,17 @@ impl RunCommand {
         })
     }
 
-    /// What the arguments mean.
+    fn begin(&self, global: &Global) -> Result<Exit> {
+        self.check_ranks(global.ranks())?;
+        let copied = self.find_copy(&global.output)?;
+        let exports = self
+            .measuring
+            .exports
+            .find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
+        self.request(copied, global)?.measure(&exports, global)
+    }
+
+    /// Finds the targets and the cases that the arguments ask for.
     fn request(&self, copied: Option<FileCopy>, global: &Global) -> Result<Request> {
         let output = &global.output;
         let holes = copied.as_ref().and_then(FileCopy::holes);
@@ -312,6 +315,7 @@ impl RunCommand {
             output.note(&format!("Resuming run {number}, at most {}", cost.line()?));
         }
         continue_on_ranks(&store, number, &mut run, global)?;
+        run.decisions.clear();
         let plan = Plan {
             schedule: if answers_goals {
                 let rows = selection::rows_of_run(&run);

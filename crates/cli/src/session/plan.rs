@@ -48,6 +48,8 @@ impl Plan {
     ) -> Result<Exit> {
         let number = match self.resumed {
             Some(number) => {
+                // If this part is killed, the decisions of the part before would not know its samples.
+                store.record(number, &RunEvent::Decisions(Vec::new()))?;
                 store.record(number, &RunEvent::Status(RunStatus::Running))?;
                 number
             }

@@ -1,8 +1,13 @@
+use std::collections::HashSet;
 use std::fs::File;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::Signal;
 use serde_json::Value;
-use writebench_testkit::{Kind, LoopDevice, Need, Throttle, Trials, directory_on, wait_for};
+use writebench_testkit::{
+    Kind, LoopDevice, Need, Program, Throttle, Trials, directory_on, send, wait_for,
+};
 
 use crate::program;
 
@@ -99,6 +104,11 @@ pub(crate) fn add(trials: &mut Trials) {
         &[Need::Filesystem(Kind::Tmpfs)],
         resumed_goals,
     );
+    trials.add(
+        "a run of goals that is killed when resumed is decided by all of its samples",
+        &[Need::Filesystem(Kind::Tmpfs)],
+        killed_goals,
+    );
     trials.add("a resumed run keeps its limits", &[], || {
         let (program, target) = (program()?, tempfile::tempdir()?);
         let arguments = [
@@ -128,22 +138,107 @@ pub(crate) fn add(trials: &mut Trials) {
 fn resumed_goals() -> Result<()> {
     let program = program()?;
     let target = directory_on(Kind::Tmpfs);
-    let limited = ["--size", "64KiB", "--max-bytes", "2MiB"];
-    let before = program.run(target.path(), &limited, 0)?;
-    ensure!(before["run"]["status"] == "limited", "{}", before["run"]);
-    let more = ["--max-bytes", "1GiB", "--budget", "20s", "--export=json=-"];
-    let ended = program.call(&[&["run", "--resume"][..], &more].concat())?;
+    let before = interrupted_goals(&program, target.path())?;
+    let lines = program.home().join("lines");
+    let streamed = format!("--export=jsonl={}", lines.display());
+    let resume = ["run", "--resume", "--budget", "10s", &streamed];
+    let ended = program.call(&resume)?;
     ensure!(ended.code == Some(0), "{ended:?}");
-    let after: Value = serde_json::from_str(&ended.stdout)?;
-    let decided = |document: &Value| document["run"]["decisions"].as_array().map_or(0, Vec::len);
-    ensure!(decided(&after) > decided(&before), "{before} {after}");
-    let samples = |document: &Value| -> usize {
-        let cases = document["cases"].as_array().map_or(&[][..], Vec::as_slice);
-        let of_case = |case: &Value| case["samples"].as_array().map_or(0, Vec::len);
-        cases.iter().map(of_case).sum()
-    };
-    ensure!(samples(&after) > samples(&before), "{before} {after}");
+    let after = shown(&program)?;
+    ensure!(count_samples(&after) > count_samples(&before), "{ended:?}");
+    ensure!(decided_goals(&after)? == goals_with_samples(&after));
+    // Only a schedule of contests writes these lines.
+    let lines = std::fs::read_to_string(lines)?;
+    let decisions = lines
+        .lines()
+        .filter(|line| line.starts_with("{\"decision\":"));
+    ensure!(
+        decisions.count() == goals_with_samples(&after).len(),
+        "{lines}"
+    );
     Ok(())
+}
+
+fn killed_goals() -> Result<()> {
+    let program = program()?;
+    let target = directory_on(Kind::Tmpfs);
+    let before = interrupted_goals(&program, target.path())?;
+    let goals_before = goals_with_samples(&before).len();
+    let mut child = program.start(&["run", "--resume", "--budget", "5m"])?;
+    let another_goal = || {
+        let goals = goals_with_samples(&shown(&program).ok()?).len();
+        (goals > goals_before).then_some(())
+    };
+    // A busy machine takes minutes for the first goal.
+    let waited = (0..8).any(|_| wait_for("samples of another goal", another_goal).is_ok());
+    child.kill()?;
+    child.wait()?;
+    ensure!(waited, "no samples of another goal");
+    let after = shown(&program)?;
+    ensure!(
+        decided_goals(&after)? == goals_with_samples(&after),
+        "{:#}",
+        after["run"]
+    );
+    Ok(())
+}
+
+/// A run of goals that a signal has ended after some samples. Its decisions are recorded.
+fn interrupted_goals(program: &Program, target: &Path) -> Result<Value> {
+    let target = target.to_str().context("UTF-8")?;
+    let run = ["run", target, "--size", "64KiB", "--budget", "5m"];
+    let mut child = program.start(&run)?;
+    let waited = wait_for("samples", || {
+        (count_samples(&shown(program).ok()?) > 3).then_some(())
+    });
+    send(child.id(), Signal::INT)?;
+    child.wait()?;
+    waited?;
+    let document = shown(program)?;
+    ensure!(
+        document["run"]["status"] == "interrupted",
+        "{}",
+        document["run"]
+    );
+    Ok(document)
+}
+
+fn shown(program: &Program) -> Result<Value> {
+    let ended = program.call(&["show", "--export=json=-"])?;
+    Ok(serde_json::from_str(&ended.stdout)?)
+}
+
+fn count_samples(document: &Value) -> usize {
+    let cases = document["cases"].as_array().map_or(&[][..], Vec::as_slice);
+    cases
+        .iter()
+        .map(|case| case["samples"].as_array().map_or(0, Vec::len))
+        .sum()
+}
+
+/// The contracts of all decisions.
+fn decided_goals(document: &Value) -> Result<HashSet<String>> {
+    let decisions = document["run"]["decisions"]
+        .as_array()
+        .context("decisions")?;
+    let contracts = decisions
+        .iter()
+        .map(|decision| decision["contract"].to_string());
+    Ok(contracts.collect())
+}
+
+/// The contracts of all cases with a sample.
+fn goals_with_samples(document: &Value) -> HashSet<String> {
+    let cases = document["cases"].as_array().map_or(&[][..], Vec::as_slice);
+    cases
+        .iter()
+        .filter(|case| {
+            case["samples"]
+                .as_array()
+                .is_some_and(|all| !all.is_empty())
+        })
+        .map(|case| case["contract"].to_string())
+        .collect()
 }
 
 /// Direct writes to a throttled device, whose rate may change halfway. One of three steady samples must be steady,

@@ -15,7 +15,7 @@ pub(crate) use self::communicator::library;
 
 use super::{LaunchedRank, Leader};
 
-/// What the first rank tells the others to do.
+/// A task that the first rank gives to all others.
 #[derive(Serialize, Deserialize)]
 enum Message {
     /// Paths as text.
