@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -21,6 +22,29 @@ pub fn strace() -> Command {
     let mut command = Command::new("strace");
     command.args(["-f", "--seccomp-bpf"]);
     command
+}
+
+/// The lines of what `strace -f` wrote, a call each, in the order of their ends and without the numbers of their threads.
+/// strace splits a call whenever another thread makes one meanwhile, so a line of the file may hold only half of a call.
+#[must_use]
+pub fn traced_calls(text: &str) -> Vec<String> {
+    let mut unfinished = BTreeMap::<&str, String>::new();
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let (thread, call) = line.split_once(' ').unwrap_or(("", line));
+        let call = call.trim_start();
+        if let Some(start) = call.strip_suffix(" <unfinished ...>") {
+            unfinished.insert(thread, start.to_owned());
+        } else if let Some((_, end)) = call
+            .strip_prefix("<... ")
+            .and_then(|rest| rest.split_once(" resumed>"))
+        {
+            lines.push(unfinished.remove(thread).unwrap_or_default() + end);
+        } else {
+            lines.push(call.to_owned());
+        }
+    }
+    lines
 }
 
 /// Whether a program is on the path, or in root's directories.

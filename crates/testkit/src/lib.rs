@@ -29,7 +29,7 @@ mod throttle;
 mod trial;
 
 pub use bindfs::Bindfs;
-pub use call::{call, has_program, strace};
+pub use call::{call, has_program, strace, traced_calls};
 pub use control_group::ControlGroup;
 pub use database_lock::DatabaseLock;
 pub use default_signals::with_default_signals;

@@ -103,16 +103,20 @@ pub fn extended(mut outer: Command, command: &Command) -> Command {
     outer
 }
 
-/// Waits for at most half a minute until `found` returns a value.
+/// Longer than anything takes that will happen at all, also on a machine with more work than CPUs: there, mkfs can need
+/// half a minute.
+const MOST_WAIT: Duration = Duration::from_secs(180);
+
+/// Waits until `found` returns a value. It is an error if that takes minutes.
 pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
     let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(30) {
+    while start.elapsed() < MOST_WAIT {
         if let Some(value) = found() {
             return Ok(value);
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    bail!("waited 30 s for {what}")
+    bail!("waited {} s for {what}", MOST_WAIT.as_secs())
 }
 
 /// The children of a process, first those of its first thread.

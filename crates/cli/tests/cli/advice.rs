@@ -502,7 +502,7 @@ fn records() -> Result<()> {
 fn again() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let target_text = target.path().to_str().context("UTF-8")?;
-    let search = |goal: &str| -> Result<String> {
+    let search = |goal: &str, budget: &str| -> Result<Ended> {
         let ended = program.call(&[
             "advise",
             target_text,
@@ -511,7 +511,7 @@ fn again() -> Result<()> {
             "--size",
             "1MiB",
             "--budget",
-            "3s",
+            budget,
         ])?;
         let code = if is_without_advice(&ended.stdout) {
             6
@@ -519,19 +519,32 @@ fn again() -> Result<()> {
             0
         };
         ensure!(ended.code == Some(code), "{ended:?}");
-        Ok(ended.stderr)
+        Ok(ended)
     };
-    let first = search("stream")?;
-    ensure!(!first.contains("Measured first"), "{first}");
-    let other = search("copy")?;
-    ensure!(!other.contains("Measured first"), "{other}");
-    let again = search("stream")?;
+    // A busy machine has no finalists in the shortest one.
+    let mut searches = 0;
+    for budget in ["3s", "12s", "48s"] {
+        searches += 1;
+        let first = search("stream", budget)?;
+        let is_first = searches == 1;
+        ensure!(
+            !is_first || !first.stderr.contains("Measured first"),
+            "{first:?}"
+        );
+        if first.code == Some(0) {
+            break;
+        }
+    }
+    let other = search("copy", "3s")?;
+    ensure!(!other.stderr.contains("Measured first"), "{other:?}");
+    let again = search("stream", "3s")?;
     let line = again
+        .stderr
         .lines()
         .find(|line| line.starts_with("Measured first: "))
-        .context("no line")?;
+        .with_context(|| format!("{again:?}"))?;
     ensure!(
-        line.ends_with(" of search 1.") && !line.contains(": 0 "),
+        line.ends_with(&format!(" of search {searches}.")) && !line.contains(": 0 "),
         "{line}"
     );
     Ok(())

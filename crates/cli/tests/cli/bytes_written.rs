@@ -81,7 +81,8 @@ fn direct() -> Result<()> {
 /// Sums results in a directory: `12 pwrite64(5</target/file>, "…", 4096, 0) = 4096`.
 fn written_below(target: &Path, trace: &str) -> u64 {
     let target = format!("<{}/", target.display());
-    let writes = trace.lines().filter(|line| line.contains(&target));
+    let calls = writebench_testkit::traced_calls(trace);
+    let writes = calls.iter().filter(|line| line.contains(&target));
     writes
         .filter_map(|line| line.rsplit_once("= ")?.1.trim().parse::<u64>().ok())
         .sum()

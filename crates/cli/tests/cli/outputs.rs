@@ -462,21 +462,21 @@ fn renamed() -> Result<()> {
         output.status.success() && to.exists() && page.exists(),
         "{output:?}"
     );
-    let trace = std::fs::read_to_string(trace)?;
+    let trace = writebench_testkit::traced_calls(&std::fs::read_to_string(trace)?);
     let synced = format!("<{}>)", directory.display());
     for name in ["to", "page"] {
-        let is_put = |line: &&str| {
+        let is_put = |line: &&String| {
             line.contains("rename")
                 && [format!("\"{name}\""), format!("/{name}\"")]
                     .iter()
                     .any(|put| line.contains(put))
         };
-        let behind = trace.lines().skip_while(|line| !is_put(line));
+        let behind = trace.iter().skip_while(|line| !is_put(line));
         ensure!(
             behind
                 .clone()
                 .any(|line| line.contains("fsync(") && line.contains(&synced)),
-            "{name}: {trace}"
+            "{name}: {trace:#?}"
         );
     }
     Ok(())

@@ -232,7 +232,7 @@ fn limited() -> Result<()> {
 
 /// The supervisor is stopped for longer than the timeout, which the sample exceeds also.
 fn supervisor_stopped() -> Result<()> {
-    let delay = What::Delay(Duration::from_secs(6));
+    let delay = What::Delay(Duration::from_secs(15));
     let target = FaultyTarget::new(Caching::None, &[(When::At(Call::Write, 4096), delay)])?;
     let path = target.faulty.path().to_str().context("UTF-8")?;
     let words = [
@@ -263,7 +263,7 @@ fn supervisor_stopped() -> Result<()> {
     std::thread::sleep(Duration::from_millis(4500));
     signal(child.id(), "CONT")?;
     ensure!(
-        begin.elapsed() < Duration::from_secs(6),
+        begin.elapsed() < Duration::from_secs(15),
         "the sample was still under way"
     );
     let output = child.wait_with_output()?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Image, Kind, Need, Program, Trials, directory_on, strace};
+use writebench_testkit::{Image, Kind, Need, Program, Trials, directory_on, strace, traced_calls};
 
 use crate::cache_promises::PAST_CACHE;
 use crate::copy_promises::{CLONES, COPIES};
@@ -216,7 +216,7 @@ pub(crate) fn traced(program: &Program, mut strace: Command, words: &[&str]) -> 
         && String::from_utf8_lossy(&output.stdout).contains(": unsupported: ");
     ensure!(output.status.success() || is_unsupported, "{output:?}");
     let text = std::fs::read_to_string(log)?;
-    let lines = joined(&text);
+    let lines = traced_calls(&text);
     let all: Vec<Call> = lines.iter().filter_map(|line| split_call(line)).collect();
     // A sample ends with removing its file.
     let samples = all.split_inclusive(|(name, arguments, _)| {
@@ -238,7 +238,7 @@ pub(crate) fn traced_other(command: &Command, log: &Path, files: &str) -> Result
         .output()?;
     ensure!(output.status.success(), "{output:?}");
     let text = std::fs::read_to_string(log)?;
-    let all: Vec<Call> = joined(&text)
+    let all: Vec<Call> = traced_calls(&text)
         .iter()
         .filter_map(|line| split_call(line))
         .collect();
@@ -436,27 +436,6 @@ impl Mapping {
 
 fn number(address: &str) -> Option<u64> {
     u64::from_str_radix(address.strip_prefix("0x")?, 16).ok()
-}
-
-/// Without their threads. strace splits calls that other threads interrupt.
-pub(crate) fn joined(text: &str) -> Vec<String> {
-    let mut unfinished = BTreeMap::<&str, String>::new();
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        let (thread, call) = line.split_once(' ').unwrap_or(("", line));
-        let call = call.trim_start();
-        if let Some(start) = call.strip_suffix(" <unfinished ...>") {
-            unfinished.insert(thread, start.to_owned());
-        } else if let Some((_, end)) = call
-            .strip_prefix("<... ")
-            .and_then(|rest| rest.split_once(" resumed>"))
-        {
-            lines.push(unfinished.remove(thread).unwrap_or_default() + end);
-        } else {
-            lines.push(call.to_owned());
-        }
-    }
-    lines
 }
 
 /// `name(argument, argument) = result`

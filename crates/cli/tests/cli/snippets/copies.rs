@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use writebench_snippets::Language;
-use writebench_testkit::{Image, Kind, Need, Trials, directory_on, entries};
+use writebench_testkit::{Image, Kind, Need, Trials, directory_on, entries, traced_calls};
 
 use super::built::{Built, needs};
 use super::content::content;
@@ -257,16 +257,14 @@ fn keeps_mode(name: &str, language: Language, more: &[&str]) -> Result<()> {
             "another content"
         );
         // From the beginning.
-        let log = std::fs::read_to_string(&log)?;
-        let made: Vec<&str> = log
-            .lines()
+        let calls = traced_calls(&std::fs::read_to_string(&log)?);
+        let made: Vec<&String> = calls
+            .iter()
             .filter(|line| line.contains("target") && line.contains("O_CREAT"))
             .collect();
-        let is_narrow = |line: &&str| {
-            let (_, argument) = line.rsplit_once(", ").unwrap_or_default();
-            let digits = argument
-                .split_once(')')
-                .map_or(argument, |(digits, _)| digits);
+        let is_narrow = |line: &&String| {
+            let (arguments, _) = line.rsplit_once(')').unwrap_or_default();
+            let (_, digits) = arguments.rsplit_once(", ").unwrap_or_default();
             u32::from_str_radix(digits, 8).is_ok_and(|made| made & 0o077 == mode & 0o077)
         };
         ensure!(

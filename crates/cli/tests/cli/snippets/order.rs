@@ -3,11 +3,10 @@
 use anyhow::{Context, Result, ensure};
 use writebench_model::{Case, Naming, SyncFiles};
 use writebench_snippets::Language;
-use writebench_testkit::{Kind, Need, Trials, directory_on, strace};
+use writebench_testkit::{Kind, Need, Trials, directory_on, strace, traced_calls};
 
 use super::built::{Built, needs, text};
 use crate::program;
-use crate::syscalls::joined;
 
 const FILES: usize = 2;
 const FILE_BYTES: usize = 4096;
@@ -108,7 +107,7 @@ fn named(words: &str) -> Vec<String> {
 fn made(log: &str, set: &str) -> Vec<String> {
     let mut calls = Vec::new();
     let mut read_only = Vec::new();
-    for line in joined(log) {
+    for line in traced_calls(log) {
         let (name, rest) = line.split_once('(').unwrap_or((&line, ""));
         let (arguments, result) = rest.rsplit_once(" = ").unwrap_or((rest, ""));
         if result.starts_with('-') || !arguments.contains(set) {
