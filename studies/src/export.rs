@@ -61,7 +61,7 @@ impl Measured {
     /// `--command` numbers its programs from 1.
     pub(crate) fn program(&self) -> Option<u32> {
         let is_program = matches!(self.case.method(), Method::Program | Method::CopyProgram);
-        is_program.then(|| self.case.axes().program)
+        is_program.then(|| self.case.choices().program)
     }
 
     /// Each usable sample has its round and its time.

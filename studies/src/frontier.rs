@@ -1,4 +1,4 @@
-//! Compares the best of the five programs' methods with the best of writebench's, for each contract.
+//! Compares the best of the five programs' methods with the best of writebench's, for each workload.
 //!
 //! One run chooses the best, and another measures them. Otherwise the luck of the choice would be in the ratio.
 
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::Value;
-use writebench_model::{Axis, Bytes, Case, CaseError, Environment};
+use writebench_model::{Bytes, Case, CaseError, Environment};
 use writebench_stats::{Interval, as_f64};
 use writebench_testkit::ControlGroup;
 
@@ -29,7 +29,7 @@ pub(crate) struct Options {
     /// Rounds of the comparison
     #[arg(long, default_value_t = 15)]
     rounds: u32,
-    /// Only the contracts with this text in their title
+    /// Only the workloads with this text in their title
     #[arg(long = "only", value_name = "TEXT")]
     only: Vec<String>,
     /// Also write the tables to this file, which keeps those of other machines and filesystems
@@ -39,13 +39,13 @@ pub(crate) struct Options {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Contracts {
-    contract: Vec<Contract>,
+struct Workloads {
+    workload: Vec<Workload>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Contract {
+struct Workload {
     title: String,
     /// The run has this limit of memory, and files that are four times as large.
     memory_bytes: Option<u64>,
@@ -61,7 +61,7 @@ struct Contract {
     wanted_of_cp: BTreeMap<String, f64>,
 }
 
-impl Contract {
+impl Workload {
     fn cases(&self, size: Bytes) -> Result<Candidates, CaseError> {
         let size = match self.memory_bytes {
             Some(memory) => Bytes(memory * 4),
@@ -97,10 +97,9 @@ struct Candidates {
 }
 
 fn sized(names: &[String], size: Bytes) -> Result<Vec<Case>, CaseError> {
-    let size = size.to_string();
     names
         .iter()
-        .map(|name| Case::parse(name)?.with(Axis::Size, &size))
+        .map(|name| Case::parse(name)?.with_size(size.0))
         .collect()
 }
 
@@ -121,11 +120,11 @@ impl Finalists {
 pub(crate) fn run(options: &Options) -> Result<bool> {
     /// A copy needs room for its source and metadata, too.
     const IMAGE_SIZES: u64 = 5;
-    let contracts: Contracts =
+    let workloads: Workloads =
         toml::from_str(include_str!("frontier.toml")).context("frontier.toml")?;
     let image_size = Bytes(options.size.0.saturating_mul(IMAGE_SIZES));
     options.targets.each("frontier", image_size, |bench| {
-        let (section, is_reached) = options.compare(bench, &contracts.contract)?;
+        let (section, is_reached) = options.compare(bench, &workloads.workload)?;
         if let Some(file) = &options.markdown {
             let before = std::fs::read_to_string(file).unwrap_or_default();
             let text = with_section(&options.head(), &before, &section);
@@ -151,33 +150,33 @@ impl Options {
         )
     }
 
-    fn names(&self, contract: &Contract) -> bool {
-        self.only.is_empty() || self.only.iter().any(|text| contract.title.contains(text))
+    fn names(&self, workload: &Workload) -> bool {
+        self.only.is_empty() || self.only.iter().any(|text| workload.title.contains(text))
     }
 
-    fn compare(&self, bench: Bench<'_>, contracts: &[Contract]) -> Result<(String, bool)> {
+    fn compare(&self, bench: Bench<'_>, workloads: &[Workload]) -> Result<(String, bool)> {
         let in_memory = is_memory(bench.target)?;
-        let wanted = contracts.iter().filter(|contract| {
-            self.names(contract) && (!in_memory || contract.is_possible_in_memory())
+        let wanted = workloads.iter().filter(|workload| {
+            self.names(workload) && (!in_memory || workload.is_possible_in_memory())
         });
         let mut section = Section::new(filesystem(bench.target));
-        for contract in wanted {
-            let Some(finalists) = self.finalists(bench, contract)? else {
+        for workload in wanted {
+            let Some(finalists) = self.finalists(bench, workload)? else {
                 continue;
             };
-            let export = contract.measure(bench, &finalists.cases(), self.rounds)?;
-            section.add(contract, &finalists, &export)?;
+            let export = workload.measure(bench, &finalists.cases(), self.rounds)?;
+            section.add(workload, &finalists, &export)?;
         }
         Ok((section.text(), section.is_reached))
     }
 
     /// None if no case of one side could be measured.
-    fn finalists(&self, bench: Bench<'_>, contract: &Contract) -> Result<Option<Finalists>> {
-        let Candidates { programs, cp, ours } = contract.cases(self.size)?;
+    fn finalists(&self, bench: Bench<'_>, workload: &Workload) -> Result<Option<Finalists>> {
+        let Candidates { programs, cp, ours } = workload.cases(self.size)?;
         let all = [&programs[..], &cp, &ours].concat();
-        let mut measured = measured(&contract.measure(bench, &all, self.samples)?)?;
-        // Sharing blocks is another contract than copying bytes.
-        measured.retain(|case| contract.may_share_blocks || !shares_blocks(case));
+        let mut measured = measured(&workload.measure(bench, &all, self.samples)?)?;
+        // Sharing blocks is another workload than copying bytes.
+        measured.retain(|case| workload.may_share_blocks || !shares_blocks(case));
         let Some(theirs) = fastest(&measured, &programs) else {
             return Ok(None);
         };
@@ -224,18 +223,18 @@ impl Section {
         }
     }
 
-    fn add(&mut self, contract: &Contract, finalists: &Finalists, export: &Value) -> Result<()> {
+    fn add(&mut self, workload: &Workload, finalists: &Finalists, export: &Value) -> Result<()> {
         if self.facts.is_none() {
             self.facts = Some(facts_of(export)?);
         }
         let cases = measured(export)?;
         let ours = result(&cases, &finalists.ours)?;
         let theirs = result(&cases, &finalists.theirs)?;
-        let wanted = contract.wanted.get(&self.kind);
-        self.add_row(&contract.title, theirs, ours, wanted)?;
+        let wanted = workload.wanted.get(&self.kind);
+        self.add_row(&workload.title, theirs, ours, wanted)?;
         if let Some(cp) = &finalists.cp {
-            let title = format!("{}, vs. cp", contract.title);
-            let wanted = contract.wanted_of_cp.get(&self.kind);
+            let title = format!("{}, vs. cp", workload.title);
+            let wanted = workload.wanted_of_cp.get(&self.kind);
             self.add_row(&title, result(&cases, cp)?, ours, wanted)?;
         }
         Ok(())
@@ -264,7 +263,7 @@ impl Section {
         let facts = facts.as_deref().unwrap_or_default();
         format!(
             "\n### {kind}, {facts}\n\n\
-             | contract | the programs' best | GB/s | the best here | GB/s | times as fast | of limit | wanted |\n\
+             | workload | the programs' best | GB/s | the best here | GB/s | times as fast | of limit | wanted |\n\
              |---|---|---|---|---|---|---|---|\n{rows}"
         )
     }
@@ -301,7 +300,7 @@ fn row(
 }
 
 fn name_and_speed(Measured { case, value_ns, .. }: &Measured) -> String {
-    let gb_per_s = as_f64(case.axes().size_bytes) / value_ns;
+    let gb_per_s = as_f64(case.given().size_bytes) / value_ns;
     format!("`{}` | {gb_per_s:.2}", without_size(case))
 }
 
@@ -350,14 +349,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_contract_has_cases_on_both_sides_and_none_twice() {
-        let contracts: Contracts = toml::from_str(include_str!("frontier.toml")).unwrap();
-        for contract in &contracts.contract {
-            let Candidates { programs, cp, ours } = contract.cases(Bytes(1 << 30)).unwrap();
+    fn every_workload_has_cases_on_both_sides_and_none_twice() {
+        let workloads: Workloads = toml::from_str(include_str!("frontier.toml")).unwrap();
+        for workload in &workloads.workload {
+            let Candidates { programs, cp, ours } = workload.cases(Bytes(1 << 30)).unwrap();
             assert!(
                 !programs.is_empty() && !ours.is_empty(),
                 "{}",
-                contract.title
+                workload.title
             );
             let all = [programs, cp, ours].concat();
             let different: HashSet<&Case> = all.iter().collect();
@@ -365,7 +364,7 @@ mod tests {
                 different.len(),
                 all.len(),
                 "{} has a case twice",
-                contract.title
+                workload.title
             );
         }
     }

@@ -30,7 +30,7 @@ enum Study {
     /// Run a program that measures itself, for `parity`
     #[command(hide = true)]
     SelfTimed(parity::self_timed::Options),
-    /// Compare the best methods of five programs with those of writebench, for each contract
+    /// Compare the best methods of five programs with those of writebench, for each workload
     Frontier(frontier::Options),
     /// Measure the cases of each goal in stages, or choose the portfolios from all results
     Grid(grid::Options),

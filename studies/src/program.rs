@@ -93,9 +93,9 @@ impl Bench<'_> {
     ) -> Result<Vec<Measured>> {
         let mut command = self.run_by(start, std::slice::from_ref(case), rounds);
         command.args(["--no-limits", "--verify", verify]);
-        let contract = case.contract();
-        command.args((contract.start == Start::Existing).then_some("--existing"));
-        command.args((contract.durability == Durability::Durable).then_some("--durable"));
+        let workload = case.workload();
+        command.args((workload.start == Start::Existing).then_some("--existing"));
+        command.args((workload.durability == Durability::Durable).then_some("--durable"));
         command.args(case.method().copies().then_some("--copies"));
         command.args(
             programs

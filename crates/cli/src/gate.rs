@@ -38,15 +38,15 @@ impl GateArguments {
                 "--fail-if-slower needs a baseline and another case. Name two by --case or --command"
             )
         );
-        let contract = baseline.case.contract();
-        let Some(other) = others.find(|row| row.case.contract() != contract) else {
+        let workload = baseline.case.workload();
+        let Some(other) = others.find(|row| row.case.workload() != workload) else {
             return Ok(());
         };
         let [baseline, other] =
             [baseline, other].map(|row| row.label.clone().unwrap_or_else(|| row.case.to_string()));
         Err(usage!(
             "--fail-if-slower: {other} is other work than the baseline {baseline}, so they are not compared. Name cases \
-             of one contract"
+             of one workload"
         ))
     }
 }

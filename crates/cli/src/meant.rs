@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use writebench_model::{Axes, Axis, Case, Method};
+use writebench_model::{Axis, Case, Method};
 use writebench_report::formats::{FORMATS, Format, Render};
 
 /// Lower-case words with their meaning: a name, an option, or an axis with its value. A word can have several meanings.
@@ -110,7 +110,7 @@ pub(crate) fn with_value(ours: &str, value: Option<&str>) -> Option<String> {
         _ if ours.contains('=') => is_yes.then(|| ours.to_owned()),
         axis => {
             let axis = Axis::from_name(axis)?;
-            Axes::canonical(axis, value)
+            axis.canonical(value)
                 .is_ok()
                 .then(|| format!("{axis}={value}"))
         }

@@ -88,7 +88,7 @@ impl ProgramArguments {
         } else {
             "program"
         };
-        let others = others.first().map(|row| Bytes(row.case.axes().size_bytes));
+        let others = others.first().map(|row| Bytes(row.case.given().size_bytes));
         let size = self.bytes.or(others).or(sizes.first().copied());
         let mut name = size.map_or(name.to_owned(), |size| {
             format!("{name},{}={size}", Axis::Size)

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use anyhow::{Result, ensure};
 use clap::Args;
 use writebench_model::{
-    Assignment, Axes, Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Constraint, Data,
+    Assignment, Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Choices, Constraint, Data,
     GOALS, Goal, Layout, Method, Origin, Overrides, RunRecord, SelectedCase, Space, Suite,
     TargetRecord, combinations, counted, did_you_mean, suite_named,
 };
@@ -87,8 +87,8 @@ impl SelectionArguments {
     pub(crate) fn adaptive_size(&self, rows: &[SelectedCase]) -> Option<u64> {
         let is_named =
             !self.size.is_empty() || self.set.iter().any(|(axis, _)| *axis == Axis::Size);
-        let size = rows.iter().map(|row| row.case.axes().size_bytes).max()?;
-        let is_one = self.is_empty() || rows.iter().all(|row| row.case.axes().size_bytes == size);
+        let size = rows.iter().map(|row| row.case.given().size_bytes).max()?;
+        let is_one = self.is_empty() || rows.iter().all(|row| row.case.given().size_bytes == size);
         (is_one && !is_named && self.case.is_empty()).then_some(size)
     }
 
@@ -239,7 +239,7 @@ fn check_axes(rows: &[SelectedCase], overrides: &Overrides, ranks: &[u32]) -> Re
 fn same_calls(rows: &[SelectedCase]) -> Vec<String> {
     let mut notes = Vec::new();
     // The canonical form is expensive, and there may be ten thousand cases of different sizes.
-    for (_, alike) in grouped(rows, |row| (row.case.method(), row.case.contract())) {
+    for (_, alike) in grouped(rows, |row| (row.case.method(), row.case.workload())) {
         if alike.len() < 2 {
             continue;
         }
@@ -352,7 +352,7 @@ pub(crate) fn scaled(own: u64, size: u64, largest: u64) -> u64 {
 }
 
 fn usual_bytes(goal: Goal) -> Result<u64> {
-    Ok(Space::for_goal(goal, &[])?.baseline.axes().size_bytes)
+    Ok(Space::for_goal(goal, &[])?.baseline.given().size_bytes)
 }
 
 /// The goal's space with these values. None if the goal cannot have them.
@@ -378,7 +378,7 @@ fn space_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Resu
             .filter(|_| goal == Goal::Records)
             .map(bytes)
             .transpose()?;
-        let own = plain.axes().size_bytes;
+        let own = plain.given().size_bytes;
         let least = if own < USUAL_BYTES {
             USUAL_BLOCK_BYTES
         } else {
@@ -386,7 +386,7 @@ fn space_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Resu
         };
         let unit = record.or(plain.unit_bytes()).unwrap_or(least).max(1);
         let size = scaled(own, bytes(&sizes[0])?, USUAL_BYTES);
-        let most = if plain.contract().files > 1 {
+        let most = if plain.workload().files > 1 {
             unit.saturating_mul(MOST_FILES)
         } else {
             u64::MAX
@@ -396,15 +396,14 @@ fn space_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Resu
     }
     let space = Space::for_goal(goal, &fixed)?;
     // Some baselines have one rank only.
-    Ok(Some(space).filter(|space| {
-        space.baseline.axes().get(Axis::Ranks) == value(Axis::Ranks).unwrap_or("1")
-    }))
+    Ok(Some(space)
+        .filter(|space| space.baseline.value(Axis::Ranks) == value(Axis::Ranks).unwrap_or("1")))
 }
 
 /// The baseline, then the portfolio, or a few candidates if nothing of it is allowed.
 fn rows_of_space(space: Space) -> impl Iterator<Item = SelectedCase> {
     const FEW: usize = 4;
-    let words = space.baseline.contract().checksums.words();
+    let words = space.baseline.workload().checksums.words();
     let section = words.map_or(space.title.clone(), |words| {
         format!("{}, {words}", space.title)
     });
@@ -433,12 +432,8 @@ pub(crate) fn check_records<'c>(
 ) -> Result<()> {
     // A suite names a chunk that is larger than the file by the whole file.
     let is_of_record = |case: &Case, record: &Bytes| {
-        let &Axes {
-            chunk_size_bytes: chunk,
-            size_bytes: size,
-            ..
-        } = case.axes();
-        record.0 > size && (chunk == record.0 || chunk == Axes::WHOLE)
+        let chunk = case.choices().chunk_size_bytes;
+        record.0 > case.given().size_bytes && (chunk == record.0 || chunk == Choices::WHOLE)
     };
     let too_large = |case: &'c Case| {
         records
@@ -449,7 +444,7 @@ pub(crate) fn check_records<'c>(
     let Some((case, record)) = cases.into_iter().find_map(too_large) else {
         return Ok(());
     };
-    let size = Bytes(case.axes().size_bytes);
+    let size = Bytes(case.given().size_bytes);
     Err(usage!(
         "--record {record} does not fit into a file of {size}. Give a larger --size"
     ))
@@ -457,10 +452,10 @@ pub(crate) fn check_records<'c>(
 
 /// Multiplies the size by the number of ranks.
 fn with_size_per_rank(row: SelectedCase) -> Result<SelectedCase> {
-    let axes = row.case.axes();
-    let size = Bytes(axes.size_bytes.saturating_mul(u64::from(axes.ranks))).to_string();
+    let ranks = u64::from(row.case.choices().ranks);
+    let size_bytes = row.case.given().size_bytes.saturating_mul(ranks);
     Ok(SelectedCase {
-        case: row.case.with(Axis::Size, &size)?,
+        case: row.case.with_size(size_bytes)?,
         ..row
     })
 }
@@ -630,7 +625,7 @@ pub(crate) fn record(row: &SelectedCase, target: &str) -> CaseRecord {
         origin: row.origin.clone(),
         label: row.label.clone(),
         case: row.case.clone().into(),
-        contract: row.case.contract(),
+        workload: row.case.workload(),
         samples: Vec::new(),
     }
 }
@@ -650,10 +645,10 @@ pub(crate) fn different_cases(records: &[CaseRecord], ranks: u32) -> Result<Vec<
         records.iter().map(known).collect::<Result<Vec<Case>>>()?,
         Clone::clone,
     );
-    let Some(case) = cases.iter().find(|case| case.axes().ranks > ranks) else {
+    let Some(case) = cases.iter().find(|case| case.choices().ranks > ranks) else {
         return Ok(cases);
     };
-    let wanted = case.axes().ranks;
+    let wanted = case.choices().ranks;
     let are = if ranks == 1 { "is one" } else { "are fewer" };
     Err(usage!(
         "{case} needs {wanted} ranks, and there {are}. Start writebench by mpirun -n {wanted}, or srun -n {wanted}"
@@ -695,7 +690,7 @@ pub(crate) fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
     // Unknown values fail here, contradictions in the cases.
     let values: Result<_, String> = values
         .split(',')
-        .map(|value| Axes::canonical(axis, value))
+        .map(|value| axis.canonical(value))
         .collect();
     Ok((axis, values?))
 }

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use rustix::fs::FallocateFlags;
-use writebench_model::{Axes, Prepare, SyncCall};
+use writebench_model::{Choices, Prepare, SyncCall};
 
 use crate::call::{Result, retry};
 
@@ -15,8 +15,8 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    pub(crate) fn new(axes: &Axes, file: &Arc<OwnedFd>) -> Option<Self> {
-        (axes.prepare == Prepare::FallocateAhead).then(|| Self {
+    pub(crate) fn new(choices: &Choices, file: &Arc<OwnedFd>) -> Option<Self> {
+        (choices.prepare == Prepare::FallocateAhead).then(|| Self {
             file: file.clone(),
             reserved_bytes: 0,
         })
@@ -45,10 +45,10 @@ impl Ahead {
     }
 
     /// Cuts the file to its data.
-    pub(crate) fn finish(self, axes: &Axes, bytes: u64) -> Result<()> {
+    pub(crate) fn finish(self, choices: &Choices, bytes: u64) -> Result<()> {
         retry("ftruncate", || rustix::fs::ftruncate(&self.file, bytes))?;
         // Syncs on the way have made the longer file durable, so the new length needs one too.
-        let sync = if axes.sync.is_on_the_way() {
+        let sync = if choices.sync.is_on_the_way() {
             SyncCall::Fdatasync
         } else {
             SyncCall::None

@@ -74,7 +74,7 @@ impl CopySources {
 /// Brings the source into the page cache, or out of it. Returns a reason to doubt the sample if some bytes did
 /// not comply.
 pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>> {
-    let bytes = case.axes().size_bytes;
+    let bytes = case.given().size_bytes;
     let stat = rustix::fs::fstat(file).map_err(|errno| CallError::new("stat", errno))?;
     let length = u64::try_from(stat.st_size).unwrap_or(0);
     if length < bytes {
@@ -88,7 +88,7 @@ pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>
         bytes,
         is_reported,
     };
-    if case.axes().origin == Origin::Warm {
+    if case.given().origin == Origin::Warm {
         source.warm()
     } else {
         source.cool().map(|()| None)

@@ -62,9 +62,15 @@ fn most_bytes_in_page_cache(
     source: &SourceBuffer,
 ) -> Result<u64> {
     let target = Target::Directory(directory);
-    let axes = case.axes();
-    if axes.prepare.needs_old_content() {
-        settle::old_content(directory, name, axes.size_bytes, seed, axes.checksums)?;
+    let choices = case.choices();
+    if choices.prepare.needs_old_content() {
+        settle::old_content(
+            directory,
+            name,
+            case.given().size_bytes,
+            seed,
+            case.given().checksums,
+        )?;
     }
     let names = [name.to_owned()];
     let regions = region::split(case, 0, source.bytes(), None);
@@ -74,7 +80,7 @@ fn most_bytes_in_page_cache(
     let file = file::open_to_read(target, name)?;
     sync::sync(file.as_fd(), SyncCall::Fsync)?;
     settle::drop_pages(file.as_fd())?;
-    let map = Map::reading(file.as_fd(), 0, axes.size_bytes)?;
+    let map = Map::reading(file.as_fd(), 0, case.given().size_bytes)?;
     // Old pages that the kernel could not drop prove nothing about the write.
     let old_bytes = map.resident_bytes()?;
     let most_bytes = most_resident_bytes(&map, || state.write())?;

@@ -42,8 +42,8 @@ pub(crate) fn names(request: &SampleRequest, rank: u32) -> Vec<String> {
         // Each sample has a directory of its own, because filesystems place files by the directory.
         return vec![format!("{stem}-{:016x}", pattern::sample_seed(request))];
     }
-    let threads = case.axes().threads;
-    let numbers = match case.axes().files {
+    let threads = case.choices().threads;
+    let numbers = match case.choices().files {
         Files::PerThread if case.thread_count() > 1 => rank * threads..(rank + 1) * threads,
         Files::PerRank => rank..rank + 1,
         Files::Shared | Files::PerThread => return vec![stem.clone()],
@@ -62,14 +62,14 @@ pub(crate) fn open(
     let options = match opening {
         Opening::Emptied => options.truncate(true),
         Opening::Kept => options,
-        Opening::New if case.axes().ranks > 1 && case.axes().files == Files::Shared => {
+        Opening::New if case.choices().ranks > 1 && case.choices().files == Files::Shared => {
             options.create(true)
         }
         Opening::New => options.create_new(true),
     };
-    let file = open_with(target, name, case.axes().cache, options)?;
+    let file = open_with(target, name, case.choices().cache, options)?;
     if opening == Opening::New || matches!(target, Target::Device(_)) {
-        set_checksums(&file, case.axes().checksums).map_err(|error| error.with_path(name))?;
+        set_checksums(&file, case.given().checksums).map_err(|error| error.with_path(name))?;
     }
     Ok(file)
 }
@@ -195,7 +195,7 @@ pub(crate) fn close(file: OwnedFd) -> Result<()> {
 
 /// How the case opens its files. A shared writable mapping needs a descriptor that can read: mmap(2), EACCES.
 fn access(case: &Case) -> OpenOptions {
-    let write_through = match case.axes().sync.call {
+    let write_through = match case.choices().sync.call {
         SyncCall::ODsync => WriteThrough::DataSync,
         SyncCall::OSync => WriteThrough::Sync,
         _ => WriteThrough::None,
@@ -203,7 +203,7 @@ fn access(case: &Case) -> OpenOptions {
     OpenOptions::new()
         .read(case.method().card().cursor == Cursor::Mapping)
         .write(true)
-        .direct(case.axes().cache == Cache::Direct)
+        .direct(case.choices().cache == Cache::Direct)
         .write_through(write_through)
 }
 

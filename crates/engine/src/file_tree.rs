@@ -27,7 +27,7 @@ pub(crate) struct SetFile<'a> {
 
 impl<'a> SetFile<'a> {
     fn new(thread: &Region<'a>, number: usize, range: Range) -> Self {
-        let temporary = match thread.axes.naming {
+        let temporary = match thread.choices.naming {
             Naming::Direct => CString::default(),
             _ => CString::new(format!(".writebench{number:07}.tmp")).unwrap_or_default(),
         };
@@ -70,12 +70,13 @@ pub(crate) fn open_directory(parent: BorrowedFd<'_>, name: &str) -> Result<Owned
 
 /// The files of one thread, in their directories.
 pub(crate) fn directories<'a>(region: &Region<'a>) -> Vec<SetDirectory<'a>> {
-    let axes = region.axes;
+    let choices = region.choices;
     let begin = region.range.offset;
     let end = begin + region.range.length;
-    let own: Vec<(usize, Range)> = axes
+    let own: Vec<(usize, Range)> = region
+        .given
         .file_size
-        .files(axes.size_bytes)
+        .files(region.given.size_bytes)
         .enumerate()
         .skip_while(|(_, file)| file.offset < begin)
         .take_while(|(_, file)| file.offset < end)
@@ -85,7 +86,7 @@ pub(crate) fn directories<'a>(region: &Region<'a>) -> Vec<SetDirectory<'a>> {
         .into_iter()
         .map(|(number, file)| SetFile::new(region, number, file))
         .collect();
-    let each = match axes.directory {
+    let each = match choices.directory {
         Directory::One => return vec![SetDirectory { name: None, files }],
         Directory::PerThread => files.len(),
         Directory::FanOut => Directory::FAN_OUT_FILES,

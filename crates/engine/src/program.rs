@@ -48,7 +48,7 @@ impl Program<'_> {
         sample.startup_ns = ended.startup_ns;
         sample.phases_ns = phases(&read_text(&mut reported), ended.elapsed_ns)
             .map_err(|why| CallError::other(PHASES_FD, format!("{program}: {why}")))?;
-        sample.bytes = case.axes().size_bytes;
+        sample.bytes = case.given().size_bytes;
         if ended.left > 0 {
             let left = format!(
                 "{program} left {} processes behind, which were killed",

@@ -75,8 +75,8 @@ pub(crate) fn least_certain(origins: &[Option<ReadFrom>]) -> Option<ReadFrom> {
 }
 
 fn block_bytes(written: &WrittenFiles<'_, '_>, bytes: u64) -> u64 {
-    let is_durable = written.case.contract().durability == Durability::Durable;
-    let is_on_device = is_durable || written.case.axes().cache == Cache::Direct;
+    let is_durable = written.case.workload().durability == Durability::Durable;
+    let is_on_device = is_durable || written.case.choices().cache == Cache::Direct;
     if is_on_device {
         device_block_bytes(bytes)
     } else {
@@ -156,7 +156,7 @@ impl Reader<'_, '_, '_> {
         selection: Option<BlockSelection>,
     ) -> Result<Option<ReadFrom>> {
         let file = file::open_to_read(self.written.target, region.name(self.written.names))?;
-        if self.written.case.contract().durability == Durability::Durable
+        if self.written.case.workload().durability == Durability::Durable
             || self.written.is_of_another_rank
         {
             // The search below finds pages that remain.

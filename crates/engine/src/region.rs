@@ -2,12 +2,13 @@
 
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axes, Case, Files, Range, Source, Stride};
+use writebench_model::{Case, Choices, Files, Given, Range, Source, Stride};
 
 /// The part of the data that one thread writes.
 #[derive(Clone, Copy)]
 pub(crate) struct Region<'a> {
-    pub axes: &'a Axes,
+    pub choices: &'a Choices,
+    pub given: &'a Given,
     /// The number of the thread in its rank, from 0.
     pub index: usize,
     /// Where the region is in the data of all ranks.
@@ -32,13 +33,13 @@ impl<'a> Region<'a> {
 
     /// The data in memory: that of the region's own range, or the one chunk.
     pub(crate) fn memory(&self) -> &'a [u8] {
-        match self.axes.source {
+        match self.given.source {
             Source::File => {
                 let start = to_usize(self.rank_offset);
                 &self.source[start..start + to_usize(self.range.length)]
             }
             Source::Chunk => {
-                &self.source[..to_usize(self.axes.chunk_size_bytes.min(self.range.length))
+                &self.source[..to_usize(self.choices.chunk_size_bytes.min(self.range.length))
                     .min(self.source.len())]
             }
         }
@@ -48,7 +49,7 @@ impl<'a> Region<'a> {
     /// two pieces does not slow the loop over chunks.
     pub(crate) fn pieces(&self, bytes: u64) -> impl Iterator<Item = (u64, Self)> + use<'a> {
         let region = *self;
-        let chunk = region.axes.chunk_size_bytes.max(1);
+        let chunk = region.choices.chunk_size_bytes.max(1);
         let each = bytes.div_ceil(chunk).saturating_mul(chunk);
         // Blocks are whole chunks.
         let each = region.stride.map_or(each, |Stride { block_bytes, .. }| {
@@ -159,9 +160,9 @@ impl<'a> Region<'a> {
         &self,
         mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), E>,
     ) -> Result<(), E> {
-        let chunk_size = to_usize(self.axes.chunk_size_bytes);
+        let chunk_size = to_usize(self.choices.chunk_size_bytes);
         let mut offset = self.file_offset;
-        if self.axes.source == Source::File {
+        if self.given.source == Source::File {
             let own = self.memory();
             for chunk in own.chunks(chunk_size) {
                 // The offset is computed, so that a method that ignores it keeps no counter across its call.
@@ -192,9 +193,9 @@ pub(crate) fn split<'a>(
     source: &'a [u8],
     copy_from: Option<BorrowedFd<'a>>,
 ) -> Vec<Region<'a>> {
-    let axes = case.axes();
+    let choices = case.choices();
     let stride = case.stride();
-    let threads = axes.threads as usize;
+    let threads = choices.threads as usize;
     let all = case.ranges();
     let longest_bytes = all.iter().map(|range| range.length).max().unwrap_or(0);
     let own: Vec<Range> = all
@@ -207,13 +208,14 @@ pub(crate) fn split<'a>(
     own.into_iter()
         .enumerate()
         .map(|(index, range)| {
-            let (file_offset, file_length) = match axes.files {
-                Files::Shared => (range.offset, axes.size_bytes),
+            let (file_offset, file_length) = match choices.files {
+                Files::Shared => (range.offset, case.given().size_bytes),
                 Files::PerThread => (0, range.length),
                 Files::PerRank => (rank_offset, rank_bytes),
             };
             let region = Region {
-                axes,
+                choices,
+                given: case.given(),
                 index,
                 range,
                 rank_offset,

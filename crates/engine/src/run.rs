@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::UsageWho;
 use writebench_model::protocol::{RankRole, RankSample, SampleRequest};
 use writebench_model::{
-    Axes, Cache, Checksums, Descriptor, Durability, Extent, Failure, Files, MapSharing, Outcome,
+    Cache, Checksums, Choices, Descriptor, Durability, Extent, Failure, Files, MapSharing, Outcome,
     Phase, PhasesNs, Prepare, ProgramCommands, ReadBack, Sample, SyncCall, SyncFiles, nanoseconds,
 };
 
@@ -131,7 +131,7 @@ struct Run<'r> {
 impl Run<'_> {
     /// The files that this rank makes and removes. The first rank does so with shared files, for all.
     fn own_names(&self) -> &[String] {
-        let is_shared = self.request.case.axes().files == Files::Shared;
+        let is_shared = self.request.case.choices().files == Files::Shared;
         if is_shared && self.role.rank > 0 {
             &[]
         } else {
@@ -215,10 +215,10 @@ impl Run<'_> {
             return Ok(());
         };
         let case = &self.request.case;
-        if case.contract().durability != Durability::Durable {
+        if case.workload().durability != Durability::Durable {
             return Ok(());
         }
-        dirty_pages::check(directory, name, case.axes().size_bytes)
+        dirty_pages::check(directory, name, case.given().size_bytes)
     }
 
     /// Runs the engine's own method and checks its files.
@@ -248,7 +248,7 @@ impl Run<'_> {
             self.verify(&regions, written.bytes, sample)
         });
         let checks_path = request.read_back.is_some()
-            && case.axes().cache == Cache::Direct
+            && case.choices().cache == Cache::Direct
             && self.role.rank == 0;
         if checks_path && verified.is_ok() {
             verified = in_phase(progress, Phase::Verify, || self.check_direct_path(engine));
@@ -271,11 +271,11 @@ impl Run<'_> {
         let Target::Directory(directory) = self.target else {
             return Ok(());
         };
-        let axes = self.request.case.axes();
-        if axes.size_bytes == 0 {
+        let choices = self.request.case.choices();
+        if self.request.case.given().size_bytes == 0 {
             return Ok(());
         }
-        let kind_of_file = (axes.prepare, axes.checksums);
+        let kind_of_file = (choices.prepare, self.request.case.given().checksums);
         let uses_page_cache = *engine
             .uses_page_cache
             .entry((self.request.target, kind_of_file))
@@ -287,7 +287,7 @@ impl Run<'_> {
         if uses_page_cache {
             let message = format!(
                 "O_DIRECT was accepted, but with prepare={} this filesystem uses the page cache",
-                axes.prepare
+                choices.prepare
             );
             return Err(CallError::unsupported(
                 Failure::DIRECT_IN_PAGE_CACHE,
@@ -306,7 +306,7 @@ impl Run<'_> {
             file::remove(self.target, name)?;
         }
         if case.method().has_source_file() {
-            let bytes = case.axes().size_bytes;
+            let bytes = case.given().size_bytes;
             engine
                 .copy_sources
                 .make(request.target, self.target, bytes, request.data_seed)?;
@@ -338,7 +338,7 @@ impl Run<'_> {
         let Target::Directory(directory) = self.target else {
             return Ok(());
         };
-        if !case.axes().prepare.needs_old_content() {
+        if !case.choices().prepare.needs_old_content() {
             return Ok(());
         }
         let regions = region::split(case, self.role.rank, &[], None);
@@ -348,7 +348,7 @@ impl Run<'_> {
                 name,
                 region.file_length,
                 self.request.data_seed,
-                case.axes().checksums,
+                case.given().checksums,
             )?;
         }
         Ok(())
@@ -361,7 +361,7 @@ impl Run<'_> {
             Ok(doubt) => sample.disturbed = doubt,
             Err(error) => note_lost_data(sample, "before it", error, Phase::Settle),
         }
-        if self.request.case.axes().prepare.needs_old_content() {
+        if self.request.case.choices().prepare.needs_old_content() {
             self.drop_old_content()?;
         }
         sample.settle_ns = nanoseconds(start.elapsed());
@@ -373,7 +373,7 @@ impl Run<'_> {
     fn warm_memory(&self, engine: &mut Engine<'_>, sample: &mut Sample) -> Result<()> {
         let case = &self.request.case;
         let mut warm_bytes =
-            settle::page_cache_bytes(self.target, case) / u64::from(case.axes().ranks);
+            settle::page_cache_bytes(self.target, case) / u64::from(case.choices().ranks);
         if case.method().is_program() {
             // A program may take as much memory for its data, before the file's pages are taken.
             warm_bytes = warm_bytes.saturating_mul(2);
@@ -405,7 +405,7 @@ impl Run<'_> {
     /// The directories of all ranks.
     fn set_directories(&self) -> Vec<SetDirectory<'_>> {
         let case = &self.request.case;
-        (0..case.axes().ranks)
+        (0..case.choices().ranks)
             .flat_map(|rank| region::split(case, rank, &[], None))
             .flat_map(|region| file_tree::directories(&region))
             .collect()
@@ -420,7 +420,7 @@ impl Run<'_> {
             return Ok(());
         };
         file_tree::make_set(directory, name)?;
-        if !self.request.case.axes().prepare.needs_old_content() {
+        if !self.request.case.choices().prepare.needs_old_content() {
             return Ok(());
         }
         let set = file_tree::open_directory(directory, name)?;
@@ -488,8 +488,8 @@ impl Run<'_> {
         attaches: bool,
         mut clock: PhaseClock<'_, '_>,
     ) -> Result<Instant, PhaseError> {
-        let axes = self.request.case.axes();
-        let own_files = axes.files == Files::PerThread;
+        let choices = self.request.case.choices();
+        let own_files = choices.files == Files::PerThread;
         let mut so_far = self.open_and_prepare(threads, &mut clock);
         if attaches {
             clock.ranks.wait(so_far)?;
@@ -498,20 +498,20 @@ impl Run<'_> {
         clock.ranks.wait(so_far)?;
         let write_began = Instant::now();
         clock.time(Phase::Write, || threads.together(ThreadState::write))?;
-        if axes.sync.is_at_end() || axes.sync_files != SyncFiles::None {
+        if choices.sync.is_at_end() || choices.sync_files != SyncFiles::None {
             let each = own_files
                 || self.request.case.method().writes_set()
-                || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
+                || (choices.sync.call == SyncCall::Msync && choices.map == MapSharing::PerThread);
             clock.time(Phase::Sync, || {
                 threads.together_or_first(each, ThreadState::sync)
             })?;
         }
-        if self.syncs_name() && axes.sync.is_at_end() {
+        if self.syncs_name() && choices.sync.is_at_end() {
             clock.time(Phase::Sync, || {
                 threads.together_or_first(own_files, ThreadState::sync_directory)
             })?;
         }
-        let own_descriptors = axes.descriptor == Descriptor::PerThread;
+        let own_descriptors = choices.descriptor == Descriptor::PerThread;
         clock.time(Phase::Close, || {
             if own_files || own_descriptors || attaches {
                 threads.together(ThreadState::close)
@@ -527,17 +527,17 @@ impl Run<'_> {
         threads: &Threads<'_, ThreadState<'_>>,
         clock: &mut PhaseClock<'_, '_>,
     ) -> Result<(), PhaseError> {
-        let axes = self.request.case.axes();
-        let own_files = axes.files == Files::PerThread;
-        clock.time(Phase::Open, || open_files(axes, threads))?;
+        let choices = self.request.case.choices();
+        let own_files = choices.files == Files::PerThread;
+        clock.time(Phase::Open, || open_files(choices, threads))?;
         // The first rank gives a shared file its length for all.
-        if axes.prepare.has_step() && (axes.files != Files::Shared || self.role.rank == 0) {
+        if choices.prepare.has_step() && (choices.files != Files::Shared || self.role.rank == 0) {
             clock.time(Phase::Prepare, || {
                 threads.together_or_first(own_files, ThreadState::prepare)
             })?;
         }
         // A log makes its name durable first, so each record is durable with its own sync.
-        if self.syncs_name() && axes.sync.is_on_the_way() {
+        if self.syncs_name() && choices.sync.is_on_the_way() {
             clock.time(Phase::Sync, || {
                 threads.together_or_first(own_files, ThreadState::sync_directory)
             })?;
@@ -547,7 +547,7 @@ impl Run<'_> {
 
     /// The first rank makes a shared file's name durable for all.
     fn syncs_name(&self) -> bool {
-        let own_files = self.request.case.axes().files == Files::PerThread;
+        let own_files = self.request.case.choices().files == Files::PerThread;
         self.request.case.makes_durable_name() && (own_files || !self.own_names().is_empty())
     }
 
@@ -647,12 +647,12 @@ impl WrittenByThreads {
     }
 }
 
-fn open_files(axes: &Axes, threads: &Threads<'_, ThreadState<'_>>) -> Result<()> {
-    if axes.files == Files::PerThread {
+fn open_files(choices: &Choices, threads: &Threads<'_, ThreadState<'_>>) -> Result<()> {
+    if choices.files == Files::PerThread {
         return threads.together(ThreadState::open);
     }
     threads.first(ThreadState::open)?;
-    if axes.descriptor == Descriptor::PerThread {
+    if choices.descriptor == Descriptor::PerThread {
         return threads.together(ThreadState::open_own);
     }
     let mut first = None;

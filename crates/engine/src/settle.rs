@@ -72,13 +72,13 @@ pub(crate) fn write_out(target: Target<'_>, sync_all: bool) -> Result<()> {
 /// exceptions: memory filesystems, and the C library's writes into each block without fallocate
 /// (posix_fallocate(3)).
 pub(crate) fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
-    let size_bytes = case.axes().size_bytes;
-    match (case.contract().content, target) {
+    let size_bytes = case.given().size_bytes;
+    match (case.workload().content, target) {
         (Content::Hole | Content::Nothing, _) | (Content::Reserved, Target::Device(_)) => 0,
         (Content::Reserved, Target::Directory(directory)) => {
             let is_in_memory =
                 fstatfs(directory).is_ok_and(|status| status.filesystem_type() == TMPFS_MAGIC);
-            if case.axes().call != AllocateCall::PosixFallocate && !is_in_memory {
+            if case.choices().call != AllocateCall::PosixFallocate && !is_in_memory {
                 return 0;
             }
             // A filesystem without a limit has no blocks.

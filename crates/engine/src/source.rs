@@ -40,13 +40,14 @@ const MADVISE: Call = Call {
 impl SourceBuffer {
     /// Fills memory with the data that a rank writes, unless it is there already.
     pub(crate) fn make(&mut self, case: &Case, rank: u32, seed: u64) -> Result<()> {
-        let axes = case.axes();
+        let choices = case.choices();
         let length = usize::try_from(case.source_bytes())
             .map_err(|_| CallError::other("source", "larger than the address space"))?;
-        let is_share = axes.source == Source::File && (axes.ranks > 1 || case.stride().is_some());
+        let is_share =
+            case.given().source == Source::File && (choices.ranks > 1 || case.stride().is_some());
         let content = Content {
-            data: axes.data,
-            memory: axes.memory,
+            data: case.given().data,
+            memory: case.given().memory,
             seed,
             share_of: is_share.then(|| (case.to_string(), rank)),
         };
@@ -58,14 +59,14 @@ impl SourceBuffer {
         if length == 0 {
             return Ok(());
         }
-        let (mut mapping, data_range) = map_memory(axes.memory, length)?;
+        let (mut mapping, data_range) = map_memory(case.given().memory, length)?;
         let bytes = &mut mapping[data_range.clone()];
         if is_share {
             fill_share(case, rank, seed, bytes);
         } else {
-            pattern::fill_with(axes.data, seed, 0, bytes);
+            pattern::fill_with(case.given().data, seed, 0, bytes);
         }
-        if axes.memory == DataMemory::HugePages {
+        if case.given().memory == DataMemory::HugePages {
             check_huge_pages(bytes)?;
         }
         *self = Self {
@@ -122,7 +123,7 @@ fn fill_share(case: &Case, rank: u32, seed: u64, bytes: &mut [u8]) {
         for piece in region.contiguous(0, region.range.length) {
             let length = to_usize(piece.range.length).min(rest.len());
             let (own, others) = rest.split_at_mut(length);
-            pattern::fill_with(case.axes().data, seed, piece.range.offset, own);
+            pattern::fill_with(case.given().data, seed, piece.range.offset, own);
             rest = others;
         }
     }
@@ -172,11 +173,11 @@ fn address_range(line: &str) -> Option<Range<u64>> {
 /// Fills `bytes` with what a file should have. `offset` is in the data of all ranks, behind `before` bytes of its
 /// region.
 pub(crate) fn expected(case: &Case, seed: u64, offset: u64, before: u64, bytes: &mut [u8]) {
-    let data = case.axes().data;
-    match case.axes().source {
+    let data = case.given().data;
+    match case.given().source {
         Source::File => pattern::fill_with(data, seed, offset, bytes),
         Source::Chunk => {
-            let chunk = case.axes().chunk_size_bytes;
+            let chunk = case.choices().chunk_size_bytes;
             let mut done = 0;
             while done < bytes.len() {
                 let into_chunk = (before + done as u64) % chunk;

@@ -20,11 +20,11 @@ struct Buffer {
 impl Staging {
     pub(crate) fn for_region(region: &Region<'_>, chunks: u64) -> Result<Self> {
         let bytes = region
-            .axes
+            .choices
             .chunk_size_bytes
             .saturating_mul(chunks)
             .min(region.range.length);
-        if !region.axes.is_staged() || bytes == 0 {
+        if !region.choices.is_staged(region.given) || bytes == 0 {
             return Ok(Self(None));
         }
         let buffer = usize::try_from(bytes)

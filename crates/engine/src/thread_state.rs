@@ -45,7 +45,7 @@ pub(crate) fn thread_states<'a>(
             name: region.name(names),
             region,
             thread,
-            write_loop: WriteLoop::new(case, case.axes().chunk_size_bytes, limit),
+            write_loop: WriteLoop::new(case, case.choices().chunk_size_bytes, limit),
             file: None,
         })
         .collect()
@@ -57,7 +57,7 @@ impl ThreadState<'_> {
     }
 
     pub(crate) fn open(&mut self) -> Result<()> {
-        self.open_with(self.case.axes().prepare.opening())
+        self.open_with(self.case.choices().prepare.opening())
     }
 
     pub(crate) fn open_own(&mut self) -> Result<()> {
@@ -87,10 +87,10 @@ impl ThreadState<'_> {
 
     pub(crate) fn prepare(&mut self) -> Result<()> {
         self.on_file(|state, file| {
-            let axes = state.case.axes();
+            let choices = state.case.choices();
             let length = state.region.file_length;
-            match axes.prepare.call() {
-                _ if axes.prepare == Prepare::ZeroFill => zero_fill(file, length, axes.cache),
+            match choices.prepare.call() {
+                _ if choices.prepare == Prepare::ZeroFill => zero_fill(file, length, choices.cache),
                 Some(call) => allocate(file, call, length),
                 None => Ok(()),
             }
@@ -102,30 +102,33 @@ impl ThreadState<'_> {
     }
 
     pub(crate) fn write(&mut self) -> Result<()> {
-        let axes = self.case.axes();
+        let choices = self.case.choices();
         let offset = self.region.file_offset;
         self.write_loop.behind = self
             .file
             .as_ref()
-            .and_then(|file| WriteBehind::new(axes, file, offset));
-        self.write_loop.ahead = self.file.as_ref().and_then(|file| Ahead::new(axes, file));
+            .and_then(|file| WriteBehind::new(choices, file, offset));
+        self.write_loop.ahead = self
+            .file
+            .as_ref()
+            .and_then(|file| Ahead::new(choices, file));
         self.on_file(|state, file| {
             let mut result = state.thread.write(file, &mut state.write_loop);
             state.write_loop.behind = None;
             if let Some(ahead) = state.write_loop.ahead.take()
                 && result.is_ok()
             {
-                result = ahead.finish(axes, state.write_loop.handed_over_bytes);
+                result = ahead.finish(choices, state.write_loop.handed_over_bytes);
             }
             match result {
-                Err(error) if axes.cache == Cache::Direct => Err(error.with_alignment(file)),
+                Err(error) if choices.cache == Cache::Direct => Err(error.with_alignment(file)),
                 other => other,
             }
         })
     }
 
     pub(crate) fn sync(&mut self) -> Result<()> {
-        self.on_file(|state, file| state.thread.sync(file, state.case.axes().sync.call))
+        self.on_file(|state, file| state.thread.sync(file, state.case.choices().sync.call))
     }
 
     /// A new name is durable with its directory: fsync(2).

@@ -142,12 +142,12 @@ impl ProgressCurve {
 /// The number of calls that hand over data. A timeline cannot see into a call.
 pub(crate) fn hand_overs(case: &Case, regions: &[Region<'_>]) -> u64 {
     let at_once = if case.method().has_axis(Axis::Vector) {
-        case.axes().vector
+        case.choices().vector
     } else {
         1
     };
     let each = case
-        .axes()
+        .choices()
         .chunk_size_bytes
         .saturating_mul(u64::from(at_once))
         .max(1);

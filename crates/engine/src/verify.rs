@@ -55,7 +55,7 @@ impl WrittenFiles<'_, '_> {
         }
         let blocks = u64::try_from(stat.st_blocks).unwrap_or(0);
         let reserved = blocks.saturating_mul(512);
-        if self.case.contract().content == Content::Reserved && reserved < length {
+        if self.case.workload().content == Content::Reserved && reserved < length {
             return Err(wrong(format!(
                 "the file has {reserved} bytes of blocks and should have {length}"
             )));
@@ -64,12 +64,13 @@ impl WrittenFiles<'_, '_> {
     }
 
     fn expected_length(&self, index: usize) -> u64 {
-        if self.case.contract().content == Content::Nothing {
+        if self.case.workload().content == Content::Nothing {
             return 0;
         }
         let whole = self.regions[index].file_length;
-        let prepare = self.case.axes().prepare;
-        let is_of_all_ranks = self.case.axes().ranks > 1 && self.case.axes().files == Files::Shared;
+        let prepare = self.case.choices().prepare;
+        let is_of_all_ranks =
+            self.case.choices().ranks > 1 && self.case.choices().files == Files::Shared;
         if prepare.gives_length() || is_of_all_ranks || !self.case.method().writes_data() {
             return whole;
         }
@@ -83,10 +84,15 @@ impl WrittenFiles<'_, '_> {
     /// Holes and reserved blocks also read as zeros. The filesystem's extents show the difference, unless the
     /// file had zeros or old content before.
     pub(crate) fn check_zeros(&self) -> Result<()> {
-        let axes = self.case.axes();
-        let was_written = axes.prepare == Prepare::ZeroFill || axes.prepare.needs_old_content();
+        let choices = self.case.choices();
+        let was_written =
+            choices.prepare == Prepare::ZeroFill || choices.prepare.needs_old_content();
         let is_file = matches!(self.target, Target::Directory(_));
-        if axes.data != Data::Zero || !self.case.method().writes_data() || was_written || !is_file {
+        if self.case.given().data != Data::Zero
+            || !self.case.method().writes_data()
+            || was_written
+            || !is_file
+        {
             return Ok(());
         }
         for (index, name) in self.names.iter().enumerate() {
@@ -123,7 +129,7 @@ impl WrittenFiles<'_, '_> {
     /// filesystem.
     pub(crate) fn blocks_not_its_own(&self) -> Result<(Option<u64>, Option<bool>)> {
         let method = self.case.method();
-        let size_bytes = self.case.axes().size_bytes;
+        let size_bytes = self.case.given().size_bytes;
         let is_file = matches!(self.target, Target::Directory(_));
         let Some(name) = self.names.first() else {
             return Ok((None, None));
@@ -148,7 +154,7 @@ impl WrittenFiles<'_, '_> {
     pub(crate) fn check_page_cache(&self) -> Result<()> {
         // Pages at the border of a region are not dropped: they may be read first, or be another region's.
         let border_bytes = 2 * rustix::param::page_size() as u64;
-        let (value, accepted, few) = match self.case.axes().cache {
+        let (value, accepted, few) = match self.case.choices().cache {
             Cache::Buffered => return Ok(()),
             Cache::Direct => (
                 Failure::DIRECT_IN_PAGE_CACHE,
@@ -166,7 +172,7 @@ impl WrittenFiles<'_, '_> {
                 continue;
             }
             let file = file::open_to_read(self.target, region.name(self.names))?;
-            if self.case.axes().cache == Cache::Dontcache {
+            if self.case.choices().cache == Cache::Dontcache {
                 // Pages are dropped after write-back.
                 sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
             }

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use rustix::fs::Advice;
-use writebench_model::{Axes, Drop};
+use writebench_model::{Choices, Drop};
 
 use crate::call::{Result, libc_result, retry};
 
@@ -43,12 +43,12 @@ fn sync_range(file: BorrowedFd<'_>, at: u64, length: u64, flags: c_uint) -> Resu
 }
 
 impl WriteBehind {
-    pub(crate) fn new(axes: &Axes, file: &Arc<OwnedFd>, file_offset: u64) -> Option<Self> {
+    pub(crate) fn new(choices: &Choices, file: &Arc<OwnedFd>, file_offset: u64) -> Option<Self> {
         Some(Self {
             file: file.clone(),
             file_offset,
-            distance: axes.writeback_bytes?,
-            drops: axes.drop == Drop::Yes,
+            distance: choices.writeback_bytes?,
+            drops: choices.drop == Drop::Yes,
             started: 0,
             ended: 0,
         })

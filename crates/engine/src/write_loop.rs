@@ -69,7 +69,7 @@ impl WriteLoop {
     /// `limit` ends the loop unless it is untimed.
     pub(crate) fn new(case: &Case, chunk_bytes: u64, limit: Option<Duration>) -> Self {
         let now = Instant::now();
-        let sync = case.axes().sync;
+        let sync = case.choices().sync;
         let has_records = sync.is_on_the_way() || case.method().writes_set();
         Self {
             sync_every: sync.every.map(u64::from),
@@ -78,7 +78,7 @@ impl WriteLoop {
             longest: LongestRecord::default(),
             chunks_since_sync: 0,
             synced_bytes: 0,
-            arrivals: case.axes().records_per_s.map(|rate| Arrivals {
+            arrivals: case.given().records_per_s.map(|rate| Arrivals {
                 records_per_s: rate.into(),
                 ..Arrivals::default()
             }),

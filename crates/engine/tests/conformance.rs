@@ -404,17 +404,18 @@ fn as_expected(
     directory: &Path,
     case: &Case,
 ) -> Result<()> {
-    let direct = case.axes().cache == writebench_model::Cache::Direct && case.axes().size_bytes > 0;
-    let cold = case.axes().origin == writebench_model::Origin::Cold;
+    let direct =
+        case.choices().cache == writebench_model::Cache::Direct && case.given().size_bytes > 0;
+    let cold = case.given().origin == writebench_model::Origin::Cold;
     let zeroing = AllocateCall::FallocateZeroRange;
-    let allocates = !case.method().writes_data() && case.axes().call == zeroing;
-    let zeroed = allocates || case.axes().prepare.call() == Some(zeroing);
+    let allocates = !case.method().writes_data() && case.choices().call == zeroing;
+    let zeroed = allocates || case.choices().prepare.call() == Some(zeroing);
     let dontcache =
-        case.axes().cache == writebench_model::Cache::Dontcache && case.axes().size_bytes > 0;
+        case.choices().cache == writebench_model::Cache::Dontcache && case.given().size_bytes > 0;
     let shares = case.method().card().copying == Some(Copying::Blocks);
     // The engine must detect that tmpfs accepts O_DIRECT without obeying.
-    let collapses = case.axes().huge == writebench_model::Huge::Collapse && kind == Kind::Ext4;
-    let unchecked = case.axes().checksums == Checksums::No;
+    let collapses = case.choices().huge == writebench_model::Huge::Collapse && kind == Kind::Ext4;
+    let unchecked = case.given().checksums == Checksums::No;
     if shares
         || collapses
         || unchecked
@@ -430,17 +431,17 @@ fn as_expected(
     // On blocks that were written before, ext4 of Linux 6.18 ends the write-back in an interrupt, and pages may
     // remain. The engine must detect that.
     let was_written = matches!(
-        case.axes().prepare,
+        case.choices().prepare,
         Prepare::ZeroFill | Prepare::Overwrite | Prepare::Truncate
     );
     if dontcache && was_written && sample.outcome.name() == "unsupported" {
         return Ok(());
     }
     ensure!(sample.outcome == Outcome::Ok, "{:?}", sample.outcome);
-    let each = case.axes().sync.is_on_the_way() && case.axes().size_bytes > 0;
+    let each = case.choices().sync.is_on_the_way() && case.given().size_bytes > 0;
     ensure!(sample.latency.is_some() == each, "{:?}", sample.latency);
     ensure!(
-        sample.bytes == case.axes().size_bytes,
+        sample.bytes == case.given().size_bytes,
         "{} bytes",
         sample.bytes
     );
@@ -474,32 +475,32 @@ fn expected(case: &Case) -> Vec<u8> {
     if case.method() == Method::Null {
         return Vec::new();
     }
-    let axes = case.axes();
+    let choices = case.choices();
     let random = |offset: u64| {
         let mut z = SEED.wrapping_add((offset / 8 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)).to_le_bytes()[(offset % 8) as usize]
     };
-    let ranges = match axes.files {
+    let ranges = match choices.files {
         Files::PerThread | Files::PerRank => {
-            writebench_model::split(axes.size_bytes, axes.threads, CHUNK)
+            writebench_model::split(case.given().size_bytes, choices.threads, CHUNK)
         }
-        Files::Shared if axes.threads > 1 => {
-            writebench_model::split(axes.size_bytes, axes.threads, CHUNK)
+        Files::Shared if choices.threads > 1 => {
+            writebench_model::split(case.given().size_bytes, choices.threads, CHUNK)
         }
         Files::Shared => vec![writebench_model::Range {
             offset: 0,
-            length: axes.size_bytes,
+            length: case.given().size_bytes,
         }],
     };
     let writes_data = case.method().writes_data();
     let byte = |range: &writebench_model::Range, at: u64| {
-        let place = match axes.source {
+        let place = match case.given().source {
             Source::File => range.offset + at,
             Source::Chunk => at % CHUNK,
         };
-        match axes.data {
+        match case.given().data {
             _ if !writes_data => 0,
             Data::Compressible(percent)
                 if place % 4096 >= 4096 - 4096 * u64::from(percent) / 100 =>

@@ -127,7 +127,7 @@ fn check_state(directory: &Path, method: Method, state: &str) -> Result<()> {
             latency.count
         );
         ensure!(
-            sample.bytes == case.axes().size_bytes,
+            sample.bytes == case.given().size_bytes,
             "{name}: {} bytes",
             sample.bytes
         );
@@ -169,23 +169,23 @@ fn files_below(directory: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
 
 /// From the definition and not from the code under test.
 fn expected(case: &Case) -> BTreeMap<String, Vec<u8>> {
-    let axes = case.axes();
+    let choices = case.choices();
     let byte = |offset: u64| {
         let mut z = SEED.wrapping_add((offset / 8 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)).to_le_bytes()[(offset % 8) as usize]
     };
-    let files = axes.file_size.files(axes.size_bytes);
+    let files = case.given().file_size.files(case.given().size_bytes);
     let content = |file: writebench_model::Range| {
         let place = |at| {
-            if axes.source == Source::File {
+            if case.given().source == Source::File {
                 file.offset + at
             } else {
-                at % axes.chunk_size_bytes
+                at % choices.chunk_size_bytes
             }
         };
-        let is_zero = axes.data == writebench_model::Data::Zero;
+        let is_zero = case.given().data == writebench_model::Data::Zero;
         (0..file.length)
             .map(|at| if is_zero { 0 } else { byte(place(at)) })
             .collect()

@@ -1,8 +1,7 @@
 //! The canonical form of a case, which all cases of the same calls share.
 
-use crate::axis::{Axes, Axis};
+use crate::axis::{Axis, Choices};
 use crate::case::Case;
-use crate::file_set::FileSize;
 use crate::method::Method;
 use crate::quantity::Bytes;
 use crate::sync::Sync;
@@ -37,7 +36,7 @@ const RULES: &[Rule] = &[
 impl Case {
     /// The case that stands for all with the same calls on the file, in the same order, by the same threads. A value
     /// without an effect becomes the default: a chunk, a vector or a queue that a thread's range does not fill, a
-    /// distance that no thread reaches, a choice between threads of which there is one. The contract remains.
+    /// distance that no thread reaches, a choice between threads of which there is one. The workload remains.
     ///
     /// Not compared are the sizes of a ring and of a buffer, and in which phase a sync after the last chunk is counted.
     #[must_use]
@@ -52,16 +51,15 @@ impl Case {
         self.canonical() == other.canonical()
     }
 
-    /// The case with these values, if they are possible and leave each thread its range and the file its contract.
+    /// The case with these values, if they are possible and leave each thread its range and the file its workload.
     fn instead(&self, values: &[(Axis, String)]) -> Option<Self> {
         let case = self.with_all(values).ok()?;
         let has_ranges = self.method().writes_set() || case.ranges() == self.ranges();
-        (has_ranges && case.contract() == self.contract()).then_some(case)
+        (has_ranges && case.workload() == self.workload()).then_some(case)
     }
 
     /// The most bytes that a call could get: a thread's range, or a file of a set.
     fn longest_bytes(&self) -> u64 {
-        let axes = self.axes();
         if !self.method().writes_set() {
             return self
                 .ranges()
@@ -70,22 +68,17 @@ impl Case {
                 .max()
                 .unwrap_or(0);
         }
-        match axes.file_size {
-            FileSize::Each(bytes) | FileSize::Between { most: bytes, .. } => {
-                bytes.min(axes.size_bytes)
-            }
-            FileSize::Whole => axes.size_bytes,
-        }
+        self.given().longest_file_bytes()
     }
 
     /// The number of chunks of the thread with the most.
     fn most_chunks(&self) -> u64 {
         self.longest_bytes()
-            .div_ceil(self.axes().chunk_size_bytes.max(1))
+            .div_ceil(self.choices().chunk_size_bytes.max(1))
     }
 
-    fn defaults(&self) -> Axes {
-        Axes::defaults(self.method().card().prepares[0])
+    fn defaults(&self) -> Choices {
+        Choices::defaults(self.method().card().prepares[0])
     }
 }
 
@@ -95,16 +88,16 @@ fn text(bytes: u64) -> String {
 
 /// One thread shares nothing, so it does not matter whether threads would share.
 fn one_thread_shares_nothing(case: &Case) -> Option<Case> {
-    let axes = case.axes();
+    let choices = case.choices();
     let is_one = case.thread_count() == 1;
     let mut values = Values::new();
-    if axes.threads == 1 && axes.descriptor == Descriptor::PerThread {
+    if choices.threads == 1 && choices.descriptor == Descriptor::PerThread {
         values.push((Axis::Descriptor, Descriptor::Shared.to_string()));
     }
-    if is_one && axes.map == MapSharing::PerThread {
+    if is_one && choices.map == MapSharing::PerThread {
         values.push((Axis::Map, MapSharing::Shared.to_string()));
     }
-    if is_one && axes.files != Files::Shared {
+    if is_one && choices.files != Files::Shared {
         values.push((Axis::Files, Files::Shared.to_string()));
     }
     (!values.is_empty()).then(|| case.instead(&values))?
@@ -112,7 +105,7 @@ fn one_thread_shares_nothing(case: &Case) -> Option<Case> {
 
 /// Directories of 256 files are one for each thread, if none has more.
 fn one_directory_has_all_files(case: &Case) -> Option<Case> {
-    let is_fanned_out = case.method().writes_set() && case.axes().directory == Directory::FanOut;
+    let is_fanned_out = case.method().writes_set() && case.choices().directory == Directory::FanOut;
     let most_files = case.file_count().div_ceil(case.thread_count().max(1));
     if !is_fanned_out || most_files as usize > Directory::FAN_OUT_FILES {
         return None;
@@ -122,9 +115,9 @@ fn one_directory_has_all_files(case: &Case) -> Option<Case> {
 
 /// One block for each thread, or one thread with all blocks, is a contiguous part. MPI gets a view of blocks.
 fn one_block_is_contiguous(case: &Case) -> Option<Case> {
-    let axes = case.axes();
-    let is_contiguous = axes.layout == FileLayout::Strided
-        && (case.thread_count() == 1 || case.longest_bytes() <= axes.block_bytes);
+    let choices = case.choices();
+    let is_contiguous = choices.layout == FileLayout::Strided
+        && (case.thread_count() == 1 || case.longest_bytes() <= choices.block_bytes);
     if !is_contiguous || case.method() == Method::Mpiio {
         return None;
     }
@@ -136,16 +129,16 @@ fn one_block_is_contiguous(case: &Case) -> Option<Case> {
 
 /// A window with all of a thread's bytes prepares them all at once.
 fn one_window_has_all(case: &Case) -> Option<Case> {
-    let axes = case.axes();
+    let choices = case.choices();
     let longest = case.longest_bytes();
-    if axes
+    if choices
         .prepared_window_bytes()
         .is_none_or(|window| window < longest)
     {
         return None;
     }
     let default = case.defaults().window_bytes;
-    if axes.huge == Huge::Collapse {
+    if choices.huge == Huge::Collapse {
         let whole = longest.next_multiple_of(Case::HUGE_PAGE_BYTES);
         let fitting = [default, whole]
             .into_iter()
@@ -163,7 +156,7 @@ fn one_call_has_all(case: &Case) -> Option<Case> {
     if !case.method().has_axis(Axis::Chunk) {
         return None;
     }
-    let axes = case.axes();
+    let choices = case.choices();
     let longest = case.longest_bytes();
     // splice asks for a pipe as large as the chunk.
     let least = if case.method() == Method::Splice {
@@ -171,20 +164,20 @@ fn one_call_has_all(case: &Case) -> Option<Case> {
     } else {
         longest
     };
-    if axes.chunk_size_bytes < least {
+    if choices.chunk_size_bytes < least {
         return None;
     }
     // A producer refills a chunk of its memory, so no chunk is larger than the file.
-    let whole = if axes.source == Source::Chunk {
+    let whole = if case.given().source == Source::Chunk {
         longest.max(1)
     } else {
-        Axes::WHOLE
+        Choices::WHOLE
     };
     let default = case.defaults().chunk_size_bytes;
     let fitting = [default, whole].into_iter().filter(|&chunk| chunk >= least);
     let mut cases = fitting.map(|chunk| match chunk {
-        chunk if chunk == axes.chunk_size_bytes => Some(case.clone()),
-        Axes::WHOLE => case.instead(&[(Axis::Chunk, "whole".to_owned())]),
+        chunk if chunk == choices.chunk_size_bytes => Some(case.clone()),
+        Choices::WHOLE => case.instead(&[(Axis::Chunk, "whole".to_owned())]),
         chunk => case.instead(&[(Axis::Chunk, text(chunk))]),
     });
     cases.find_map(|case| case)
@@ -216,8 +209,8 @@ fn one_vector_has_all(case: &Case) -> Option<Case> {
 /// A sync that is due after the thread's last chunk is the one at the end, if each file has one writer. A ring links a
 /// sync to its write.
 fn sync_after_the_last(case: &Case, chunks: u64, vector: u64) -> Option<Sync> {
-    let axes = case.axes();
-    let every = axes
+    let choices = case.choices();
+    let every = choices
         .sync
         .every
         .map(u64::from)
@@ -226,10 +219,13 @@ fn sync_after_the_last(case: &Case, chunks: u64, vector: u64) -> Option<Sync> {
         return None;
     }
     let is_alone = case.file_count() == case.thread_count();
-    if is_alone && axes.records_per_s.is_none() && axes.prepare != Prepare::FallocateAhead {
+    if is_alone
+        && case.given().records_per_s.is_none()
+        && choices.prepare != Prepare::FallocateAhead
+    {
         return Some(Sync {
             every: None,
-            ..axes.sync
+            ..choices.sync
         });
     }
     let fitting = u32::try_from(chunks.next_multiple_of(vector))
@@ -237,7 +233,7 @@ fn sync_after_the_last(case: &Case, chunks: u64, vector: u64) -> Option<Sync> {
         .filter(|&least| least <= Sync::MAX_EVERY)?;
     (u64::from(fitting) != every).then_some(Sync {
         every: Some(fitting),
-        ..axes.sync
+        ..choices.sync
     })
 }
 
@@ -251,10 +247,10 @@ fn one_queue_has_all(case: &Case) -> Option<Case> {
     } else {
         case.most_chunks()
     };
-    let depth = u64::from(case.axes().depth);
+    let depth = u64::from(case.choices().depth);
     // Registered memory is that of all operations in flight.
     if depth < operations
-        || case.axes().registered != Registered::None && case.method().card().has_buffer
+        || case.choices().registered != Registered::None && case.method().card().has_buffer
     {
         return None;
     }
@@ -267,8 +263,8 @@ fn one_queue_has_all(case: &Case) -> Option<Case> {
 /// Write-behind starts at the end of a call, so all distances up to the same calls are alike. A distance beyond the
 /// thread's last byte is none.
 fn write_behind_before_the_end(case: &Case) -> Option<Case> {
-    let axes = case.axes();
-    let distance = axes.writeback_bytes?;
+    let choices = case.choices();
+    let distance = choices.writeback_bytes?;
     let longest = case.longest_bytes();
     if distance > longest {
         return case.instead(&[
@@ -279,7 +275,7 @@ fn write_behind_before_the_end(case: &Case) -> Option<Case> {
     if case.thread_count() > 1 || case.method().copies() {
         return None;
     }
-    let call_bytes = axes
+    let call_bytes = choices
         .chunk_size_bytes
         .saturating_mul(case.chunks_per_call())
         .min(longest);

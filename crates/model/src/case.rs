@@ -4,17 +4,19 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::axis::{Axes, Axis};
-use crate::contract::{Content, Contract, DataSource, Durability, Start, Visibility};
+use crate::axis::{Axis, Choices, Given};
 use crate::data::Data;
 use crate::file_set::FileSize;
 use crate::method::{Copying, Cursor, Method};
 use crate::quantity::{Bytes, Range, Stride, split};
 use crate::similar::unknown;
+use crate::strategy::Strategy;
 use crate::sync::SyncCall;
 use crate::value::{
     Cache, DataMemory, Directory, FileLayout, Files, Naming, Origin, Prepare, Source, SyncFiles,
 };
+use crate::value_card::ValueCard;
+use crate::workload::{Content, DataSource, Durability, Shortfall, Start, Visibility, Workload};
 
 /// One fully specified experiment. [`Case::new`] refuses invalid combinations.
 ///
@@ -23,21 +25,21 @@ use crate::value::{
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Case {
-    method: Method,
-    axes: Axes,
+    given: Given,
+    strategy: Strategy,
 }
 
 #[derive(Deserialize)]
 struct Unchecked {
-    method: Method,
-    axes: Axes,
+    given: Given,
+    strategy: Strategy,
 }
 
 impl TryFrom<Unchecked> for Case {
     type Error = CaseError;
 
-    fn try_from(Unchecked { method, axes }: Unchecked) -> Result<Self, CaseError> {
-        let case = Self { method, axes };
+    fn try_from(Unchecked { given, strategy }: Unchecked) -> Result<Self, CaseError> {
+        let case = Self { given, strategy };
         case.check()?;
         Ok(case)
     }
@@ -56,16 +58,22 @@ pub enum CaseError {
     Contradiction(String),
 }
 
+/// Why a case does not answer a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    #[error("{0}")]
+    FallsShort(Shortfall),
+    #[error("it syncs where nobody asked for it, which only takes time")]
+    SyncsInVain,
+}
+
 impl Case {
     /// The case of `method` with these values, and defaults elsewhere.
     pub fn new<V: AsRef<str>>(
         method: Method,
         assignments: &[(Axis, V)],
     ) -> Result<Self, CaseError> {
-        let mut case = Self {
-            method,
-            axes: default_axes(method),
-        };
+        let mut case = Self::default_of(method);
         for (index, &(axis, ref value)) in assignments.iter().enumerate() {
             if assignments[..index]
                 .iter()
@@ -79,11 +87,19 @@ impl Case {
         Ok(case)
     }
 
-    fn set(&mut self, axis: Axis, value: &str) -> Result<(), CaseError> {
-        if !self.method.has_axis(axis) {
-            return Err(unknown_axis(axis.name(), self.method));
+    fn default_of(method: Method) -> Self {
+        Self {
+            given: Given::default(),
+            strategy: Strategy::default_of(method),
         }
-        self.axes.set(axis, value).map_err(CaseError::Unknown)
+    }
+
+    fn set(&mut self, axis: Axis, value: &str) -> Result<(), CaseError> {
+        if !self.method().has_axis(axis) {
+            return Err(unknown_axis(axis.name(), self.method()));
+        }
+        axis.set(&mut self.given, &mut self.strategy.choices, value)
+            .map_err(CaseError::Unknown)
     }
 
     /// The method's example, where these values replace those of the card.
@@ -103,12 +119,44 @@ impl Case {
         Self::new(method, &assignments)
     }
 
-    pub fn method(&self) -> Method {
-        self.method
+    /// What the strategy is given.
+    pub fn given(&self) -> &Given {
+        &self.given
     }
 
-    pub fn axes(&self) -> &Axes {
-        &self.axes
+    pub fn strategy(&self) -> &Strategy {
+        &self.strategy
+    }
+
+    pub fn method(&self) -> Method {
+        self.strategy.method
+    }
+
+    /// The choices of the strategy.
+    pub fn choices(&self) -> &Choices {
+        &self.strategy.choices
+    }
+
+    /// The text of a value, which the method may not have.
+    pub fn value(&self, axis: Axis) -> String {
+        axis.text(&self.given, &self.strategy.choices)
+    }
+
+    /// What a value means to people, to fio and to printed code.
+    pub fn card(&self, axis: Axis) -> ValueCard {
+        axis.card(&self.given, &self.strategy.choices)
+    }
+
+    /// The same strategy for other bytes.
+    ///
+    /// # Errors
+    ///
+    /// A choice contradicts the size.
+    pub fn with_size(&self, size_bytes: u64) -> Result<Self, CaseError> {
+        let mut case = self.clone();
+        case.given.size_bytes = size_bytes;
+        case.check()?;
+        Ok(case)
     }
 
     /// The same case with another value on one axis.
@@ -131,26 +179,28 @@ impl Case {
 
     /// The axes whose values differ from the method's defaults.
     pub fn chosen_axes(&self) -> impl Iterator<Item = Axis> + '_ {
-        self.method.own_axes().filter(|&axis| self.is_chosen(axis))
+        self.method()
+            .own_axes()
+            .filter(|&axis| self.is_chosen(axis))
     }
 
     fn is_chosen(&self, axis: Axis) -> bool {
-        self.axes.get(axis) != default_axes(self.method).get(axis)
+        self.value(axis) != Self::default_of(self.method()).value(axis)
     }
 
     /// The method's axes on which another case has other values.
     fn differing_axes(&self, other: &Self) -> impl Iterator<Item = Axis> {
-        self.method
+        self.method()
             .own_axes()
-            .filter(|&axis| self.axes.get(axis) != other.axes.get(axis))
+            .filter(|&axis| self.value(axis) != other.value(axis))
     }
 
     /// A programmer's effort, in points: the method's, plus that of each chosen value.
     pub fn effort(&self) -> u32 {
-        self.method.card().effort
+        self.method().card().effort
             + self
                 .chosen_axes()
-                .map(|axis| self.axes.card(axis).effort)
+                .map(|axis| self.card(axis).effort)
                 .sum::<u32>()
     }
 
@@ -160,16 +210,16 @@ impl Case {
     }
 
     /// The same case with one choice less: a value, or the method, is again the baseline's. Values that
-    /// need the choice are dropped with it. The contract remains, or becomes the baseline's. Each makes other calls
+    /// need the choice are dropped with it. The workload remains, or becomes the baseline's. Each makes other calls
     /// than this case, the baseline and the others.
     pub fn simplifications(&self, baseline: &Self) -> Vec<Self> {
         let without_value = self
             .differing_axes(baseline)
-            .filter_map(|axis| self.simplified(baseline, self.method, &[axis]));
-        let without_method = if self.method == baseline.method {
+            .filter_map(|axis| self.simplified(baseline, self.method(), &[axis]));
+        let without_method = if self.method() == baseline.method() {
             None
         } else {
-            self.simplified(baseline, baseline.method, &[])
+            self.simplified(baseline, baseline.method(), &[])
         };
         let mut known = vec![self.canonical(), baseline.canonical()];
         let mut simpler: Vec<Self> = Vec::new();
@@ -196,23 +246,23 @@ impl Case {
     }
 
     /// This case with `method`, where the baseline's values or the method's defaults replace those that it cannot keep.
-    /// None if they contradict each other, or if the contract is neither this case's nor the baseline's.
+    /// None if they contradict each other, or if the workload is neither this case's nor the baseline's.
     fn without(&self, baseline: &Self, method: Method, dropped: &[Axis]) -> Option<Self> {
-        let contracts = [baseline.contract(), self.contract()];
-        [&baseline.axes, &default_axes(method)]
+        let workloads = [baseline.workload(), self.workload()];
+        [baseline, &Self::default_of(method)]
             .into_iter()
             .find_map(|replacements| {
                 let values: Vec<(Axis, String)> = method
                     .own_axes()
                     .map(|axis| {
                         let is_kept = self.keeps_value(axis, method, dropped);
-                        let axes = if is_kept { &self.axes } else { replacements };
-                        (axis, axes.get(axis))
+                        let from = if is_kept { self } else { replacements };
+                        (axis, from.value(axis))
                     })
                     .collect();
                 Self::new(method, &values)
                     .ok()
-                    .filter(|case| contracts.contains(&case.contract()))
+                    .filter(|case| workloads.contains(&case.workload()))
             })
     }
 
@@ -223,82 +273,87 @@ impl Case {
         let is_dropped =
             dropped.contains(&axis) || is_about_sharing && dropped.contains(&Axis::Threads);
         // Another method has its own defaults.
-        let is_intended = method == self.method || axis == Axis::Size || self.is_chosen(axis);
-        self.method.has_axis(axis) && is_intended && !is_dropped
+        let is_intended = method == self.method() || axis == Axis::Size || self.is_chosen(axis);
+        self.method().has_axis(axis) && is_intended && !is_dropped
     }
 
     /// Whether the other case has the same method and makes at least the choices of this one.
     pub fn is_part_of(&self, other: &Self) -> bool {
-        self.method == other.method
+        self.method() == other.method()
             && self
                 .chosen_axes()
-                .all(|axis| self.axes.get(axis) == other.axes.get(axis))
+                .all(|axis| self.value(axis) == other.value(axis))
     }
 
     /// The number of files that a sample writes.
     pub fn file_count(&self) -> u32 {
-        match self.axes.files {
-            _ if self.method.writes_set() => {
-                u32::try_from(self.axes.file_size.count(self.axes.size_bytes)).unwrap_or(u32::MAX)
+        match self.strategy.choices.files {
+            _ if self.method().writes_set() => {
+                u32::try_from(self.given.file_size.count(self.given.size_bytes)).unwrap_or(u32::MAX)
             }
             Files::Shared => 1,
             Files::PerThread => self.thread_count(),
-            Files::PerRank => self.axes.ranks,
+            Files::PerRank => self.strategy.choices.ranks,
         }
     }
 
     /// The threads of all ranks together.
     pub fn thread_count(&self) -> u32 {
-        self.axes.ranks.saturating_mul(self.axes.threads)
+        self.strategy
+            .choices
+            .ranks
+            .saturating_mul(self.strategy.choices.threads)
     }
 
     /// The state of the file after this case.
-    pub fn contract(&self) -> Contract {
-        let axes = &self.axes;
+    pub fn workload(&self) -> Workload {
+        let choices = &self.strategy.choices;
         let content = self.content();
-        Contract {
+        Workload {
             zero_percent: if content == Content::Random {
-                axes.data.zero_percent()
+                self.given.data.zero_percent()
             } else {
                 0
             },
             content,
-            bytes: axes.size_bytes,
+            bytes: self.given.size_bytes,
             files: self.file_count(),
-            file_size: self.method.writes_set().then_some(axes.file_size),
-            visibility: match axes.naming {
+            file_size: self.method().writes_set().then_some(self.given.file_size),
+            visibility: match choices.naming {
                 Naming::Direct => Visibility::Partial,
                 Naming::Rename
                 | Naming::Exchange
                 | Naming::ExchangeBackground
                 | Naming::Tmpfile => Visibility::Complete,
             },
-            start: if axes.prepare.needs_old_content() {
+            start: if choices.prepare.needs_old_content() {
                 Start::Existing
             } else {
                 Start::New
             },
             source: self.data_source(),
             // A producer fills memory of the writer's choice.
-            memory: if axes.source == Source::Chunk {
+            memory: if self.given.source == Source::Chunk {
                 DataMemory::Any
             } else {
-                axes.memory
+                self.given.memory
             },
-            checksums: axes.checksums,
+            checksums: self.given.checksums,
             durability: self.durability(),
             durable_every_bytes: self.durable_every_bytes(),
-            records_per_s: axes.records_per_s,
+            records_per_s: self.given.records_per_s,
         }
     }
 
     fn content(&self) -> Content {
-        let card = self.method.card();
-        match (card.copying, card.cursor, self.axes.data) {
-            _ if self.method == Method::Null => Content::Nothing,
+        let card = self.method().card();
+        match (card.copying, card.cursor, self.given.data) {
+            _ if self.method() == Method::Null => Content::Nothing,
             (Some(Copying::Bytes), ..) => Content::Copy,
             (Some(Copying::Blocks), ..) => Content::SharedCopy,
-            (None, Cursor::NoData, _) if self.axes.call.gives_blocks() => Content::Reserved,
+            (None, Cursor::NoData, _) if self.strategy.choices.call.gives_blocks() => {
+                Content::Reserved
+            }
             (None, Cursor::NoData, _) => Content::Hole,
             (None, _, Data::Random | Data::Compressible(_)) => Content::Random,
             (None, _, Data::Zero) => Content::Zero,
@@ -307,9 +362,9 @@ impl Case {
 
     fn data_source(&self) -> DataSource {
         match (
-            self.method.card().copying,
-            self.axes.source,
-            self.axes.origin,
+            self.method().card().copying,
+            self.given.source,
+            self.given.origin,
         ) {
             (Some(_), _, Origin::Warm) => DataSource::WarmFile,
             (Some(_), _, Origin::Cold) => DataSource::ColdFile,
@@ -319,27 +374,44 @@ impl Case {
     }
 
     fn durability(&self) -> Durability {
-        match (self.axes.sync.call, self.axes.cache) {
-            _ if self.axes.sync_files != SyncFiles::None => Durability::Durable,
+        match (self.strategy.choices.sync.call, self.strategy.choices.cache) {
+            _ if self.strategy.choices.sync_files != SyncFiles::None => Durability::Durable,
             (SyncCall::None, Cache::Direct) => Durability::Device,
             (SyncCall::None, Cache::Buffered | Cache::Dontcache) => Durability::Cached,
             _ => Durability::Durable,
         }
     }
 
+    /// Whether this case does the work of a workload, and no more syncs than that asks for.
+    ///
+    /// # Errors
+    ///
+    /// The first property of the workload that it lacks, or that it syncs too often.
+    pub fn answers(&self, workload: &Workload) -> Result<(), Unfit> {
+        let own = self.workload();
+        own.check(workload).map_err(Unfit::FallsShort)?;
+        let syncs_in_vain =
+            own.durability == Durability::Durable && workload.durability != Durability::Durable;
+        let syncs_on_the_way = self.choices().sync.every.is_some();
+        if syncs_in_vain || syncs_on_the_way && workload.durable_every_bytes.is_none() {
+            return Err(Unfit::SyncsInVain);
+        }
+        Ok(())
+    }
+
     /// Whether the name of a new file must be durable too, by a sync of its directory. A set syncs its own, and a
     /// program makes its own calls.
     pub fn makes_durable_name(&self) -> bool {
-        let has_own_syncs = self.method.writes_set() || self.method.is_program();
+        let has_own_syncs = self.method().writes_set() || self.method().is_program();
         !has_own_syncs
-            && self.contract().durability == Durability::Durable
-            && !self.axes.prepare.needs_old_content()
+            && self.workload().durability == Durability::Durable
+            && !self.strategy.choices.prepare.needs_old_content()
     }
 
     /// The chunks of a vector, or one for methods without vectors.
     pub(crate) fn chunks_per_call(&self) -> u64 {
-        if self.method.has_axis(Axis::Vector) {
-            u64::from(self.axes.vector)
+        if self.method().has_axis(Axis::Vector) {
+            u64::from(self.strategy.choices.vector)
         } else {
             1
         }
@@ -347,8 +419,8 @@ impl Case {
 
     /// The most chunks of a thread in flight.
     fn most_chunks_in_flight(&self) -> u64 {
-        let most_calls = if self.method.has_axis(Axis::Depth) {
-            u64::from(self.axes.depth)
+        let most_calls = if self.method().has_axis(Axis::Depth) {
+            u64::from(self.strategy.choices.depth)
         } else {
             1
         };
@@ -358,23 +430,28 @@ impl Case {
     /// The bytes handed over between two moments at which all earlier data is durable. None if the end is the only such
     /// moment.
     fn durable_every_bytes(&self) -> Option<u64> {
-        let axes = &self.axes;
-        let chunks = match axes.sync.every.map(u64::from) {
+        let choices = &self.strategy.choices;
+        let chunks = match choices.sync.every.map(u64::from) {
             // Operations in flight complete in any order.
             Some(1) => self.most_chunks_in_flight(),
             // A multiple of the vector, because a sync covers whole calls.
             Some(every) => every,
-            None if axes.sync.call.is_write_through() => self.most_chunks_in_flight(),
+            None if choices.sync.call.is_write_through() => self.most_chunks_in_flight(),
             None => return None,
         };
-        let bytes = axes.chunk_size_bytes.saturating_mul(chunks);
-        (bytes < axes.size_bytes.div_ceil(u64::from(self.thread_count()))).then_some(bytes)
+        let bytes = choices.chunk_size_bytes.saturating_mul(chunks);
+        (bytes
+            < self
+                .given
+                .size_bytes
+                .div_ceil(u64::from(self.thread_count())))
+        .then_some(bytes)
     }
 
     /// The bytes of a record, or of a file in a set. A sample of a smaller size than the case's has whole ones.
     pub fn unit_bytes(&self) -> Option<u64> {
-        match self.axes.file_size {
-            FileSize::Each(bytes) if self.method.writes_set() => Some(bytes),
+        match self.given.file_size {
+            FileSize::Each(bytes) if self.method().writes_set() => Some(bytes),
             _ => self.durable_every_bytes(),
         }
     }
@@ -383,22 +460,25 @@ impl Case {
     /// offset of its first block and the length of all its blocks.
     pub fn ranges(&self) -> Vec<Range> {
         let threads = self.thread_count();
-        let size_bytes = self.axes.size_bytes;
+        let size_bytes = self.given.size_bytes;
         match self.stride() {
-            _ if self.method.writes_set() => self.ranges_of_files(),
+            _ if self.method().writes_set() => self.ranges_of_files(),
             Some(stride) => (0..threads)
                 .map(|thread| stride.range(size_bytes, u64::from(thread)))
                 .collect(),
             None => {
-                let chunk = if self.method.has_axis(Axis::Chunk) {
-                    self.axes.chunk_size_bytes
+                let chunk = if self.method().has_axis(Axis::Chunk) {
+                    self.strategy.choices.chunk_size_bytes
                 } else {
                     0
                 };
                 split(
                     size_bytes,
                     threads,
-                    self.axes.prepared_window_bytes().unwrap_or(chunk),
+                    self.strategy
+                        .choices
+                        .prepared_window_bytes()
+                        .unwrap_or(chunk),
                 )
             }
         }
@@ -406,11 +486,11 @@ impl Case {
 
     /// The range of each thread in the data of a set. Threads have equally many files, or one more.
     fn ranges_of_files(&self) -> Vec<Range> {
-        let size_bytes = self.axes.size_bytes;
+        let size_bytes = self.given.size_bytes;
         let threads = u64::from(self.thread_count());
         let files = u64::from(self.file_count());
         let mut file_ends = self
-            .axes
+            .given
             .file_size
             .files(size_bytes)
             .map(|file| file.offset + file.length);
@@ -438,14 +518,15 @@ impl Case {
     /// remains until it is replaced.
     pub fn space_bytes(&self) -> u64 {
         const EACH_FILE_BYTES: u64 = 8 << 10;
-        let size_bytes = self.axes.size_bytes;
+        let size_bytes = self.given.size_bytes;
         // A clone takes metadata only.
-        if self.contract().content == Content::SharedCopy && !self.axes.prepare.needs_old_content()
+        if self.workload().content == Content::SharedCopy
+            && !self.strategy.choices.prepare.needs_old_content()
         {
             return 0;
         }
-        if !self.method.writes_set() {
-            let ahead = if self.axes.prepare == Prepare::FallocateAhead {
+        if !self.method().writes_set() {
+            let ahead = if self.strategy.choices.prepare == Prepare::FallocateAhead {
                 Prepare::AHEAD_BYTES
             } else {
                 0
@@ -460,8 +541,8 @@ impl Case {
     /// The most files and directories of one sample.
     pub fn most_inodes(&self) -> u64 {
         let files = u64::from(self.file_count());
-        let directories = match self.axes.directory {
-            _ if !self.method.writes_set() => return files,
+        let directories = match self.strategy.choices.directory {
+            _ if !self.method().writes_set() => return files,
             Directory::One => 1,
             Directory::PerThread => 1 + u64::from(self.thread_count()),
             Directory::FanOut => {
@@ -474,7 +555,9 @@ impl Case {
     /// The number of files that exist at the same time for each name: 2 if an old file remains until a new one has its
     /// name.
     fn files_at_a_name(&self) -> u64 {
-        if self.axes.naming != Naming::Direct && self.axes.prepare.needs_old_content() {
+        if self.strategy.choices.naming != Naming::Direct
+            && self.strategy.choices.prepare.needs_old_content()
+        {
             2
         } else {
             1
@@ -483,11 +566,11 @@ impl Case {
 
     /// The distance between a thread's blocks in a strided file.
     pub fn stride(&self) -> Option<Stride> {
-        let Axes {
+        let Choices {
             layout,
             block_bytes,
             ..
-        } = self.axes;
+        } = self.strategy.choices;
         let step_bytes = block_bytes.saturating_mul(u64::from(self.thread_count()));
         (layout == FileLayout::Strided).then_some(Stride {
             block_bytes,
@@ -497,13 +580,13 @@ impl Case {
 
     /// The most bytes of one sample to the target, old content and zeros included.
     pub fn bytes_written(&self) -> u64 {
-        let size_bytes = self.axes.size_bytes;
-        let new_bytes = if self.method.writes_data() {
+        let size_bytes = self.given.size_bytes;
+        let new_bytes = if self.method().writes_data() {
             size_bytes
         } else {
             0
         };
-        let prepare = self.axes.prepare;
+        let prepare = self.strategy.choices.prepare;
         let earlier_bytes = if prepare.needs_old_content() || prepare == Prepare::ZeroFill {
             size_bytes
         } else {
@@ -514,23 +597,27 @@ impl Case {
 
     /// The size of one rank's source memory.
     pub fn source_bytes(&self) -> u64 {
-        let chunk = self.axes.chunk_size_bytes.min(self.axes.size_bytes);
-        let card = self.method.card();
-        match self.axes.source {
+        let chunk = self
+            .strategy
+            .choices
+            .chunk_size_bytes
+            .min(self.given.size_bytes);
+        let card = self.method().card();
+        match self.given.source {
             _ if card.has_buffer => {
-                let threads = u64::from(self.axes.threads.max(1));
-                let each = chunk.min(self.axes.size_bytes.div_ceil(threads));
+                let threads = u64::from(self.strategy.choices.threads.max(1));
+                let each = chunk.min(self.given.size_bytes.div_ceil(threads));
                 each.saturating_mul(threads)
                     .saturating_mul(self.most_chunks_in_flight())
             }
-            _ if card.cursor == Cursor::NoData || self.method.has_source_file() => 0,
+            _ if card.cursor == Cursor::NoData || self.method().has_source_file() => 0,
             Source::File => self.most_bytes_of_a_rank(),
             Source::Chunk => chunk,
         }
     }
 
     fn most_bytes_of_a_rank(&self) -> u64 {
-        let threads_per_rank = self.axes.threads.max(1) as usize;
+        let threads_per_rank = self.strategy.choices.threads.max(1) as usize;
         self.ranges()
             .chunks(threads_per_rank)
             .map(|own| own.iter().map(|range| range.length).sum())
@@ -538,9 +625,14 @@ impl Case {
             .unwrap_or(0)
     }
 
+    /// Whether each direct write copies its data into aligned memory first.
+    pub fn is_staged(&self) -> bool {
+        self.choices().is_staged(&self.given)
+    }
+
     /// The size of one rank's aligned memory for direct I/O from unaligned data.
     pub fn staged_bytes(&self) -> u64 {
-        if !(self.method.has_axis(Axis::Memory) && self.axes.is_staged()) {
+        if !(self.method().has_axis(Axis::Memory) && self.is_staged()) {
             return 0;
         }
         let longest = self
@@ -550,17 +642,13 @@ impl Case {
             .max()
             .unwrap_or(0);
         let each = self
-            .axes
+            .strategy
+            .choices
             .chunk_size_bytes
             .saturating_mul(self.most_chunks_in_flight())
             .min(longest);
-        each.saturating_mul(u64::from(self.axes.threads))
+        each.saturating_mul(u64::from(self.strategy.choices.threads))
     }
-}
-
-/// The axes of a case of this method without assignments.
-fn default_axes(method: Method) -> Axes {
-    Axes::defaults(method.card().prepares[0])
 }
 
 /// The parts of a case's name, or of its beginning.
@@ -600,10 +688,10 @@ fn unknown_axis(name: &str, method: Method) -> CaseError {
 /// The text is the case's name. With `{:#}`, its size has the unit with the shorter text.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.method.name())?;
+        f.write_str(self.method().name())?;
         self.chosen_axes().try_for_each(|axis| match axis {
-            Axis::Size if f.alternate() => write!(f, ",{axis}={:#}", Bytes(self.axes.size_bytes)),
-            axis => write!(f, ",{axis}={}", self.axes.get(axis)),
+            Axis::Size if f.alternate() => write!(f, ",{axis}={:#}", Bytes(self.given.size_bytes)),
+            axis => write!(f, ",{axis}={}", self.value(axis)),
         })
     }
 }

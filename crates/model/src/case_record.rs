@@ -6,9 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::axis::Axis;
 use crate::bounded::{MOST_SAMPLES, at_most};
 use crate::case::Case;
-use crate::contract::{Content, Contract};
 use crate::sample::{Sample, SampleDocument};
 use crate::value::{DataMemory, named_values};
+use crate::workload::{Content, Workload};
 
 /// A row of a table: a case on one target with its samples. Its serde form is that of databases and
 /// documents.
@@ -20,7 +20,9 @@ pub struct CaseRecord {
     #[serde(flatten)]
     pub origin: CaseOrigin,
     pub label: Option<String>,
-    pub contract: Contract,
+    /// Documents have had this name since version 0.1.
+    #[serde(rename = "contract")]
+    pub workload: Workload,
     #[serde(serialize_with = "rows", deserialize_with = "samples")]
     pub samples: Vec<Sample>,
 }
@@ -225,7 +227,7 @@ impl RecordedCase {
             Meaning::Known(case) => case
                 .method()
                 .own_axes()
-                .map(|axis| (axis.to_string(), case.axes().get(axis)))
+                .map(|axis| (axis.to_string(), case.value(axis)))
                 .collect(),
             Meaning::Unknown { axes, .. } => axes.clone(),
         }
@@ -233,7 +235,7 @@ impl RecordedCase {
 
     pub fn value(&self, axis: Axis) -> Option<String> {
         match &self.meaning {
-            Meaning::Known(case) => case.method().has_axis(axis).then(|| case.axes().get(axis)),
+            Meaning::Known(case) => case.method().has_axis(axis).then(|| case.value(axis)),
             Meaning::Unknown { axes, .. } => axes.get(axis.name()).cloned(),
         }
     }
@@ -293,7 +295,7 @@ pub fn distinct_rows<'r>(
 }
 
 impl CaseRecord {
-    /// Gives a case of JSON schema 5 today's name, axes and contract: its data began at a page, unless an
+    /// Gives a case of JSON schema 5 today's name, axes and workload: its data began at a page, unless an
     /// axis `alignment` stated otherwise. `migrations/009.sql` does the same for databases.
     pub fn say_where_its_data_was(&mut self) {
         let Meaning::Unknown { method, axes } = &mut self.case.meaning else {
@@ -310,7 +312,7 @@ impl CaseRecord {
             _ => DataMemory::PageAligned,
         };
         axes.insert("memory".to_owned(), memory.to_string());
-        self.contract.memory = memory;
+        self.workload.memory = memory;
         let label = self.label.as_mut().filter(|_| self.origin.is_search());
         for name in label.into_iter().chain([&mut self.case.name]) {
             *name = name.replace(",alignment=off-by-one", "");
@@ -334,14 +336,14 @@ impl CaseRecord {
         let each = self
             .case
             .known()
-            .map_or(self.contract.bytes, Case::bytes_written);
+            .map_or(self.workload.bytes, Case::bytes_written);
         each.saturating_mul(self.samples.len() as u64)
     }
 
     /// The content that the files really have. The filesystem or a program may have shared or left out the bytes of the
-    /// contract.
+    /// workload.
     pub fn found_content(&self) -> Content {
-        let promised = self.contract.content;
+        let promised = self.workload.content;
         let good = Sample::good(&self.samples);
         if !promised.has_own_bytes() {
             promised

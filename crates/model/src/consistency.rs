@@ -1,6 +1,6 @@
 //! The checks that refuse contradictory values of a case.
 
-use crate::axis::{Axes, Axis};
+use crate::axis::{Axis, Choices};
 use crate::case::{Case, CaseError};
 use crate::file_set::FileSize;
 use crate::method::{Cursor, Method};
@@ -27,9 +27,7 @@ impl Case {
     pub const MOST_THREADS: u64 = 1 << 20;
 
     pub(crate) fn check(&self) -> Result<(), CaseError> {
-        let method = self.method();
-        let axes = self.axes();
-        let checks = [
+        let checks: [fn(&Self) -> Result<(), Contradiction>; 10] = [
             starts_and_calls,
             sizes,
             layout,
@@ -43,19 +41,22 @@ impl Case {
         ];
         checks
             .into_iter()
-            .try_for_each(|check| check(self, method, axes))
+            .try_for_each(|check| check(self))
             .map_err(|(axis, why)| {
-                let value = axes.get(axis);
+                let value = self.value(axis);
                 CaseError::Contradiction(format!(
-                    "{axis}={value} is not possible with {method}: {why}"
+                    "{axis}={value} is not possible with {}: {why}",
+                    self.method()
                 ))
             })
     }
 }
 
 /// The file's start, the sync calls and the flags must be among those of the method's card.
-fn starts_and_calls(_: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
-    if !method.card().prepares.contains(&axes.prepare) {
+fn starts_and_calls(case: &Case) -> Result<(), Contradiction> {
+    let method = case.method();
+    let choices = case.choices();
+    if !method.card().prepares.contains(&choices.prepare) {
         let fitting: Vec<&str> = method
             .card()
             .prepares
@@ -67,7 +68,8 @@ fn starts_and_calls(_: &Case, method: Method, axes: &Axes) -> Result<(), Contrad
             format!("the method starts from {}", fitting.join(", ")),
         );
     }
-    if axes.sync.every.is_some() && !method.card().syncs_on_the_way.contains(&axes.sync.call) {
+    if choices.sync.every.is_some() && !method.card().syncs_on_the_way.contains(&choices.sync.call)
+    {
         return match method.card().syncs_on_the_way {
             [] => refuse(Axis::Sync, "the method syncs at the end only"),
             calls => refuse(
@@ -76,23 +78,23 @@ fn starts_and_calls(_: &Case, method: Method, axes: &Axes) -> Result<(), Contrad
             ),
         };
     }
-    if !method.card().syncs.contains(&axes.sync.call) {
+    if !method.card().syncs.contains(&choices.sync.call) {
         let calls = names_of_calls(method.card().syncs);
         return refuse(Axis::Sync, format!("use {calls}"));
     }
-    if let Some(every) = axes.sync.every
+    if let Some(every) = choices.sync.every
         && method.has_axis(Axis::Vector)
-        && !every.is_multiple_of(axes.vector)
+        && !every.is_multiple_of(choices.vector)
     {
-        let call = axes.sync.call;
-        let vector = axes.vector;
+        let call = choices.sync.call;
+        let vector = choices.vector;
         let fitting = every.next_multiple_of(vector);
         let why = format!(
             "a call writes {vector} chunks. Set sync={call}/{fitting}, or as vector a divisor of {every}"
         );
         return refuse(Axis::Sync, why);
     }
-    if axes.cache == Cache::Dontcache && !method.has_flags() {
+    if choices.cache == Cache::Dontcache && !method.has_flags() {
         let why = "RWF_DONTCACHE is a flag of pwritev2(2). Use pwrite, writev, pwritev or uring";
         return refuse(Axis::Cache, why);
     }
@@ -105,29 +107,31 @@ fn names_of_calls(calls: &[SyncCall]) -> String {
 }
 
 /// The bytes must suffice for all threads, mappings and reservations.
-fn sizes(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
+fn sizes(case: &Case) -> Result<(), Contradiction> {
+    let method = case.method();
+    let choices = case.choices();
     // Many ranks are plausible, more threads than a machine has cores are not.
-    let ranks = axes.ranks;
+    let ranks = choices.ranks;
     let most = Case::MOST_THREADS;
-    if u64::from(ranks) * u64::from(axes.threads) > most {
+    if u64::from(ranks) * u64::from(choices.threads) > most {
         return refuse(
             Axis::Threads,
             format!("with {ranks} ranks there are more than {most} threads in total"),
         );
     }
-    if method.card().cursor == Cursor::NoData && axes.call == AllocateCall::FallocateKeepSize {
+    if method.card().cursor == Cursor::NoData && choices.call == AllocateCall::FallocateKeepSize {
         return refuse(
             Axis::Call,
             "the file would have no length. Use prepare=fallocate-keep-size",
         );
     }
     let allocating = if method.card().cursor == Cursor::NoData {
-        Some(axes.call)
+        Some(choices.call)
     } else {
-        axes.prepare.call()
+        choices.prepare.call()
     };
     let reserves = allocating.is_some_and(AllocateCall::gives_blocks);
-    if axes.size_bytes == 0
+    if case.given().size_bytes == 0
         && (method.card().cursor == Cursor::Mapping || reserves || method.copies())
     {
         return refuse(
@@ -135,14 +139,14 @@ fn sizes(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> 
             "a mapping, a reservation or a copy needs at least one byte",
         );
     }
-    let size = Bytes(axes.size_bytes);
-    if axes.threads > 1 && axes.size_bytes < u64::from(axes.threads) {
+    let size = Bytes(case.given().size_bytes);
+    if choices.threads > 1 && case.given().size_bytes < u64::from(choices.threads) {
         return refuse(
             Axis::Threads,
             format!("size={size} is less than a byte per thread"),
         );
     }
-    if axes.ranks > 1 && axes.size_bytes < u64::from(case.thread_count()) {
+    if choices.ranks > 1 && case.given().size_bytes < u64::from(case.thread_count()) {
         return refuse(
             Axis::Ranks,
             format!("size={size} is less than a byte per thread"),
@@ -152,39 +156,40 @@ fn sizes(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> 
 }
 
 /// Strided blocks are those of one file, and calls do not cross their borders.
-fn blocks(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
-    if axes.layout == FileLayout::Segmented {
-        let is_default = axes.block_bytes == Axes::defaults(axes.prepare).block_bytes;
+fn blocks(case: &Case) -> Result<(), Contradiction> {
+    let choices = case.choices();
+    if choices.layout == FileLayout::Segmented {
+        let is_default = choices.block_bytes == Choices::defaults(choices.prepare).block_bytes;
         return if is_default {
             Ok(())
         } else {
             refuse(Axis::Block, "only layout=strided has blocks")
         };
     }
-    if axes.files != Files::Shared {
+    if choices.files != Files::Shared {
         return refuse(
             Axis::Layout,
             "strided blocks need one file. Set files=shared",
         );
     }
-    if axes.block_bytes == 0 || !axes.block_bytes.is_multiple_of(axes.chunk_size_bytes) {
+    if choices.block_bytes == 0 || !choices.block_bytes.is_multiple_of(choices.chunk_size_bytes) {
         return refuse(
             Axis::Block,
-            format!("it must be a multiple of chunk={}", axes.get(Axis::Chunk)),
+            format!("it must be a multiple of chunk={}", case.value(Axis::Chunk)),
         );
     }
-    if axes.size_bytes
-        <= axes
+    if case.given().size_bytes
+        <= choices
             .block_bytes
             .saturating_mul(u64::from(case.thread_count() - 1))
     {
-        let size = Bytes(axes.size_bytes);
+        let size = Bytes(case.given().size_bytes);
         return refuse(
             Axis::Block,
             format!("size={size} has less than a block per thread"),
         );
     }
-    if axes.writeback_bytes.is_some() {
+    if choices.writeback_bytes.is_some() {
         return refuse(
             Axis::Writeback,
             "write-behind needs contiguous parts. Set layout=segmented",
@@ -194,29 +199,34 @@ fn blocks(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
 }
 
 /// Threads must not share what only one of them can use, and a part of the file has one writer.
-fn layout(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
-    let own_file = axes.files == Files::PerThread;
-    let own_descriptor = axes.descriptor == Descriptor::PerThread;
+fn layout(case: &Case) -> Result<(), Contradiction> {
+    let method = case.method();
+    let choices = case.choices();
+    let own_file = choices.files == Files::PerThread;
+    let own_descriptor = choices.descriptor == Descriptor::PerThread;
     if own_file && own_descriptor {
         return refuse(
             Axis::Descriptor,
             "files=per-thread already gives each thread its own",
         );
     }
-    if own_file && axes.map == MapSharing::PerThread {
+    if own_file && choices.map == MapSharing::PerThread {
         return refuse(
             Axis::Map,
             "files=per-thread already gives each thread its own",
         );
     }
-    if method.card().cursor == Cursor::Mapping && own_descriptor && axes.map == MapSharing::Shared {
+    if method.card().cursor == Cursor::Mapping
+        && own_descriptor
+        && choices.map == MapSharing::Shared
+    {
         return refuse(
             Axis::Descriptor,
             "a shared mapping has one descriptor. Set map=per-thread",
         );
     }
     if method.card().cursor == Cursor::FilePosition
-        && axes.threads > 1
+        && choices.threads > 1
         && !own_file
         && !own_descriptor
     {
@@ -229,8 +239,8 @@ fn layout(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction>
             format!("threads would share one file position. Set {fitting}descriptor=per-thread");
         return refuse(Axis::Threads, why);
     }
-    if axes.prepare == Prepare::FallocateAhead && case.thread_count() > case.file_count() {
-        let fitting = if axes.threads > 1 {
+    if choices.prepare == Prepare::FallocateAhead && case.thread_count() > case.file_count() {
+        let fitting = if choices.threads > 1 {
             "threads=1 or files=per-thread"
         } else {
             "files=per-rank"
@@ -241,7 +251,7 @@ fn layout(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction>
         );
     }
     // A collective call needs one file, open in all ranks.
-    if axes.collective == Collective::Yes && axes.files != Files::Shared {
+    if choices.collective == Collective::Yes && choices.files != Files::Shared {
         return refuse(
             Axis::Collective,
             "collective calls need one file. Set files=shared",
@@ -251,9 +261,10 @@ fn layout(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction>
 }
 
 /// A window holds whole chunks, or whole huge pages.
-fn windows(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
-    let Some(window) = axes.prepared_window_bytes() else {
-        let is_default = axes.window_bytes == Axes::defaults(axes.prepare).window_bytes;
+fn windows(case: &Case) -> Result<(), Contradiction> {
+    let choices = case.choices();
+    let Some(window) = choices.prepared_window_bytes() else {
+        let is_default = choices.window_bytes == Choices::defaults(choices.prepare).window_bytes;
         let why = "only populate=window and huge=collapse have windows";
         return if is_default {
             Ok(())
@@ -261,26 +272,26 @@ fn windows(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
             refuse(Axis::Window, why)
         };
     };
-    if !window.is_multiple_of(axes.chunk_size_bytes) {
+    if !window.is_multiple_of(choices.chunk_size_bytes) {
         return refuse(
             Axis::Window,
-            format!("it must be a multiple of chunk={}", axes.get(Axis::Chunk)),
+            format!("it must be a multiple of chunk={}", case.value(Axis::Chunk)),
         );
     }
-    if axes.sync.is_on_the_way() {
+    if choices.sync.is_on_the_way() {
         return refuse(
             Axis::Sync,
             "data prepared by window is synced at the end only",
         );
     }
     let huge = Case::HUGE_PAGE_BYTES;
-    if axes.huge == Huge::Collapse && axes.populate == Populate::All {
+    if choices.huge == Huge::Collapse && choices.populate == Populate::All {
         return refuse(
             Axis::Populate,
             "huge pages are made by window. Set populate=window",
         );
     }
-    if axes.huge == Huge::Collapse && !window.is_multiple_of(huge) {
+    if choices.huge == Huge::Collapse && !window.is_multiple_of(huge) {
         return refuse(
             Axis::Window,
             format!(
@@ -289,7 +300,8 @@ fn windows(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
             ),
         );
     }
-    if axes.huge == Huge::Collapse && axes.size_bytes / u64::from(case.thread_count().max(1)) < huge
+    if choices.huge == Huge::Collapse
+        && case.given().size_bytes / u64::from(case.thread_count().max(1)) < huge
     {
         return refuse(
             Axis::Huge,
@@ -300,11 +312,12 @@ fn windows(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
 }
 
 /// Huge pages need memory as large as one of them.
-fn memory(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
-    if axes.memory != DataMemory::HugePages || case.source_bytes() >= Case::HUGE_PAGE_BYTES {
+fn memory(case: &Case) -> Result<(), Contradiction> {
+    if case.given().memory != DataMemory::HugePages || case.source_bytes() >= Case::HUGE_PAGE_BYTES
+    {
         return Ok(());
     }
-    let source = axes.get(Axis::Source);
+    let source = case.value(Axis::Source);
     let huge = Bytes(Case::HUGE_PAGE_BYTES);
     refuse(
         Axis::Memory,
@@ -313,19 +326,20 @@ fn memory(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
 }
 
 /// Write-behind needs data in the page cache, and no other call that writes it out.
-fn write_behind(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
-    if axes.writeback_bytes.is_none() {
+fn write_behind(case: &Case) -> Result<(), Contradiction> {
+    let choices = case.choices();
+    if choices.writeback_bytes.is_none() {
         let why = "only write-behind drops pages. Set writeback=SIZE";
-        return if axes.drop == Drop::No {
+        return if choices.drop == Drop::No {
             Ok(())
         } else {
             refuse(Axis::Drop, why)
         };
     }
-    if axes.cache != Cache::Buffered {
+    if choices.cache != Cache::Buffered {
         return refuse(Axis::Writeback, "write-behind needs cache=buffered");
     }
-    if axes.sync.is_on_the_way() {
+    if choices.sync.is_on_the_way() {
         return refuse(
             Axis::Writeback,
             "syncs before the end already write the data out",
@@ -335,13 +349,14 @@ fn write_behind(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
 }
 
 /// Records arrive at one thread, because several would share the arrivals.
-fn arrivals(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
-    match axes.records_per_s {
-        Some(_) if !axes.sync.is_on_the_way() => refuse(
+fn arrivals(case: &Case) -> Result<(), Contradiction> {
+    let choices = case.choices();
+    match case.given().records_per_s {
+        Some(_) if !choices.sync.is_on_the_way() => refuse(
             Axis::Rate,
             "only durable records have a latency. Set sync=fdatasync/1",
         ),
-        Some(_) if axes.threads > 1 || axes.ranks > 1 => {
+        Some(_) if choices.threads > 1 || choices.ranks > 1 => {
             refuse(Axis::Rate, "one thread takes the records")
         }
         _ => Ok(()),
@@ -349,16 +364,17 @@ fn arrivals(_: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
 }
 
 /// Direct I/O needs whole sectors (open(2), `O_DIRECT`). Data in unaligned memory is copied first.
-fn direct(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
+fn direct(case: &Case) -> Result<(), Contradiction> {
+    let choices = case.choices();
     const SECTOR: u64 = Case::SECTOR_BYTES;
-    if axes.cache != Cache::Direct {
+    if choices.cache != Cache::Direct {
         return Ok(());
     }
     for (axis, bytes) in [
-        (Axis::Chunk, axes.chunk_size_bytes),
-        (Axis::Size, axes.size_bytes),
+        (Axis::Chunk, choices.chunk_size_bytes),
+        (Axis::Size, case.given().size_bytes),
     ] {
-        if bytes != Axes::WHOLE && !bytes.is_multiple_of(SECTOR) {
+        if bytes != Choices::WHOLE && !bytes.is_multiple_of(SECTOR) {
             return refuse(
                 axis,
                 format!("direct I/O needs multiples of a sector, at least {SECTOR} bytes"),
@@ -379,14 +395,16 @@ fn direct(case: &Case, _: Method, axes: &Axes) -> Result<(), Contradiction> {
 }
 
 /// A set has at least a file for each thread, and its files get their names in a way that the method supports.
-fn file_set(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradiction> {
+fn file_set(case: &Case) -> Result<(), Contradiction> {
+    let method = case.method();
+    let choices = case.choices();
     if !method.writes_set() {
         return Ok(());
     }
-    if axes.size_bytes == 0 {
+    if case.given().size_bytes == 0 {
         return refuse(Axis::Size, "a set of files needs at least one byte");
     }
-    let files = axes.file_size.count(axes.size_bytes);
+    let files = case.given().file_size.count(case.given().size_bytes);
     if files > FileSize::MOST_FILES {
         return refuse(
             Axis::FileSize,
@@ -403,15 +421,15 @@ fn file_set(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradictio
         );
     }
     if method == Method::UringFiles {
-        linked_operations(axes)?;
+        linked_operations(case)?;
     }
-    if axes.naming == Naming::ExchangeBackground && axes.file_size != FileSize::Whole {
+    if choices.naming == Naming::ExchangeBackground && case.given().file_size != FileSize::Whole {
         return refuse(
             Axis::Naming,
             "a second thread removes one old file. Set file-size=whole",
         );
     }
-    match (axes.naming, axes.prepare) {
+    match (choices.naming, choices.prepare) {
         (Naming::Exchange | Naming::ExchangeBackground, Prepare::Create) => refuse(
             Axis::Naming,
             "an exchange needs old files. Set prepare=overwrite",
@@ -425,25 +443,23 @@ fn file_set(case: &Case, method: Method, axes: &Axes) -> Result<(), Contradictio
 }
 
 /// A ring that opens each file itself links one write, and it cannot link every way of naming.
-fn linked_operations(axes: &Axes) -> Result<(), Contradiction> {
-    let largest = match axes.file_size {
-        FileSize::Each(bytes) | FileSize::Between { most: bytes, .. } => bytes.min(axes.size_bytes),
-        FileSize::Whole => axes.size_bytes,
-    };
-    if largest > axes.chunk_size_bytes {
-        let chunk = axes.get(Axis::Chunk);
+fn linked_operations(case: &Case) -> Result<(), Contradiction> {
+    let choices = case.choices();
+    let largest = case.given().longest_file_bytes();
+    if largest > choices.chunk_size_bytes {
+        let chunk = case.value(Axis::Chunk);
         return refuse(
             Axis::FileSize,
             format!("one write has a whole file, and chunk={chunk} is smaller"),
         );
     }
-    if matches!(axes.registered, Registered::Files | Registered::Both) {
+    if matches!(choices.registered, Registered::Files | Registered::Both) {
         return refuse(
             Axis::Registered,
             "the ring has all files registered. Use none or buffers",
         );
     }
-    if !matches!(axes.naming, Naming::Direct | Naming::Rename) {
+    if !matches!(choices.naming, Naming::Direct | Naming::Rename) {
         return refuse(
             Axis::Naming,
             "no operation of io_uring is linked for it. Use direct or rename",

@@ -1,10 +1,10 @@
-//! Constraints of the user's program, beyond its contract.
+//! Constraints of the user's program, beyond its workload.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::axis::{Axes, Axis};
+use crate::axis::{Axis, Choices};
 use crate::case::Case;
 use crate::method::{Cursor, Method};
 use crate::similar::unknown;
@@ -46,15 +46,13 @@ impl Constraint {
                 methods.chain(axes),
             )
         })?;
-        let value = value
-            .map(|value| Axes::canonical(axis, value))
-            .transpose()?;
+        let value = value.map(|value| axis.canonical(value)).transpose()?;
         Ok(Self::WithoutValue(axis, value))
     }
 
     /// Whether a program with this constraint could use the case. The language is a matter of the printed code.
     pub fn allows(&self, case: &Case, baseline: &Case) -> bool {
-        let axes = case.axes();
+        let choices = case.choices();
         let method = case.method();
         match self {
             Self::WithoutMethod(without) => {
@@ -63,26 +61,27 @@ impl Constraint {
                     && !(is_part && method.name().split('-').any(|part| part == without.name()))
             }
             Self::WithoutValue(axis, value) => {
-                let own = axes.get(*axis);
+                let own = case.value(*axis);
                 let has_allowed_value = match value {
                     Some(forbidden) => own != *forbidden,
-                    None => own == baseline.axes().get(*axis),
+                    None => own == baseline.value(*axis),
                 };
                 !method.has_axis(*axis) || has_allowed_value
             }
             Self::Threads(most) => {
                 // A pipeline's reader is a thread as well.
                 let threads_per_writer = if method == Method::Pipeline { 2 } else { 1 };
-                axes.threads * threads_per_writer <= *most
+                choices.threads * threads_per_writer <= *most
             }
             Self::Language(_) => true,
             Self::UnknownLength => {
-                let has_ranges = axes.threads > 1
-                    && axes.layout == FileLayout::Segmented
+                let has_ranges = choices.threads > 1
+                    && choices.layout == FileLayout::Segmented
                     && !method.writes_set();
                 let is_mapped = method.card().cursor == Cursor::Mapping;
-                let is_whole = axes.chunk_size_bytes == Axes::WHOLE;
-                method.copies() || !(has_ranges || is_mapped || is_whole || axes.prepare.has_step())
+                let is_whole = choices.chunk_size_bytes == Choices::WHOLE;
+                method.copies()
+                    || !(has_ranges || is_mapped || is_whole || choices.prepare.has_step())
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::Contract;
+use crate::workload::Workload;
 
-/// The result of a contest between the cases of one contract on one target.
+/// The result of a contest between the cases of one workload on one target.
 ///
 /// The scheduler makes it once, from the samples that it took. Tables, pages and exports show it, and never choose
 /// again. Only runs of earlier versions, and runs that were killed, have none: there it is made when the run is read.
@@ -12,7 +12,8 @@ use crate::contract::Contract;
 pub struct Decision {
     /// The target's name.
     pub target: String,
-    pub contract: Contract,
+    #[serde(rename = "contract")]
+    pub workload: Workload,
     /// The best case and its bound. There is none if the samples do not suffice.
     pub answer: Option<ContestAnswer>,
     /// The number of cases with enough samples to be better or worse than another one. The bound says nothing of the
@@ -23,9 +24,9 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Whether the contest is also about this contract, which promises at least as much.
-    pub(crate) fn covers(&self, contract: &Contract) -> bool {
-        contract.content == self.contract.content && contract.satisfies(&self.contract)
+    /// Whether the contest is also about this workload, which promises at least as much.
+    pub(crate) fn covers(&self, workload: &Workload) -> bool {
+        workload.content == self.workload.content && workload.check(&self.workload).is_ok()
     }
 }
 

@@ -191,8 +191,8 @@ const NO_FLUSHES: &[&str] = &[
 impl DurableCall {
     /// The call by which a case makes its data durable. None if it promises no durability.
     pub fn of_case(case: &Case) -> Option<Self> {
-        let axes = case.axes();
-        match (axes.sync_files, axes.sync.call) {
+        let choices = case.choices();
+        match (choices.sync_files, choices.sync.call) {
             (SyncFiles::Syncfs, _) => Some(Syncfs),
             (SyncFiles::Each | SyncFiles::Batch | SyncFiles::Writeback, _) => Some(Fsync),
             (SyncFiles::None, SyncCall::None) => None,

@@ -79,10 +79,10 @@ impl FoldedRun {
         Some(&self.run.cases[*self.first_rows.get(target)?.get(case)?].samples)
     }
 
-    /// The row of a case that joins during the run, copied from another row of its contract. None if the
-    /// case has a row, or its contract lacks one.
+    /// The row of a case that joins during the run, copied from another row of its workload. None if the
+    /// case has a row, or its workload lacks one.
     pub fn row_of_contest(&self, target: usize, case: &Case) -> Option<CaseRecord> {
-        let contract = case.contract();
+        let workload = case.workload();
         let case = RecordedCase::from(case.clone());
         if self.samples(target, &case).is_some() {
             return None;
@@ -92,13 +92,13 @@ impl FoldedRun {
             .run
             .cases
             .iter()
-            .find(|row| row.target == *target_name && row.contract == contract)?;
+            .find(|row| row.target == *target_name && row.workload == workload)?;
         Some(CaseRecord {
             case,
             target: target_name.clone(),
             origin: row.origin.clone(),
             label: None,
-            contract,
+            workload,
             samples: Vec::new(),
         })
     }

@@ -3,22 +3,31 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use crate::axis::Axis;
 use crate::case::Case;
-use crate::contract::{Content, Contract, Durability, Start, Visibility};
-use crate::suite::{CasePrefix, Suite};
+use crate::suite::{CasePrefix, Values};
 use crate::value::named_values;
+use crate::workload::{Content, Durability, Start, Visibility, Workload};
 
 /// In place of a suite's name, in a run of several goals.
 pub const GOALS: &str = "goals";
 
 const PORTFOLIO: &str = include_str!("../portfolio.toml");
 
-/// Declares the goals in the order of `writebench list goals`. `spaces/NAME.toml` has a goal's plain write and all methods
-/// that it may try, and `portfolio.toml` the few that it tries first.
+/// Declares the goals in the order of `writebench list goals`. `baseline` is the strategy of plain write, and `work` the
+/// values of the workload, which all cases of the goal have. What the baseline achieves is what they must achieve.
 macro_rules! goals {
-    ($($(#[doc = $doc:literal])+ $goal:ident = $name:literal, also [$($alias:literal),*];)+) => {
+    ($(
+        $(#[doc = $doc:literal])+
+        $goal:ident = $name:literal, also [$($alias:literal),*] {
+            title: $title:literal,
+            summary: $summary:literal,
+            baseline: $baseline:literal,
+            work: $work:literal,
+        }
+    )+) => {
         named_values! {
-            /// A workload with a name. Its baseline's contract says what must be true afterwards.
+            /// A workload with a name.
             Goal { $($(#[doc = $doc])+ $goal = $name,)+ }
         }
 
@@ -28,9 +37,22 @@ macro_rules! goals {
                 match self { $(Self::$goal => &[$($alias),*],)+ }
             }
 
-            /// The goal's space as a suite, with the baseline as its first section.
-            fn space_file(self) -> &'static str {
-                match self { $(Self::$goal => include_str!(concat!("../spaces/", $name, ".toml")),)+ }
+            /// A heading for its tables.
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$goal => $title,)+ }
+            }
+
+            /// What is true afterwards, in words.
+            pub fn summary(self) -> &'static str {
+                match self { $(Self::$goal => $summary,)+ }
+            }
+
+            fn baseline_text(self) -> &'static str {
+                match self { $(Self::$goal => $baseline,)+ }
+            }
+
+            fn work_text(self) -> &'static str {
+                match self { $(Self::$goal => $work,)+ }
             }
         }
     };
@@ -38,44 +60,101 @@ macro_rules! goals {
 
 goals! {
     /// A new file, maybe only in the page cache.
-    Stream = "stream", also ["download", "export", "write"];
+    Stream = "stream", also ["download", "export", "write"] {
+        title: "Stream data into a new file",
+        summary: "the data is written, perhaps only to the page cache",
+        baseline: "write",
+        work: "size=256MiB",
+    }
     /// A new file, durable at the end.
-    DurableStream = "durable-stream", also ["checkpoint", "dump"];
+    DurableStream = "durable-stream", also ["checkpoint", "dump"] {
+        title: "Stream data into a new file, durable at the end",
+        summary: "the data survives a power loss when the last call has returned",
+        baseline: "write,sync=fsync",
+        work: "size=256MiB",
+    }
     /// New content of a file, maybe only in the page cache.
-    Overwrite = "overwrite", also [];
+    Overwrite = "overwrite", also [] {
+        title: "Overwrite a file in place",
+        summary: "the data is written, perhaps only to the page cache",
+        baseline: "write",
+        work: "size=256MiB,prepare=overwrite",
+    }
     /// New content of a file, durable at the end.
-    DurableOverwrite = "durable-overwrite", also [];
+    DurableOverwrite = "durable-overwrite", also [] {
+        title: "Overwrite a file in place, durable at the end",
+        summary: "the data survives a power loss when the last call has returned",
+        baseline: "write,sync=fsync",
+        work: "size=256MiB,prepare=overwrite",
+    }
     /// Records that are appended to a new file, each durable before the next.
-    Records = "records", also ["append", "database", "journal", "log", "wal"];
+    Records = "records", also ["append", "database", "journal", "log", "wal"] {
+        title: "Append records to a new file, each durable at once",
+        summary: "each record survives a power loss before the next is written",
+        baseline: "write,sync=fsync/1",
+        work: "size=4MiB,chunk=4KiB",
+    }
     /// A copy of a source in the page cache, maybe only in the page cache itself.
-    Copy = "copy", also ["cp"];
+    Copy = "copy", also ["cp"] {
+        title: "Copy a file into a new one",
+        summary: "the copy is written, perhaps only to the page cache",
+        baseline: "read-write",
+        work: "size=256MiB",
+    }
     /// A copy of a source in the page cache, durable at the end.
-    DurableCopy = "durable-copy", also ["backup"];
+    DurableCopy = "durable-copy", also ["backup"] {
+        title: "Copy a file into a new one, durable at the end",
+        summary: "the copy survives a power loss when the last call has returned",
+        baseline: "read-write,sync=fsync",
+        work: "size=256MiB",
+    }
     /// A new file that does not fit into the page cache.
-    LargerThanMemory = "larger-than-memory", also [];
+    LargerThanMemory = "larger-than-memory", also [] {
+        title: "Stream data into a new file larger than memory",
+        summary: "the data is written, its end perhaps only to the page cache",
+        baseline: "write",
+        work: "size=1GiB,source=chunk",
+    }
     /// Many new files, maybe only in the page cache.
-    Files = "files", also ["checkout", "unpack", "untar", "unzip"];
+    Files = "files", also ["checkout", "unpack", "untar", "unzip"] {
+        title: "Write many files",
+        summary: "the files are written, perhaps only to the page cache",
+        baseline: "write-files",
+        work: "size=32MiB,file-size=16KiB",
+    }
     /// Many new files, durable at the end.
-    DurableFiles = "durable-files", also [];
+    DurableFiles = "durable-files", also [] {
+        title: "Write many files, durable at the end",
+        summary: "all files and their names survive a power loss when the last call has returned",
+        baseline: "write-files,sync-files=each",
+        work: "size=4MiB,file-size=16KiB",
+    }
     /// An existing file is replaced and never seen in part.
-    Replace = "replace", also [];
+    Replace = "replace", also [] {
+        title: "Replace a file",
+        summary: "a reader finds the old content or the new, never a part",
+        baseline: "write-files,naming=rename",
+        work: "size=1MiB,file-size=whole,prepare=overwrite",
+    }
     /// An existing file is replaced, never seen in part, and durable at the end.
-    DurableReplace = "durable-replace", also ["config", "save"];
+    DurableReplace = "durable-replace", also ["config", "save"] {
+        title: "Replace a file, durable at the end",
+        summary: "a reader and a power loss find the old content or the new, and the new one when the last call has returned",
+        baseline: "write-files,naming=rename,sync-files=each",
+        work: "size=1MiB,file-size=whole,prepare=overwrite",
+    }
 }
 
 /// The baselines with files of their default sizes, in the order of [`Goal::ALL`].
 static BASELINES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     Goal::ALL
         .iter()
-        .map(|goal| first_case(&goal.space_as_suite()).expect("a space begins with its baseline"))
+        .map(|goal| {
+            let name = format!("{},{}", goal.baseline_text(), goal.work_text());
+            Case::parse(&name).expect("a goal has a baseline")
+        })
         .collect()
 });
-
-fn first_case(suite: &Suite) -> Option<Case> {
-    let section = suite.sections.first()?;
-    let cases = section.combined(section.prefixes.first()?, &[], 1);
-    cases.into_iter().next()?.ok()
-}
 
 impl Goal {
     /// The goals of a run that names none. A slow disk has no time for the last ones, so what most programs do is
@@ -100,21 +179,34 @@ impl Goal {
     }
 
     pub fn is_durable(self) -> bool {
-        self.baseline().contract().durability == Durability::Durable
+        self.baseline().workload().durability == Durability::Durable
     }
 
-    /// The goal whose contract this is, apart from sizes and the source of the data. A file larger than memory is a
+    /// The goal whose workload this is, apart from sizes and the source of the data. A file larger than memory is a
     /// stream. None for files without data.
-    pub fn of_contract(contract: &Contract) -> Option<Self> {
-        let kind = Kind::of(contract)?;
+    pub fn of_workload(workload: &Workload) -> Option<Self> {
+        let kind = Kind::of(workload)?;
         Self::ALL
             .iter()
             .copied()
-            .find(|goal| Kind::of(&goal.baseline().contract()) == Some(kind))
+            .find(|goal| Kind::of(&goal.baseline().workload()) == Some(kind))
     }
 
-    pub(crate) fn space_as_suite(self) -> Suite {
-        Suite::parse(self.space_file()).expect("a built-in space parses")
+    /// The strategy of plain write.
+    pub(crate) fn baseline_prefix(self) -> CasePrefix {
+        CasePrefix::parse(None, self.baseline_text()).expect("a goal has a baseline")
+    }
+
+    /// The values that all cases of the goal have, unless a user replaces them.
+    pub(crate) fn work(self) -> Values {
+        self.work_text()
+            .split(',')
+            .map(|part| {
+                let (name, value) = part.split_once('=').expect("axis=value");
+                let axis = Axis::from_name(name).expect("an axis");
+                (axis, vec![value.to_owned()])
+            })
+            .collect()
     }
 
     pub(crate) fn portfolio(self) -> Vec<CasePrefix> {
@@ -147,18 +239,18 @@ enum Work {
 
 impl Kind {
     /// None for files without data.
-    fn of(contract: &Contract) -> Option<Self> {
-        let work = match (contract.content, contract.start, contract.visibility) {
+    fn of(workload: &Workload) -> Option<Self> {
+        let work = match (workload.content, workload.start, workload.visibility) {
             (Content::Copy | Content::SharedCopy, ..) => Work::Copy,
             (Content::Reserved | Content::Hole | Content::Nothing, ..) => return None,
-            _ if contract.durable_every_bytes.is_some() => Work::Records,
+            _ if workload.durable_every_bytes.is_some() => Work::Records,
             (_, Start::Existing, Visibility::Complete) => Work::Replace,
-            (_, Start::New, _) if contract.file_size.is_some() => Work::Files,
+            (_, Start::New, _) if workload.file_size.is_some() => Work::Files,
             (_, Start::New, _) => Work::NewFile,
             (_, Start::Existing, _) => Work::Overwrite,
         };
         // Direct I/O without a sync makes records durable on some devices.
-        let is_durable = work == Work::Records || contract.durability == Durability::Durable;
+        let is_durable = work == Work::Records || workload.durability == Durability::Durable;
         Some(Self { work, is_durable })
     }
 }

@@ -7,7 +7,6 @@ mod case;
 mod case_record;
 mod consistency;
 mod constraint;
-mod contract;
 mod data;
 mod decision;
 mod disturbed_by;
@@ -30,19 +29,20 @@ mod sample;
 mod similar;
 mod size;
 mod space;
+mod strategy;
 mod suite;
 mod sync;
 mod target;
 mod value;
 mod value_card;
 mod words;
+mod workload;
 
-pub use axis::{ArrivalRate, Axes, Axis, WriteBehind};
+pub use axis::{ArrivalRate, Axis, Choices, Given, WriteBehind};
 pub use bounded::at_most;
-pub use case::{Assignment, Case, CaseError};
+pub use case::{Assignment, Case, CaseError, Unfit};
 pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage, distinct_rows};
 pub use constraint::Constraint;
-pub use contract::{Content, Contract, DataSource, Durability, Start, Visibility};
 pub use data::Data;
 pub use decision::{ContestAnswer, Decision};
 pub use disturbed_by::DisturbedBy;
@@ -70,6 +70,7 @@ pub use size::{
     LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch,
 };
 pub use space::Space;
+pub use strategy::Strategy;
 pub use suite::{
     CasePrefix, Overrides, SUITES, Section, SelectedCase, SelectedCases, Suite, SuiteError,
     built_in_suites, combinations, suite_named,
@@ -78,3 +79,4 @@ pub use sync::{Sync, SyncCall};
 pub use target::{FilesystemSpec, Image, Limit, LimitKind, MissingTarget, TargetRecord};
 pub use value::*;
 pub use value_card::{InCode, ValueCard};
+pub use workload::{Content, DataSource, Durability, Shortfall, Start, Visibility, Workload};

@@ -240,7 +240,7 @@ pub fn direct_check_bytes(prepare: Prepare) -> u64 {
 pub fn total_direct_check_bytes<'c>(cases: impl IntoIterator<Item = &'c Case>) -> u64 {
     let direct = cases
         .into_iter()
-        .filter(|case| case.axes().cache == Cache::Direct);
-    let states: HashSet<Prepare> = direct.map(|case| case.axes().prepare).collect();
+        .filter(|case| case.choices().cache == Cache::Direct);
+    let states: HashSet<Prepare> = direct.map(|case| case.choices().prepare).collect();
     states.into_iter().map(direct_check_bytes).sum()
 }

@@ -4,13 +4,13 @@ use crate::bounded::list;
 use crate::case::Case;
 use crate::case_record::CaseRecord;
 use crate::constraint::Constraint;
-use crate::contract::Contract;
 use crate::decision::Decision;
 use crate::objective::Objective;
 use crate::ranks::Cluster;
 use crate::sample::Extent;
 use crate::target::{MissingTarget, TargetRecord};
 use crate::value::named_values;
+use crate::workload::Workload;
 
 named_values! {
     RunStatus {
@@ -152,7 +152,7 @@ impl Settings {
 
     /// The user's program that the case measures. None if the case has one of writebench's own methods.
     pub fn program_for(&self, case: &Case) -> Option<ProgramCommands> {
-        let number = (case.axes().program as usize).checked_sub(1)?;
+        let number = (case.choices().program as usize).checked_sub(1)?;
         let program = self
             .programs
             .get(number)
@@ -211,14 +211,14 @@ impl RunRecord {
         self.targets.iter().find(|target| target.name == name)
     }
 
-    /// What the contest found to which a case of this contract belongs. Each goal has a contest for its contract. A
-    /// search has one, in which cases may do more than the baseline's contract asks for.
-    pub fn decision(&self, target: &str, contract: &Contract) -> Option<&Decision> {
+    /// What the contest found to which a case of this workload belongs. Each goal has a contest for its workload. A
+    /// search has one, in which cases may do more than the baseline's workload asks for.
+    pub fn decision(&self, target: &str, workload: &Workload) -> Option<&Decision> {
         let mut decisions = self.decisions_on(target);
-        let own_contest = decisions.find(|decision| decision.contract == *contract);
+        let own_contest = decisions.find(|decision| decision.workload == *workload);
         own_contest.or_else(|| {
             self.decisions_on(target)
-                .find(|decision| decision.covers(contract))
+                .find(|decision| decision.covers(workload))
         })
     }
 

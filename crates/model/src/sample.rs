@@ -4,11 +4,11 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::bounded::{MOST_INTERVALS, at_most};
-use crate::contract::Contract;
 use crate::objective::Objective;
 use crate::phase::Phase;
 use crate::ranks::RankTimes;
 use crate::value::named_values;
+use crate::workload::Workload;
 
 /// The durations of the timed phases, measured by a monotonic clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -326,30 +326,30 @@ impl Sample {
         }
     }
 
-    /// The time for the contract's whole work, by which cases are judged: a loop that a time limit ended is
+    /// The time for the workload's whole work, by which cases are judged: a loop that a time limit ended is
     /// extrapolated. None if the sample failed, ended before its first record, or was disturbed and those do
     /// not count.
     pub fn judged_ns(
         &self,
-        contract: &Contract,
+        workload: &Workload,
         objective: Objective,
         counts_disturbed: bool,
     ) -> Option<f64> {
         let is_usable = self.outcome.is_ok() && (counts_disturbed || self.disturbed.is_none());
         if is_usable {
-            self.whole_work_ns(contract, objective)
+            self.whole_work_ns(workload, objective)
         } else {
             None
         }
     }
 
-    /// The time for the contract's whole work like [`Self::judged_ns`], but of any sample.
-    pub fn whole_work_ns(&self, contract: &Contract, objective: Objective) -> Option<f64> {
+    /// The time for the workload's whole work like [`Self::judged_ns`], but of any sample.
+    pub fn whole_work_ns(&self, workload: &Workload, objective: Objective) -> Option<f64> {
         let total_ns = (self.objective_ns(objective) as f64).max(1.0);
         match self.bytes {
-            0 if contract.content.has_own_bytes() && contract.bytes > 0 => None,
-            cut if (1..contract.bytes).contains(&cut) => {
-                Some(total_ns * (contract.bytes as f64 / cut as f64))
+            0 if workload.content.has_own_bytes() && workload.bytes > 0 => None,
+            cut if (1..workload.bytes).contains(&cut) => {
+                Some(total_ns * (workload.bytes as f64 / cut as f64))
             }
             _ => Some(total_ns),
         }
@@ -366,7 +366,7 @@ impl Sample {
         )
     }
 
-    /// Whether the file has fewer bytes of its own than its contract says.
+    /// Whether the file has fewer bytes of its own than its workload says.
     pub fn lacks_bytes(&self) -> bool {
         self.shares_blocks == Some(true) || self.hole_bytes.is_some()
     }

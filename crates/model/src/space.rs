@@ -2,19 +2,20 @@
 
 use std::collections::HashSet;
 
-use crate::axis::{Axes, Axis};
+use crate::axis::{Axis, Choices};
 use crate::case::{Case, CaseError};
 use crate::constraint::Constraint;
 use crate::goal::Goal;
-use crate::suite::{Overrides, SuiteError};
+use crate::suite::{Overrides, Section, SuiteError, Values, strategies};
 use crate::sync::SyncCall;
-use crate::value::{DataMemory, Source};
+use crate::value::{DataMemory, Prepare, Source};
+use crate::workload::{Durability, Start, Workload};
 
-/// A goal's baseline, and all other cases with at least its contract.
+/// A goal's baseline, and all other cases with at least its workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
     pub title: String,
-    /// The contract in words.
+    /// The workload in words.
     pub summary: String,
     /// The case with plain write, the reference of all comparisons.
     pub baseline: Case,
@@ -63,13 +64,13 @@ struct Admission<'s> {
 impl Admission<'_> {
     /// The case under which a candidate joins the space. None if the candidate does not belong to it.
     fn admitted(&self, candidate: Case) -> Option<Case> {
-        let has_whole_chunk = candidate.axes().chunk_size_bytes == Axes::WHOLE;
+        let has_whole_chunk = candidate.choices().chunk_size_bytes == Choices::WHOLE;
         if self.is_produced() && has_whole_chunk {
             return None;
         }
         let case = self.in_producers_memory(candidate);
-        let keeps_contract = case.contract().satisfies(&self.baseline.contract());
-        if !keeps_contract || !self.has_fixed_values(&case) {
+        let is_fit = case.answers(&self.baseline.workload()).is_ok();
+        if !is_fit || !self.has_fixed_values(&case) {
             return None;
         }
         let canonical = case.canonical();
@@ -82,17 +83,23 @@ impl Admission<'_> {
 
     /// Whether a producer makes the data, chunk by chunk.
     fn is_produced(&self) -> bool {
-        self.baseline.axes().source == Source::Chunk
+        self.baseline.given().source == Source::Chunk
     }
 
     /// The case with a producer that fills its chunks in aligned memory if that saves a copy.
     fn in_producers_memory(&self, case: Case) -> Case {
         let has_fixed_memory = self.fixed.iter().any(|(axis, _)| *axis == Axis::Memory);
-        if !self.is_produced() || has_fixed_memory || !case.axes().is_staged() {
+        if !self.is_produced() || has_fixed_memory || !case.is_staged() {
             return case;
         }
-        // Chunks below 2 MiB fill no huge page.
-        [DataMemory::HugePages, DataMemory::PageAligned]
+        // A thread's range may be shorter than its chunk.
+        let chunk_bytes = case.canonical().choices().chunk_size_bytes;
+        let memories: &[DataMemory] = if chunk_bytes < Case::HUGE_PAGE_BYTES {
+            &[DataMemory::PageAligned]
+        } else {
+            &[DataMemory::HugePages, DataMemory::PageAligned]
+        };
+        memories
             .iter()
             .find_map(|memory| case.with(Axis::Memory, memory.name()).ok())
             .unwrap_or(case)
@@ -105,58 +112,111 @@ impl Admission<'_> {
             !self.baseline.method().has_axis(*axis)
                 || values
                     .iter()
-                    .any(|value| Axes::canonical(*axis, value) == Ok(case.axes().get(*axis)))
+                    .any(|value| axis.canonical(value) == Ok(case.value(*axis)))
         })
     }
 }
 
+/// The section of the strategies with the values that a workload determines: its own, the state of the file before, and
+/// a sync call if the section names none. Overrides replace these values.
+fn for_workload(mut section: Section, mut work: Values, workload: &Workload) -> Section {
+    let names_sync = section.values(Axis::Sync).is_some();
+    if workload.file_size.is_none() && !names_sync {
+        let call = match workload.durability {
+            Durability::Durable => SyncCall::Fdatasync,
+            Durability::Cached | Durability::Device => SyncCall::None,
+        };
+        work.push((Axis::Sync, vec![call.name().to_owned()]));
+    }
+    if workload.start == Start::Existing {
+        section = in_existing_file(section);
+    }
+    section.with_common(work)
+}
+
+/// The section for a file that exists: what prepares a new one is not needed, apart from the values that need old content.
+/// A section that is about a preparation has no cases.
+fn in_existing_file(section: Section) -> Section {
+    const UNPREPARED: [Prepare; 2] = [Prepare::Create, Prepare::SetLen];
+    let Some(prepares) = section.values(Axis::Prepare) else {
+        return section;
+    };
+    let prepares: Vec<Prepare> = prepares
+        .iter()
+        .filter_map(|text| Prepare::from_name(text))
+        .collect();
+    let mut existing: Vec<Prepare> = prepares
+        .iter()
+        .copied()
+        .filter(|prepare| prepare.needs_old_content())
+        .collect();
+    if prepares.iter().any(|prepare| UNPREPARED.contains(prepare)) {
+        if existing.is_empty() {
+            return section.without_values(Axis::Prepare);
+        }
+        existing.insert(0, Prepare::Overwrite);
+    }
+    let texts = existing.iter().map(|prepare| prepare.name().to_owned());
+    section.with_values(Axis::Prepare, texts.collect())
+}
+
 impl Space {
     /// The space of a goal, where the values of `fixed` replace the space's own, also in the baseline. Left out are
-    /// contradictory combinations, contracts weaker than the baseline's, and cases that make the same calls as one
+    /// contradictory combinations, workloads weaker than the baseline's, and cases that make the same calls as one
     /// before. A value without effect in a file of this size is not named.
     ///
     /// # Errors
     ///
     /// The baseline cannot have these values.
     pub fn for_goal(goal: Goal, fixed: &Overrides) -> Result<Self, SuiteError> {
-        let suite = goal.space_as_suite();
-        let mut candidates = suite.sections.iter().flat_map(|section| {
-            let cases = section
-                .prefixes
-                .iter()
-                .flat_map(|prefix| section.combined(prefix, fixed, 1));
-            cases.map(move |case| (section, case))
-        });
-        let (first_section, baseline) = candidates.next().expect("a space has a baseline");
-        let baseline = baseline.map_err(|error| suite.error(first_section, error))?;
+        let prefix = goal.baseline_prefix();
+        let plain = Section::plain(prefix.clone(), goal.work());
+        let baseline = plain
+            .combined(&prefix, fixed, 1)
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| Ok(goal.baseline().clone()))
+            .map_err(|error| SuiteError::in_goal(goal.name(), &error))?;
         let admission = Admission {
             baseline: &baseline,
             fixed,
         };
         let mut others = DifferentCases::beside(&baseline);
-        for (section, candidate) in candidates {
-            match candidate {
-                Ok(case) => {
-                    if let Some(case) = admission.admitted(case) {
-                        others.add(case);
+        let work = goal.work();
+        for section in strategies() {
+            let section = for_workload(section.clone(), work.clone(), &baseline.workload());
+            // A method that lacks an axis of the work cannot do it.
+            let able = section
+                .prefixes
+                .iter()
+                .filter(|prefix| work.iter().all(|(axis, _)| prefix.method.has_axis(*axis)));
+            for prefix in able {
+                for candidate in section.combined(prefix, fixed, 1) {
+                    match candidate {
+                        Ok(case) => admission
+                            .admitted(case)
+                            .into_iter()
+                            .for_each(|case| others.add(case)),
+                        Err(CaseError::Contradiction(_)) => {}
+                        Err(error @ CaseError::Unknown(_)) => {
+                            return Err(SuiteError::in_goal(goal.name(), &error));
+                        }
                     }
                 }
-                Err(CaseError::Contradiction(_)) => {}
-                Err(error) => return Err(suite.error(section, error)),
             }
         }
-        // The first section has only shared values, so a portfolio's case gets all others from it.
+        // A portfolio's case gets all values that its name does not have from the goal.
         let portfolio_cases = goal
             .portfolio()
             .into_iter()
-            .flat_map(|prefix| first_section.combined(&prefix.without(fixed), fixed, 1))
+            .flat_map(|prefix| plain.combined(&prefix.without(fixed), fixed, 1))
             .flatten()
             .filter_map(|case| admission.admitted(case));
         let portfolio = DifferentCases::among(&baseline, portfolio_cases);
         portfolio.iter().for_each(|case| others.add(case.clone()));
         Ok(Self {
-            title: suite.title.clone(),
-            summary: suite.summary.clone(),
+            title: goal.title().to_owned(),
+            summary: goal.summary().to_owned(),
             baseline,
             portfolio,
             others: others.cases,
@@ -197,7 +257,7 @@ impl Space {
             Constraint::UnknownLength => self.add_variants(|case| {
                 Case::parse(&format!(
                     "{case},layout=strided,block={}",
-                    case.axes().get(Axis::Chunk)
+                    case.value(Axis::Chunk)
                 ))
             }),
             _ => {}
@@ -209,7 +269,7 @@ impl Space {
         for cases in [&mut self.portfolio, &mut self.others] {
             let variants: Vec<Case> = cases
                 .iter()
-                .filter(|case| case.axes().threads > 1)
+                .filter(|case| case.choices().threads > 1)
                 .flat_map(&variant)
                 .collect();
             *cases = DifferentCases::among(&self.baseline, cases.drain(..).chain(variants));
@@ -224,7 +284,7 @@ impl Space {
 
 /// The case that makes so many records durable together: by one sync if it syncs on the way, or else in one call.
 fn grouped(case: &Case, count: u32) -> Result<Case, CaseError> {
-    let sync = case.axes().sync;
+    let sync = case.choices().sync;
     match sync.every {
         Some(_) => with_sync_after(case, sync.call, count),
         None => with_vector(case, count),

@@ -55,7 +55,7 @@ pub struct Suite {
 }
 
 /// The values of each axis, of which the first axis is the outermost loop.
-type Values = Vec<(Axis, Vec<String>)>;
+pub(crate) type Values = Vec<(Axis, Vec<String>)>;
 
 /// Values of the command line, which replace those of a suite.
 pub type Overrides = [(Axis, Vec<String>)];
@@ -108,6 +108,10 @@ pub struct SelectedCases {
 pub struct SuiteError(String);
 
 impl SuiteError {
+    pub(crate) fn in_goal(name: &str, error: &CaseError) -> Self {
+        Self(format!("goal {name}: {error}"))
+    }
+
     fn in_file(why: &str) -> Self {
         Self(format!("suite file: {why}"))
     }
@@ -119,22 +123,7 @@ impl Suite {
         let mut suite: Self =
             toml::from_str(text).map_err(|error| SuiteError::in_file(error.message()))?;
         for section in &mut suite.sections {
-            let methods = section.methods.as_ref().or(suite.methods.as_ref());
-            let prefixes: Result<_, CaseError> = match (section.rows.take(), methods) {
-                (Some(rows), _) => rows
-                    .into_iter()
-                    .map(|[label, name]| CasePrefix::parse(Some(label), &name))
-                    .collect(),
-                (None, Some(names)) => names
-                    .iter()
-                    .map(|name| CasePrefix::parse(None, name))
-                    .collect(),
-                (None, None) => Err(CaseError::Unknown(format!(
-                    "{} has no methods or rows",
-                    section.title
-                ))),
-            };
-            section.prefixes = prefixes.map_err(|why| SuiteError::in_file(&why.to_string()))?;
+            section.read_prefixes(suite.methods.as_deref())?;
             section.common.clone_from(&suite.axes);
         }
         Ok(suite)
@@ -219,7 +208,7 @@ impl Suite {
         ))
     }
 
-    pub(crate) fn error(&self, section: &Section, error: CaseError) -> SuiteError {
+    fn error(&self, section: &Section, error: CaseError) -> SuiteError {
         SuiteError(format!(
             "suite {}, section '{}': {error}",
             self.name, section.title
@@ -230,7 +219,7 @@ impl Suite {
 /// The case with the chunk `whole`, if its chunk has the whole file and the calls are the same. A table has a row for
 /// each other choice, also where it has no effect.
 fn with_whole_chunk(case: &Case) -> Case {
-    let has_all = case.axes().chunk_size_bytes >= case.axes().size_bytes;
+    let has_all = case.choices().chunk_size_bytes >= case.given().size_bytes;
     let whole = if has_all {
         case.with(Axis::Chunk, "whole").ok()
     } else {
@@ -243,7 +232,7 @@ fn with_whole_chunk(case: &Case) -> Case {
 
 /// The case whose name has no chunk larger than the file. A method's default is not in the name.
 fn without_larger_chunk(case: Case) -> Case {
-    let is_larger = case.axes().chunk_size_bytes > case.axes().size_bytes;
+    let is_larger = case.choices().chunk_size_bytes > case.given().size_bytes;
     let is_named = case.chosen_axes().any(|axis| axis == Axis::Chunk);
     if is_larger && is_named {
         with_whole_chunk(&case)
@@ -294,6 +283,62 @@ impl CasePrefix {
 }
 
 impl Section {
+    /// A section without values of its own.
+    pub(crate) fn plain(prefix: CasePrefix, common: Values) -> Self {
+        Self {
+            title: prefix.method.name().to_owned(),
+            methods: None,
+            rows: None,
+            axes: Values::new(),
+            prefixes: vec![prefix],
+            common,
+        }
+    }
+
+    /// Reads the section's own methods or rows, or else these methods.
+    fn read_prefixes(&mut self, methods: Option<&[String]>) -> Result<(), SuiteError> {
+        let prefixes: Result<_, CaseError> =
+            match (self.rows.take(), self.methods.as_deref().or(methods)) {
+                (Some(rows), _) => rows
+                    .into_iter()
+                    .map(|[label, name]| CasePrefix::parse(Some(label), &name))
+                    .collect(),
+                (None, Some(names)) => names
+                    .iter()
+                    .map(|name| CasePrefix::parse(None, name))
+                    .collect(),
+                (None, None) => Err(CaseError::Unknown(format!(
+                    "{} has no methods or rows",
+                    self.title
+                ))),
+            };
+        self.prefixes = prefixes.map_err(|why| SuiteError::in_file(&why.to_string()))?;
+        Ok(())
+    }
+
+    /// The section's own values for an axis.
+    pub(crate) fn values(&self, axis: Axis) -> Option<&[String]> {
+        let own = self.axes.iter().find(|(own, _)| *own == axis);
+        own.map(|(_, values)| values.as_slice())
+    }
+
+    /// The section with other values for an axis. It has no cases if there are none.
+    pub(crate) fn with_values(self, axis: Axis, values: Vec<String>) -> Self {
+        let mut section = self.without_values(axis);
+        section.axes.push((axis, values));
+        section
+    }
+
+    /// The section without values of its own for an axis, which gets those of the suite or of a goal.
+    pub(crate) fn without_values(mut self, axis: Axis) -> Self {
+        self.axes.retain(|(own, _)| *own != axis);
+        self
+    }
+
+    pub(crate) fn with_common(self, common: Values) -> Self {
+        Self { common, ..self }
+    }
+
     fn is_contradicted(&self, overrides: &Overrides) -> bool {
         self.axes.iter().any(|(axis, values)| {
             only_named_value(*axis, values)
@@ -408,6 +453,27 @@ fn value_text(value: toml::Value) -> String {
         toml::Value::String(text) => text,
         number => number.to_string(),
     }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Strategies {
+    section: Vec<Section>,
+}
+
+/// The strategies among which searches choose, of all methods.
+pub(crate) fn strategies() -> &'static [Section] {
+    static PARSED: LazyLock<Vec<Section>> = LazyLock::new(|| {
+        let mut file: Strategies =
+            toml::from_str(include_str!("../strategies.toml")).expect("the strategies parse");
+        for section in &mut file.section {
+            section
+                .read_prefixes(None)
+                .expect("strategies have methods");
+        }
+        file.section
+    });
+    &PARSED
 }
 
 pub fn built_in_suites() -> &'static [Suite] {

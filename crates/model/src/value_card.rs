@@ -28,7 +28,7 @@ pub(crate) type InFio = Result<(), &'static str>;
 
 /// The words for a value other than the default, by their place in the sentence.
 pub(crate) enum Phrase {
-    /// The contract or another value has the words.
+    /// The workload or another value has the words.
     Silent,
     /// `fallocate(2), then …`.
     First(&'static str),

@@ -40,7 +40,7 @@ impl Case {
     pub fn words(&self) -> String {
         let mut sentence = Sentence::default();
         for axis in self.chosen_axes().filter(|axis| self.has_phrase(*axis)) {
-            sentence.add(self.axes().card(axis).words);
+            sentence.add(self.card(axis).words);
         }
         if self.method().writes_set() {
             return self.words_of_set(&sentence);
@@ -60,14 +60,14 @@ impl Case {
         let mut words = sentence.first.clone();
         words += &self.calls_of_file().join(", ");
         words += &sentence.how;
-        words += match self.axes().naming {
+        words += match self.choices().naming {
             Naming::Direct => "",
             Naming::Rename | Naming::Exchange | Naming::ExchangeBackground => {
                 " under a temporary name"
             }
             Naming::Tmpfile => " in an O_TMPFILE",
         };
-        if !self.axes().sync_files.is_afterwards() {
+        if !self.choices().sync_files.is_afterwards() {
             for call in self.calls_of_name() {
                 words += &format!(", {call}");
             }
@@ -84,7 +84,7 @@ impl Case {
     fn has_phrase(&self, axis: Axis) -> bool {
         match axis {
             // A new file takes the name, so nothing is overwritten in place.
-            Axis::Prepare => self.axes().naming == Naming::Direct,
+            Axis::Prepare => self.choices().naming == Naming::Direct,
             Axis::Naming | Axis::SyncFiles => !self.method().writes_set(),
             _ => true,
         }
@@ -92,12 +92,12 @@ impl Case {
 
     /// The calls for a file of a set until it is closed.
     fn calls_of_file(&self) -> Vec<String> {
-        let sync = match self.axes().sync_files {
+        let sync = match self.choices().sync_files {
             SyncFiles::Each => Some("fsync(2)"),
             SyncFiles::Writeback => Some("sync_file_range(2)"),
             SyncFiles::None | SyncFiles::Batch | SyncFiles::Syncfs => None,
         };
-        let link = (self.axes().naming == Naming::Tmpfile).then_some("linkat(2)");
+        let link = (self.choices().naming == Naming::Tmpfile).then_some("linkat(2)");
         let calls = ["open(2)", "write(2)"]
             .into_iter()
             .chain(sync)
@@ -113,11 +113,13 @@ impl Case {
 
     /// The calls that give a closed file its final name.
     fn calls_of_name(&self) -> &'static [&'static str] {
-        let is_afterwards = self.axes().sync_files.is_afterwards();
-        match self.axes().naming {
+        let is_afterwards = self.choices().sync_files.is_afterwards();
+        match self.choices().naming {
             Naming::Direct => &[],
             // linkat(2) gives a new file its final name, unless the data must be durable first.
-            Naming::Tmpfile if self.axes().prepare.opening() == Opening::New && !is_afterwards => {
+            Naming::Tmpfile
+                if self.choices().prepare.opening() == Opening::New && !is_afterwards =>
+            {
                 &[]
             }
             Naming::Rename if self.method() == Method::UringFiles && !is_afterwards => &["rename"],
@@ -129,22 +131,22 @@ impl Case {
 
     /// The calls after all files are written: their syncs, those that give names, and the sync of the names.
     fn calls_afterwards(&self) -> Vec<String> {
-        let of_each = if self.axes().file_size == FileSize::Whole {
+        let of_each = if self.given().file_size == FileSize::Whole {
             ""
         } else {
             " of each file"
         };
-        let sync = match self.axes().sync_files {
+        let sync = match self.choices().sync_files {
             SyncFiles::None => return Vec::new(),
             SyncFiles::Each => None,
             SyncFiles::Batch | SyncFiles::Writeback => Some(format!("fsync(2){of_each}")),
             SyncFiles::Syncfs => Some("one syncfs(2)".to_owned()),
         };
         let is_named_here =
-            self.axes().sync_files.is_afterwards() && self.axes().naming != Naming::Direct;
+            self.choices().sync_files.is_afterwards() && self.choices().naming != Naming::Direct;
         let names =
             is_named_here.then(|| format!("{}{of_each}", self.calls_of_name().join(" and ")));
-        let directory = match self.axes().directory {
+        let directory = match self.choices().directory {
             Directory::One => "fsync(2) of the directory",
             Directory::PerThread | Directory::FanOut => "fsync(2) of each directory",
         };
@@ -162,9 +164,9 @@ impl Case {
         }
         for axis in self.chosen_axes() {
             let is_also_others =
-                other.method().has_axis(axis) && self.axes().get(axis) == other.axes().get(axis);
+                other.method().has_axis(axis) && self.value(axis) == other.value(axis);
             if !is_also_others {
-                words.extend(words_alone(self.axes().card(axis).words));
+                words.extend(words_alone(self.card(axis).words));
             }
         }
         words.join(", ")

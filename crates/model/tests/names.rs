@@ -108,18 +108,18 @@ fn every_card_has_an_example_and_a_unique_name() {
 }
 
 #[test]
-fn cases_with_different_results_have_different_contracts() {
-    let contract = |name: &str| Case::parse(name).unwrap().contract();
-    assert_eq!(contract("write"), contract("mmap,threads=4"));
+fn cases_with_different_results_have_different_workloads() {
+    let workload = |name: &str| Case::parse(name).unwrap().workload();
+    assert_eq!(workload("write"), workload("mmap,threads=4"));
     assert_eq!(
-        contract("write"),
-        contract("pwritev,prepare=fallocate,chunk=4k")
+        workload("write"),
+        workload("pwritev,prepare=fallocate,chunk=4k")
     );
     assert_eq!(
-        contract("write,prepare=truncate"),
-        contract("mmap,prepare=overwrite")
+        workload("write,prepare=truncate"),
+        workload("mmap,prepare=overwrite")
     );
-    assert_eq!(contract("write,sync=fsync"), contract("mmap,sync=msync"));
+    assert_eq!(workload("write,sync=fsync"), workload("mmap,sync=msync"));
     for other in [
         "write,sync=fsync",
         "write,size=2GiB",
@@ -129,11 +129,11 @@ fn cases_with_different_results_have_different_contracts() {
         "write,prepare=overwrite",
         "pwrite,threads=2,files=per-thread",
     ] {
-        assert_ne!(contract("write"), contract(other), "{other}");
+        assert_ne!(workload("write"), workload(other), "{other}");
     }
     assert_ne!(
-        contract("allocate,call=ftruncate"),
-        contract("allocate,call=fallocate")
+        workload("allocate,call=ftruncate"),
+        workload("allocate,call=fallocate")
     );
 }
 
@@ -238,18 +238,18 @@ fn a_label_keeps_its_numbers_and_an_impossible_row_is_reported() {
 }
 
 #[test]
-fn every_case_of_a_goal_satisfies_the_contract_of_plain_write() {
+fn every_case_of_a_goal_satisfies_the_workload_of_plain_write() {
     let spaces = [
-        (Goal::Stream, 500..900),
-        (Goal::DurableStream, 500..900),
-        (Goal::Overwrite, 80..300),
-        (Goal::DurableOverwrite, 150..400),
+        (Goal::Stream, 500..1000),
+        (Goal::DurableStream, 600..1200),
+        (Goal::Overwrite, 200..500),
+        (Goal::DurableOverwrite, 200..600),
         (Goal::Records, 60..200),
-        (Goal::Copy, 300..700),
-        (Goal::DurableCopy, 150..400),
-        (Goal::LargerThanMemory, 30..100),
+        (Goal::Copy, 500..1000),
+        (Goal::DurableCopy, 500..1000),
+        (Goal::LargerThanMemory, 400..1000),
         (Goal::Files, 15..40),
-        (Goal::DurableFiles, 30..100),
+        (Goal::DurableFiles, 60..150),
         (Goal::Replace, 5..20),
         (Goal::DurableReplace, 20..50),
     ];
@@ -257,28 +257,28 @@ fn every_case_of_a_goal_satisfies_the_contract_of_plain_write() {
         let space = Space::for_goal(goal, &[]).unwrap();
         let count = space.cases().count();
         assert!(expected.contains(&count), "{goal}: {count}");
-        let wanted = space.baseline.contract();
+        let wanted = space.baseline.workload();
         for case in space.cases() {
-            assert!(case.contract().satisfies(&wanted), "{case}");
-            assert_eq!(case.axes().size_bytes, space.baseline.axes().size_bytes);
+            assert!(case.answers(&wanted).is_ok(), "{case}");
+            assert_eq!(case.given().size_bytes, space.baseline.given().size_bytes);
         }
         assert!(!space.others.contains(&space.baseline));
     }
 }
 
 #[test]
-fn a_goal_is_known_by_its_contract() {
+fn a_goal_is_known_by_its_workload() {
     for &goal in Goal::ALL {
-        let contract = Space::for_goal(goal, &[]).unwrap().baseline.contract();
+        let workload = Space::for_goal(goal, &[]).unwrap().baseline.workload();
         let known = if goal == Goal::LargerThanMemory {
             Goal::Stream
         } else {
             goal
         };
-        assert_eq!(Goal::of_contract(&contract), Some(known));
+        assert_eq!(Goal::of_workload(&workload), Some(known));
     }
     assert_eq!(
-        Goal::of_contract(&Case::parse("allocate").unwrap().contract()),
+        Goal::of_workload(&Case::parse("allocate").unwrap().workload()),
         None
     );
 }
@@ -301,7 +301,7 @@ fn a_case_is_simplified_by_one_choice_at_a_time() {
             "write,chunk=4MiB,prepare=fallocate"
         ]
     );
-    // A simplification keeps the contract.
+    // A simplification keeps the workload.
     let durable = simpler(
         "pwrite,cache=direct,sync=fdatasync,prepare=overwrite",
         "write,sync=fsync,prepare=overwrite",
@@ -317,7 +317,7 @@ fn a_case_is_simplified_by_one_choice_at_a_time() {
     // A mapping's own default is not a choice.
     assert!(simpler("mmap,chunk=256KiB", "write").contains(&"write,chunk=256KiB".to_owned()));
     assert!(simpler("write", "write").is_empty());
-    // A contract stronger than requested depends on one choice, and is dropped with it only.
+    // A workload stronger than requested depends on one choice, and is dropped with it only.
     let direct = simpler("pwrite,chunk=4MiB,cache=direct", "write");
     assert_eq!(direct, ["pwrite,cache=direct", "pwrite,chunk=4MiB"]);
 }
@@ -389,10 +389,10 @@ fn all_cases_of_a_search_use_the_requested_memory() {
         }
         let space = space.unwrap();
         for case in space.cases() {
-            let is_own = case.method().copies() || case.axes().source == Source::Chunk;
+            let is_own = case.method().copies() || case.given().source == Source::Chunk;
             let from_memory = if is_own { DataMemory::Any } else { memory };
-            assert_eq!(case.contract().memory, from_memory, "{case}");
-            let is_direct = case.axes().cache == Cache::Direct && !case.method().copies();
+            assert_eq!(case.workload().memory, from_memory, "{case}");
+            let is_direct = case.choices().cache == Cache::Direct && !case.method().copies();
             assert_eq!(
                 case.staged_bytes() > 0,
                 is_direct && memory == DataMemory::Any,
@@ -421,13 +421,13 @@ fn records_smaller_than_a_sector_exclude_direct_io_and_deep_queues() {
     );
     let deep = Case::parse("uring,size=10000,chunk=100,depth=4,sync=fsync/1").unwrap();
     assert!(
-        !deep.contract().satisfies(&space.baseline.contract()),
+        deep.answers(&space.baseline.workload()).is_err(),
         "four are in flight"
     );
     let less = Case::parse("write,size=10000,chunk=100,sync=fsync").unwrap();
     assert!(
-        !less.contract().satisfies(&space.baseline.contract())
-            && space.baseline.contract().satisfies(&less.contract())
+        less.answers(&space.baseline.workload()).is_err()
+            && space.baseline.workload().check(&less.workload()).is_ok()
     );
 }
 

@@ -211,8 +211,8 @@ mod tests {
             let read = &run.cases[0];
             assert_eq!(read.case.name(), now);
             assert_eq!(
-                read.case.known().unwrap().axes().memory,
-                read.contract.memory,
+                read.case.known().unwrap().given().memory,
+                read.workload.memory,
                 "{now}"
             );
         }
@@ -245,7 +245,7 @@ mod tests {
             target.made_filesystem.is_some()
                 && target.limits[0].description.starts_with("best copy")
         );
-        assert_eq!(run.cases[0].contract.start, Start::New);
+        assert_eq!(run.cases[0].workload.start, Start::New);
         assert_eq!(sample.system_state.dirty_bytes, Some(221_106_176));
         assert_eq!(sample.disturbed.as_deref(), Some("noise"));
         assert_eq!(

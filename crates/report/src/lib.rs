@@ -10,7 +10,7 @@ mod tables;
 
 pub use import::run_of_export;
 pub use numbers::{ComparedRun, Comparison, FailedCases, Gated, ObservationUnit, Side};
-pub use sentences::answer::ContractAnswer;
+pub use sentences::answer::WorkloadAnswer;
 pub use sentences::comparison::FOUR_RUNS;
 pub use sentences::machine::machine_lines;
 pub use sentences::sort::Sort;

@@ -55,7 +55,7 @@ impl Written {
     }
 
     fn sample_and_source(&self, target: usize, case: &Case) -> u64 {
-        let size_bytes = case.axes().size_bytes;
+        let size_bytes = case.given().size_bytes;
         let is_there = self
             .copied
             .get(&target)
@@ -66,13 +66,13 @@ impl Written {
     }
 
     fn direct_check(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
-        let axes = case.axes();
-        let is_checked = self
-            .direct_checked
-            .contains(&(target, axes.prepare, axes.checksums));
-        let checks = is_read_back && axes.cache == Cache::Direct && !is_checked;
+        let choices = case.choices();
+        let is_checked =
+            self.direct_checked
+                .contains(&(target, choices.prepare, case.given().checksums));
+        let checks = is_read_back && choices.cache == Cache::Direct && !is_checked;
         if checks {
-            direct_check_bytes(axes.prepare)
+            direct_check_bytes(choices.prepare)
         } else {
             0
         }
@@ -82,14 +82,14 @@ impl Written {
         let bytes = self.sample_and_source(target, case);
         self.sample_bytes = self.sample_bytes.saturating_add(bytes);
         self.add(self.direct_check(target, case, is_read_back));
-        let axes = case.axes();
+        let choices = case.choices();
         if case.method().has_source_file() {
             let copied = self.copied.entry(target).or_default();
-            *copied = axes.size_bytes.max(*copied);
+            *copied = case.given().size_bytes.max(*copied);
         }
-        if is_read_back && axes.cache == Cache::Direct {
+        if is_read_back && choices.cache == Cache::Direct {
             self.direct_checked
-                .insert((target, axes.prepare, axes.checksums));
+                .insert((target, choices.prepare, case.given().checksums));
         }
     }
 

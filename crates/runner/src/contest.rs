@@ -148,7 +148,7 @@ impl Contest {
         });
         Some(Decision {
             target: target.name.clone(),
-            contract: plain.contract(),
+            workload: plain.workload(),
             answer,
             compared: u32::try_from(compared).unwrap_or(u32::MAX),
             counts_disturbed: judged.counts_disturbed,
@@ -365,7 +365,7 @@ fn usable(samples: &[SampleSummary], counts_disturbed: bool) -> usize {
 
 /// Whether a sample failed, or shared blocks in place of a copy of bytes.
 pub(crate) fn has_failed(case: &Case, samples: &[SampleSummary]) -> bool {
-    let may_share = case.contract().content == Content::SharedCopy;
+    let may_share = case.workload().content == Content::SharedCopy;
     samples
         .iter()
         .any(|sample| !sample.is_ok || sample.shares_blocks && !may_share)

@@ -64,10 +64,10 @@ impl Hardware {
         // One node's hardware does not limit cases of several ranks.
         let (cached, beyond): (Vec<&Case>, Vec<&Case>) = cases
             .iter()
-            .filter(|case| case.contract().content.has_own_bytes() && case.axes().ranks == 1)
-            .partition(|case| case.contract().durability == Durability::Cached);
+            .filter(|case| case.workload().content.has_own_bytes() && case.choices().ranks == 1)
+            .partition(|case| case.workload().durability == Durability::Cached);
         hardware.ask_for_memory(&cached)?;
-        if let Some(largest) = beyond.iter().map(|case| case.axes().size_bytes).max() {
+        if let Some(largest) = beyond.iter().map(|case| case.given().size_bytes).max() {
             let round = cases.iter().map(Case::bytes_written).sum::<u64>();
             let all = round
                 .saturating_mul(u64::from(settings.samples))
@@ -86,9 +86,9 @@ impl Hardware {
         let most_bytes = (writebench_probe::available_memory_bytes()? / 8).min(MOST_MEMORY_BYTES);
         let mut largest_of_threads: BTreeMap<u32, u64> = BTreeMap::new();
         for case in cached {
-            let axes = case.axes();
-            let largest = largest_of_threads.entry(axes.threads).or_default();
-            *largest = axes.size_bytes.max(*largest);
+            let choices = case.choices();
+            let largest = largest_of_threads.entry(choices.threads).or_default();
+            *largest = case.given().size_bytes.max(*largest);
         }
         for (threads, largest) in largest_of_threads {
             let bytes = largest.min(most_bytes).max(u64::from(threads));
@@ -230,17 +230,18 @@ impl Hardware {
 
     /// Whether a sample was faster than the limiting copy of memory, whose measurement was then disturbed.
     pub fn is_exceeded_by(&self, case: &Case, sample: &Sample) -> bool {
-        let contract = case.contract();
-        let axes = case.axes();
-        let is_limited = contract.durability == Durability::Cached
-            && matches!(contract.source, DataSource::Memory | DataSource::WarmFile)
-            && contract.content.has_own_bytes()
-            && axes.ranks == 1
+        let workload = case.workload();
+        let choices = case.choices();
+        let is_limited = workload.durability == Durability::Cached
+            && matches!(workload.source, DataSource::Memory | DataSource::WarmFile)
+            && workload.content.has_own_bytes()
+            && choices.ranks == 1
             && sample.outcome.is_ok();
         let per_s =
             u128::from(sample.bytes) * 1_000_000_000 / u128::from(sample.phases_ns.total().max(1));
-        let is_own =
-            |limit: &&Limit| limit.kind == LimitKind::MemoryCopy && limit.threads == axes.threads;
+        let is_own = |limit: &&Limit| {
+            limit.kind == LimitKind::MemoryCopy && limit.threads == choices.threads
+        };
         let limit = self
             .memory
             .iter()

@@ -54,14 +54,14 @@ fn needed_memory_bytes(case: &Case, environment: &Environment, beside_bytes: u64
     let is_in_memory = filesystem.is_in_memory();
     // A filesystem refuses a file larger than itself before it takes memory.
     let takes_blocks =
-        case.contract().content.takes_space() && case.axes().size_bytes <= filesystem.total_bytes;
+        case.workload().content.takes_space() && case.given().size_bytes <= filesystem.total_bytes;
     let file = if is_in_memory && takes_blocks {
         case.space_bytes()
     } else {
         0
     };
     let beside = if is_in_memory { beside_bytes } else { 0 };
-    let threads = u64::from(case.axes().threads).saturating_mul(THREAD_BYTES);
+    let threads = u64::from(case.choices().threads).saturating_mul(THREAD_BYTES);
     let files = u64::from(case.file_count()).saturating_mul(FILE_OF_SET_BYTES);
     let parts = [
         case.source_bytes(),
@@ -90,7 +90,7 @@ fn check_locked_memory(cases: &[Case], limit_bytes: u64) -> Result<(), RunnerErr
 }
 
 fn pinned_bytes(case: &Case) -> u64 {
-    let registered = case.axes().registered;
+    let registered = case.choices().registered;
     let pins = case.method().has_axis(Axis::Registered)
         && matches!(registered, Registered::Buffers | Registered::Both);
     match case.staged_bytes() {
@@ -113,12 +113,12 @@ fn locked_memory_limit_bytes() -> u64 {
 
 fn with_less_memory(case: &Case) -> &'static str {
     let method = case.method();
-    let axes = case.axes();
+    let choices = case.choices();
     if case.source_bytes() == 0
-        || (axes.source == Source::Chunk && axes.chunk_size_bytes <= 1 << 20)
+        || (case.given().source == Source::Chunk && choices.chunk_size_bytes <= 1 << 20)
     {
         "a smaller --size, or a target on a disk"
-    } else if method.has_axis(Axis::Source) && axes.source == Source::File {
+    } else if method.has_axis(Axis::Source) && case.given().source == Source::File {
         "a smaller --size, or --set source=chunk"
     } else {
         "a smaller --size, or a smaller --record"
@@ -136,18 +136,21 @@ pub fn check_sectors(environment: &Environment, cases: &[Case]) -> Result<(), Ru
     };
     for case in cases
         .iter()
-        .filter(|case| case.axes().cache == Cache::Direct)
+        .filter(|case| case.choices().cache == Cache::Direct)
     {
-        let axes = case.axes();
+        let choices = case.choices();
         let sizes = [
-            (Axis::Chunk, axes.chunk_size_bytes.min(axes.size_bytes)),
-            (Axis::Size, axes.size_bytes),
+            (
+                Axis::Chunk,
+                choices.chunk_size_bytes.min(case.given().size_bytes),
+            ),
+            (Axis::Size, case.given().size_bytes),
         ];
         if let Some((axis, _)) = sizes
             .into_iter()
             .find(|(_, bytes)| !bytes.is_multiple_of(sector_bytes))
         {
-            let value = axes.get(axis);
+            let value = case.value(axis);
             return Err(RunnerError::Unfit(format!(
                 "{case}: direct I/O takes multiples of the device's sectors of {sector_bytes} bytes, and {axis}={value} \
                  is not one"
@@ -162,11 +165,11 @@ pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), 
     for case in cases {
         let why = if case.method().writes_set() {
             "a device has no files: choose a directory".to_owned()
-        } else if case.axes().prepare != Prepare::Overwrite {
+        } else if case.choices().prepare != Prepare::Overwrite {
             "a device can only be overwritten: add --set prepare=overwrite".to_owned()
         } else if case.file_count() > 1 {
             "a device is one file: leave files=per-thread out".to_owned()
-        } else if case.axes().size_bytes > size_bytes {
+        } else if case.given().size_bytes > size_bytes {
             format!("it has {size_bytes} bytes: use a smaller --size")
         } else {
             continue;
@@ -199,16 +202,16 @@ impl Pace {
 
     /// Old content and syncs included.
     pub fn time_of(self, case: &Case) -> Duration {
-        let axes = case.axes();
+        let choices = case.choices();
         let calls = match case.method() {
             method if !method.writes_data() => 0,
             method if method.writes_set() => CALLS_PER_FILE * u64::from(case.file_count()),
-            _ => axes.size_bytes.div_ceil(axes.chunk_size_bytes),
+            _ => case.given().size_bytes.div_ceil(choices.chunk_size_bytes),
         };
-        let synced = match axes.sync.every {
+        let synced = match choices.sync.every {
             Some(every) => calls.div_ceil(u64::from(every)),
-            None if axes.sync.call.is_write_through() => calls,
-            None if axes.sync_files != SyncFiles::None => u64::from(case.file_count()),
+            None if choices.sync.call.is_write_through() => calls,
+            None if choices.sync_files != SyncFiles::None => u64::from(case.file_count()),
             None => 0,
         };
         let times = |count: u64, each: Duration| {
@@ -218,7 +221,9 @@ impl Pace {
             .saturating_add(times(synced, self.sync))
             .saturating_add(times(calls, self.call))
             .saturating_add(Duration::from_secs(
-                axes.records_per_s.map_or(0, |rate| calls / u64::from(rate)),
+                case.given()
+                    .records_per_s
+                    .map_or(0, |rate| calls / u64::from(rate)),
             ))
     }
 
@@ -232,7 +237,7 @@ impl Pace {
 /// milliseconds.
 pub fn deadline(case: &Case) -> Duration {
     let pace = Pace::SLOWEST;
-    Duration::from_secs(60) + pace.time_of(case) + pace.time_for(case.axes().size_bytes)
+    Duration::from_secs(60) + pace.time_of(case) + pace.time_for(case.given().size_bytes)
 }
 
 #[cfg(test)]

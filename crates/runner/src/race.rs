@@ -275,7 +275,7 @@ impl Race {
 
     /// Copies with shared blocks are measured with the finalists, but are not rivals of copies of bytes.
     fn is_clone(&self, index: usize) -> bool {
-        self.case_of(index).contract().content == Content::SharedCopy
+        self.case_of(index).workload().content == Content::SharedCopy
     }
 
     /// The candidate's case with the largest files.

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use writebench_model::{Contract, Decision, Objective, Sample, Settings};
+use writebench_model::{Decision, Objective, Sample, Settings, Workload};
 use writebench_stats::{CONFIDENCE, as_f64};
 
 use crate::planned_target::PlannedTarget;
@@ -23,14 +23,14 @@ pub struct SampleSummary {
     /// Whether the worker died, and the case need not be the reason.
     pub is_accident: bool,
     pub is_disturbed: bool,
-    /// Or left holes: fewer bytes than the contract says.
+    /// Or left holes: fewer bytes than the workload says.
     pub shares_blocks: bool,
 }
 
 impl SampleSummary {
-    pub fn new(sample: &Sample, contract: &Contract, objective: Objective) -> Self {
+    pub fn new(sample: &Sample, workload: &Workload, objective: Objective) -> Self {
         Self {
-            total_ns: whole_ns(sample.whole_work_ns(contract, objective)),
+            total_ns: whole_ns(sample.whole_work_ns(workload, objective)),
             round: sample.round,
             is_ok: sample.outcome.is_ok(),
             is_accident: sample.outcome.is_accident(),
@@ -228,9 +228,9 @@ mod tests {
             is_disturbed: true,
             ..SampleSummary::good(3, 9)
         };
-        let contract = Case::parse("null,size=0").unwrap().contract();
+        let workload = Case::parse("null,size=0").unwrap().workload();
         assert_eq!(
-            SampleSummary::new(&sample, &contract, Objective::Time),
+            SampleSummary::new(&sample, &workload, Objective::Time),
             taken
         );
     }

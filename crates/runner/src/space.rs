@@ -127,8 +127,8 @@ fn needed_bytes<'c>(
 
 /// A method that only allocates may ask for more than there is, and gets the kernel's error.
 fn takes_blocks(case: &Case, available: u64) -> bool {
-    let only_tries = !case.method().writes_data() && case.axes().size_bytes > available;
-    case.contract().content.takes_space() && !only_tries
+    let only_tries = !case.method().writes_data() && case.given().size_bytes > available;
+    case.workload().content.takes_space() && !only_tries
 }
 
 /// What the case with the most files needs. None if the filesystem has no fixed number of inodes.

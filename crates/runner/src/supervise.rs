@@ -199,7 +199,7 @@ impl Run<'_, '_> {
         let Some(sample) = self.sample(index, round)? else {
             return Ok(Some(End::Stopped));
         };
-        let summary = SampleSummary::new(&sample, &case.contract(), self.plan.settings.objective);
+        let summary = SampleSummary::new(&sample, &case.workload(), self.plan.settings.objective);
         self.plan.taken[index].push(summary);
         let event = RunEvent::Sample {
             target,
@@ -263,7 +263,7 @@ impl Run<'_, '_> {
             settle_limit_ns: nanoseconds(SETTLE_LIMIT),
             warm: true,
             // Ranks would end at different bytes, and each reads back another's.
-            write_limit_ns: self.write_limit_ns().filter(|_| case.axes().ranks == 1),
+            write_limit_ns: self.write_limit_ns().filter(|_| case.choices().ranks == 1),
             device_number: planned_target.device_number,
             cpu_stats: self.workers.cpu_stats()?,
         };
@@ -290,7 +290,7 @@ impl Run<'_, '_> {
             RequestOutcome::Stopped => return Ok(None),
         };
         if sample.outcome.is_ok() {
-            let is_durable = case.contract().durability == Durability::Durable;
+            let is_durable = case.workload().durability == Durability::Durable;
             let judged = self.disturbance.judge(&sample, is_durable);
             let stall_reason = self.workers.stall_reason();
             sample.disturbed = sample.disturbed.or(stall_reason).or(judged);
@@ -305,7 +305,7 @@ impl Run<'_, '_> {
         request: SampleRequest,
         limit: Duration,
     ) -> Result<RequestOutcome<Result<Sample, InsufficientSpace>>, RunnerError> {
-        let ranks = case.axes().ranks;
+        let ranks = case.choices().ranks;
         let is_of_mpi = case.method().is_of_mpi() && self.workers.coordinator.is_some();
         if ranks == 1 && !is_of_mpi {
             return self

@@ -1,6 +1,6 @@
 //! The comment above a printed function.
 
-use writebench_model::{Axes, Axis, Case, InCode, Method, Prepare, RecordedCase};
+use writebench_model::{Axis, Case, InCode, Method, Prepare, RecordedCase};
 
 use crate::case_view::CaseView;
 use crate::needs::needs;
@@ -22,7 +22,7 @@ impl CaseView<'_> {
 
     /// The lines of the first paragraph, which says what the function does.
     pub(crate) fn about(&self) -> Vec<String> {
-        let does = match (self.copies(), self.axes().prepare) {
+        let does = match (self.copies(), self.choices().prepare) {
             _ if self.options.is_append => "Appends records to a log",
             (false, Prepare::Create) if self.writes_set() => "Writes new files",
             _ if self.writes_set() => "Writes existing files",
@@ -53,11 +53,10 @@ impl CaseView<'_> {
 
     /// The words of the case without values that the caller decides.
     fn own_words(&self) -> String {
-        let usual = Axes::defaults(self.axes().prepare);
         let mut own = self.case.clone();
         for axis in [Axis::Rate, Axis::Source, Axis::Origin, Axis::Directory] {
             if is_left_to_caller(self.case, axis) {
-                own = own.with(axis, &usual.get(axis)).unwrap_or(own);
+                own = own.with(axis, &axis.default_value()).unwrap_or(own);
             }
         }
         own.words()
@@ -151,5 +150,5 @@ impl CaseView<'_> {
 }
 
 fn is_left_to_caller(case: &Case, axis: Axis) -> bool {
-    case.axes().card(axis).code == InCode::LeftToCaller
+    case.card(axis).code == InCode::LeftToCaller
 }

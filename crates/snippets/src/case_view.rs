@@ -1,6 +1,6 @@
 use writebench_model::{
-    Advice, Axes, Axis, Cache, Case, Checksums, Cursor, DataMemory, Descriptor, Drop, Huge,
-    MapSharing, Method, Opening, Populate, Prepare, Registered, Store, SyncCall, SyncFiles,
+    Advice, Axis, Cache, Case, Checksums, Choices, Cursor, DataMemory, Descriptor, Drop, Given,
+    Huge, MapSharing, Method, Opening, Populate, Prepare, Registered, Store, SyncCall, SyncFiles,
 };
 
 use crate::EmitOptions;
@@ -20,8 +20,12 @@ pub(crate) struct CaseView<'c> {
 const MOST_BLOCK_BYTES: u64 = 4096;
 
 impl CaseView<'_> {
-    pub(crate) fn axes(&self) -> &Axes {
-        self.case.axes()
+    pub(crate) fn given(&self) -> &Given {
+        self.case.given()
+    }
+
+    pub(crate) fn choices(&self) -> &Choices {
+        self.case.choices()
     }
 
     pub(crate) fn has(&self, axis: Axis) -> bool {
@@ -66,14 +70,17 @@ impl CaseView<'_> {
     pub(crate) fn registers_buffers(&self) -> bool {
         self.has(Axis::Registered)
             && matches!(
-                self.axes().registered,
+                self.choices().registered,
                 Registered::Buffers | Registered::Both
             )
     }
 
     pub(crate) fn registers_files(&self) -> bool {
         self.has(Axis::Registered)
-            && matches!(self.axes().registered, Registered::Files | Registered::Both)
+            && matches!(
+                self.choices().registered,
+                Registered::Files | Registered::Both
+            )
     }
 
     /// The size of a chunk as an expression. None if a chunk is all of a thread's bytes.
@@ -82,7 +89,8 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn chunk_bytes(&self) -> Option<u64> {
-        (self.axes().chunk_size_bytes != Axes::WHOLE).then_some(self.axes().chunk_size_bytes)
+        (self.choices().chunk_size_bytes != Choices::WHOLE)
+            .then_some(self.choices().chunk_size_bytes)
     }
 
     /// The number of threads with a part of the data each.
@@ -90,14 +98,14 @@ impl CaseView<'_> {
         if self.options.is_stream {
             1
         } else {
-            self.axes().threads
+            self.choices().threads
         }
     }
 
     /// The number of threads that write the chunks of one producer.
     pub(crate) fn writers(&self) -> u32 {
         if self.options.is_stream {
-            self.axes().threads
+            self.choices().threads
         } else {
             1
         }
@@ -117,7 +125,7 @@ impl CaseView<'_> {
         if self.has_writers() {
             self.writers() + 1
         } else if self.has_ring() {
-            self.axes().depth
+            self.choices().depth
         } else {
             1
         }
@@ -125,7 +133,7 @@ impl CaseView<'_> {
 
     /// The constant in C and C++ of which a thread's part is a multiple.
     pub(crate) fn granule(&self) -> &'static str {
-        match (self.axes().prepared_window_bytes(), self.chunk()) {
+        match (self.choices().prepared_window_bytes(), self.chunk()) {
             (None, None) => "(size_t)4096",
             (None, Some(_)) => "CHUNK",
             (Some(_), _) => "WINDOW",
@@ -158,7 +166,7 @@ impl CaseView<'_> {
     pub(crate) fn has_own_descriptors(&self) -> bool {
         self.threads() > 1
             && self.has(Axis::Descriptor)
-            && self.axes().descriptor == Descriptor::PerThread
+            && self.choices().descriptor == Descriptor::PerThread
     }
 
     /// The flags of open(2) except `O_DIRECT`. The first is the access.
@@ -169,7 +177,7 @@ impl CaseView<'_> {
         } else {
             "O_WRONLY"
         };
-        let how: &[&str] = match self.axes().prepare.opening() {
+        let how: &[&str] = match self.choices().prepare.opening() {
             Opening::Emptied => &["O_TRUNC"],
             Opening::Kept => &[],
             Opening::New => &["O_CREAT", "O_EXCL"],
@@ -178,7 +186,7 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn sync_flag(&self) -> Option<&'static str> {
-        match self.axes().sync.call {
+        match self.choices().sync.call {
             SyncCall::ODsync => Some("O_DSYNC"),
             SyncCall::OSync => Some("O_SYNC"),
             _ => None,
@@ -195,12 +203,12 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn overwrites(&self) -> bool {
-        self.axes().prepare == Prepare::Overwrite
+        self.choices().prepare == Prepare::Overwrite
     }
 
     /// Whether the function makes the file. Only then it is removed after an error.
     pub(crate) fn creates_name(&self) -> bool {
-        !self.axes().prepare.needs_old_content()
+        !self.choices().prepare.needs_old_content()
     }
 
     /// Whether the function opens an existing file, which may be the source itself.
@@ -225,11 +233,11 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn omits_checksums(&self) -> bool {
-        self.has(Axis::Checksums) && self.axes().checksums == Checksums::No && self.creates_name()
+        self.has(Axis::Checksums) && self.given().checksums == Checksums::No && self.creates_name()
     }
 
     pub(crate) fn is_direct(&self) -> bool {
-        self.has(Axis::Cache) && self.axes().cache == Cache::Direct
+        self.has(Axis::Cache) && self.choices().cache == Cache::Direct
     }
 
     /// Whether the source is also opened with O_DIRECT.
@@ -238,7 +246,7 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn is_dontcache(&self) -> bool {
-        self.has(Axis::Cache) && self.axes().cache == Cache::Dontcache
+        self.has(Axis::Cache) && self.choices().cache == Cache::Dontcache
     }
 
     /// The number of bytes of which addresses, offsets and lengths are multiples with O_DIRECT.
@@ -250,13 +258,13 @@ impl CaseView<'_> {
     /// Whether the data is in huge pages, or is copied for direct I/O to a buffer of at least one.
     pub(crate) fn is_in_huge_pages(&self) -> bool {
         let buffer_bytes = if self.options.is_stream && self.is_direct() {
-            self.axes()
+            self.choices()
                 .chunk_size_bytes
                 .saturating_mul(self.buffers().into())
         } else {
-            self.case.staged_bytes() / u64::from(self.axes().threads)
+            self.case.staged_bytes() / u64::from(self.choices().threads)
         };
-        self.axes().memory == DataMemory::HugePages || buffer_bytes >= Case::HUGE_PAGE_BYTES
+        self.given().memory == DataMemory::HugePages || buffer_bytes >= Case::HUGE_PAGE_BYTES
     }
 
     /// Whether the code makes huge pages, for data from a producer or elsewhere.
@@ -267,26 +275,26 @@ impl CaseView<'_> {
 
     /// Whether a call sets the length or allocates blocks.
     pub(crate) fn reserves(&self) -> bool {
-        self.axes().prepare.call().is_some()
+        self.choices().prepare.call().is_some()
     }
 
     pub(crate) fn reserves_ahead(&self) -> bool {
-        self.axes().prepare == Prepare::FallocateAhead
+        self.choices().prepare == Prepare::FallocateAhead
     }
 
     pub(crate) fn reserves_blocks(&self) -> bool {
         !matches!(
-            self.axes().prepare,
+            self.choices().prepare,
             Prepare::SetLen | Prepare::Create | Prepare::Truncate
         )
     }
 
     pub(crate) fn fills_with_zeros(&self) -> bool {
-        self.axes().prepare == Prepare::ZeroFill
+        self.choices().prepare == Prepare::ZeroFill
     }
 
     pub(crate) fn is_durable(&self) -> bool {
-        self.axes().sync.call != SyncCall::None || self.axes().sync_files != SyncFiles::None
+        self.choices().sync.call != SyncCall::None || self.choices().sync_files != SyncFiles::None
     }
 
     /// Whether the directory is synced, for the name of a new file. A set's function always syncs it.
@@ -295,31 +303,31 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn sync_name(&self) -> &'static str {
-        self.axes().sync.call.name()
+        self.choices().sync.call.name()
     }
 
     pub(crate) fn syncs_at_end(&self) -> bool {
-        self.axes().sync.is_at_end()
+        self.choices().sync.is_at_end()
     }
 
     pub(crate) fn sync_every(&self) -> Option<u32> {
-        self.axes().sync.every
+        self.choices().sync.every
     }
 
     pub(crate) fn sync_after_several(&self) -> Option<u32> {
-        self.axes().sync.every.filter(|&every| every > 1)
+        self.choices().sync.every.filter(|&every| every > 1)
     }
 
     pub(crate) fn is_fdatasync(&self) -> bool {
-        self.axes().sync.call == SyncCall::Fdatasync
+        self.choices().sync.call == SyncCall::Fdatasync
     }
 
     pub(crate) fn syncs_map(&self) -> bool {
-        self.axes().sync.call == SyncCall::Msync
+        self.choices().sync.call == SyncCall::Msync
     }
 
     pub(crate) fn is_rwf_dsync(&self) -> bool {
-        self.axes().sync.call == SyncCall::RwfDsync
+        self.choices().sync.call == SyncCall::RwfDsync
     }
 
     /// Whether each call has RWF_DSYNC or RWF_DONTCACHE.
@@ -330,19 +338,21 @@ impl CaseView<'_> {
     /// Whether EINTR of a sync gets lost in languages whose fsync(2) and fdatasync(2) continue after any. msync(2) is
     /// called once.
     pub(crate) fn hides_eintr(&self) -> bool {
-        matches!(self.axes().sync.call, SyncCall::Fsync | SyncCall::Fdatasync)
-            || self.fills_with_zeros()
+        matches!(
+            self.choices().sync.call,
+            SyncCall::Fsync | SyncCall::Fdatasync
+        ) || self.fills_with_zeros()
     }
 
     pub(crate) fn writeback(&self) -> Option<String> {
-        self.axes()
+        self.choices()
             .writeback_bytes
             .filter(|_| self.has(Axis::Writeback))
             .map(number)
     }
 
     pub(crate) fn drops(&self) -> bool {
-        self.has(Axis::Drop) && self.axes().drop == Drop::Yes
+        self.has(Axis::Drop) && self.choices().drop == Drop::Yes
     }
 
     pub(crate) fn maps_target(&self) -> bool {
@@ -354,7 +364,7 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn has_own_maps(&self) -> bool {
-        self.threads() > 1 && self.has(Axis::Map) && self.axes().map == MapSharing::PerThread
+        self.threads() > 1 && self.has(Axis::Map) && self.choices().map == MapSharing::PerThread
     }
 
     pub(crate) fn prepares_windows(&self) -> bool {
@@ -374,31 +384,31 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn populates(&self) -> bool {
-        self.has(Axis::Populate) && self.axes().populate != Populate::None
+        self.has(Axis::Populate) && self.choices().populate != Populate::None
     }
 
     pub(crate) fn populates_all(&self) -> bool {
-        self.has(Axis::Populate) && self.axes().populate == Populate::All
+        self.has(Axis::Populate) && self.choices().populate == Populate::All
     }
 
     pub(crate) fn window(&self) -> String {
-        number(self.axes().window_bytes)
+        number(self.choices().window_bytes)
     }
 
     pub(crate) fn maps_huge(&self) -> bool {
-        self.has(Axis::Huge) && self.axes().huge != Huge::None
+        self.has(Axis::Huge) && self.choices().huge != Huge::None
     }
 
     pub(crate) fn huge_is_collapse(&self) -> bool {
-        self.has(Axis::Huge) && self.axes().huge == Huge::Collapse
+        self.has(Axis::Huge) && self.choices().huge == Huge::Collapse
     }
 
     pub(crate) fn is_nontemporal(&self) -> bool {
-        self.has(Axis::Store) && self.axes().store == Store::Nontemporal
+        self.has(Axis::Store) && self.choices().store == Store::Nontemporal
     }
 
     pub(crate) fn is_sequential(&self) -> bool {
-        self.has(Axis::Advice) && self.axes().advice == Advice::Sequential
+        self.has(Axis::Advice) && self.choices().advice == Advice::Sequential
     }
 
     pub(crate) fn loops_writing(&self) -> bool {

@@ -2,10 +2,10 @@ use writebench_model::{Axis, Cache, Case, DataMemory};
 
 /// The memory that direct I/O needs for its data, in sentences. None if any memory will do.
 pub(crate) fn needs(case: &Case, block_bytes: u64) -> Option<String> {
-    if !case.method().has_axis(Axis::Memory) || case.axes().cache != Cache::Direct {
+    if !case.method().has_axis(Axis::Memory) || case.choices().cache != Cache::Direct {
         return None;
     }
-    let memory = case.axes().memory;
+    let memory = case.given().memory;
     let buffer = match memory {
         DataMemory::Any | DataMemory::PageAligned => "aligned memory",
         DataMemory::HugePages => "huge pages",

@@ -1,6 +1,8 @@
 //! A set of one file may have the code of `write`.
 
-use writebench_model::{Axes, Axis, Case, FileSize, Method, Naming, Prepare, SyncCall, SyncFiles};
+use writebench_model::{
+    Axis, Case, Choices, FileSize, Method, Naming, Prepare, SyncCall, SyncFiles,
+};
 
 use crate::EmitOptions;
 use crate::languages::UnsupportedValue;
@@ -10,9 +12,9 @@ pub(crate) fn printed(case: &Case, options: EmitOptions) -> (Case, EmitOptions) 
     if let Some(write) = as_write(case, options) {
         return write;
     }
-    let Axes {
+    let Choices {
         naming, prepare, ..
-    } = *case.axes();
+    } = *case.choices();
     let replaces =
         case.method().writes_set() && naming != Naming::Direct && prepare.needs_old_content();
     let options = EmitOptions {
@@ -24,16 +26,16 @@ pub(crate) fn printed(case: &Case, options: EmitOptions) -> (Case, EmitOptions) 
 
 /// The case of `write` with the same calls, and its options. None if there is no such case.
 pub(crate) fn as_write(case: &Case, options: EmitOptions) -> Option<(Case, EmitOptions)> {
-    let axes = case.axes();
-    if case.method() != Method::WriteFiles || axes.file_size != FileSize::Whole {
+    let choices = case.choices();
+    if case.method() != Method::WriteFiles || case.given().file_size != FileSize::Whole {
         return None;
     }
-    let sync = match axes.sync_files {
+    let sync = match choices.sync_files {
         SyncFiles::None => SyncCall::None,
         SyncFiles::Each => SyncCall::Fsync,
         _ => return None,
     };
-    let is_renamed = match axes.naming {
+    let is_renamed = match choices.naming {
         Naming::Direct => false,
         Naming::Rename => true,
         Naming::Exchange | Naming::ExchangeBackground | Naming::Tmpfile => return None,
@@ -41,10 +43,10 @@ pub(crate) fn as_write(case: &Case, options: EmitOptions) -> Option<(Case, EmitO
     let prepare = if is_renamed {
         Prepare::Create
     } else {
-        axes.prepare
+        choices.prepare
     };
     let values = [
-        (Axis::Chunk, axes.get(Axis::Chunk)),
+        (Axis::Chunk, case.value(Axis::Chunk)),
         (Axis::Prepare, prepare.name().to_owned()),
         (Axis::Sync, sync.name().to_owned()),
     ];
@@ -63,12 +65,17 @@ pub(crate) fn unsupported(
     options: EmitOptions,
     has_sets: bool,
 ) -> Option<UnsupportedValue> {
-    let axes = case.axes();
+    let choices = case.choices();
     if case.method() != Method::WriteFiles || has_sets && !options.is_stream && !options.is_atomic {
         return None;
     }
     Some(
-        match (axes.threads, axes.file_size, axes.naming, axes.sync_files) {
+        match (
+            choices.threads,
+            case.given().file_size,
+            choices.naming,
+            choices.sync_files,
+        ) {
             (2.., ..) => (Axis::Threads, "the function writes one file", "1"),
             (_, size, ..) if size != FileSize::Whole => {
                 (Axis::FileSize, "the function writes one file", "whole")

@@ -6,12 +6,12 @@ use crate::case_view::{CaseView, number};
 impl CaseView<'_> {
     /// Whether the function writes several files. A set of one file has the function of one file.
     pub(crate) fn writes_set(&self) -> bool {
-        self.case.method().writes_set() && self.axes().file_size != FileSize::Whole
+        self.case.method().writes_set() && self.given().file_size != FileSize::Whole
     }
 
     /// The size of each file into which a program splits its source.
     pub(crate) fn file_size(&self) -> Option<String> {
-        match self.axes().file_size {
+        match self.given().file_size {
             FileSize::Each(bytes) => Some(number(bytes)),
             FileSize::Between { .. } | FileSize::Whole => None,
         }
@@ -19,7 +19,7 @@ impl CaseView<'_> {
 
     /// The least and the largest size of the files into which a program splits its source.
     pub(crate) fn file_sizes(&self) -> Option<(u64, u64)> {
-        match self.axes().file_size {
+        match self.given().file_size {
             FileSize::Between { least, most } => Some((least, most)),
             FileSize::Each(_) | FileSize::Whole => None,
         }
@@ -30,7 +30,7 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn set_after_error(&self) -> &'static str {
-        match (self.axes().naming, self.is_durable()) {
+        match (self.choices().naming, self.is_durable()) {
             (Naming::Direct, _) if !self.creates_name() => {
                 "After an error, files may be incomplete."
             }
@@ -44,17 +44,17 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn is_tmpfile(&self) -> bool {
-        self.axes().naming == Naming::Tmpfile
+        self.choices().naming == Naming::Tmpfile
     }
 
     pub(crate) fn exchanges(&self) -> bool {
-        self.axes().naming == Naming::Exchange
+        self.choices().naming == Naming::Exchange
     }
 
     /// Whether a file has another name until it is complete.
     pub(crate) fn has_other_name(&self) -> bool {
         let is_final = self.creates_name() && !self.syncs_afterwards();
-        self.axes().naming != Naming::Direct && !(self.is_tmpfile() && is_final)
+        self.choices().naming != Naming::Direct && !(self.is_tmpfile() && is_final)
     }
 
     /// A further argument or parameter, if files have another name until they are complete.
@@ -73,7 +73,7 @@ impl CaseView<'_> {
 
     /// The flags that open a file, each of which begins with `module`.
     pub(crate) fn set_flags(&self, module: &str) -> String {
-        let how: &[&str] = match (self.axes().naming, self.axes().prepare.opening()) {
+        let how: &[&str] = match (self.choices().naming, self.choices().prepare.opening()) {
             (Naming::Tmpfile, _) => &["O_TMPFILE"],
             (Naming::Rename | Naming::Exchange | Naming::ExchangeBackground, _)
             | (Naming::Direct, Opening::New) => &["O_CREAT", "O_EXCL"],
@@ -94,25 +94,25 @@ impl CaseView<'_> {
     }
 
     pub(crate) fn syncs_each(&self) -> bool {
-        self.axes().sync_files == SyncFiles::Each
+        self.choices().sync_files == SyncFiles::Each
     }
 
     pub(crate) fn syncs_batch(&self) -> bool {
         matches!(
-            self.axes().sync_files,
+            self.choices().sync_files,
             SyncFiles::Batch | SyncFiles::Writeback
         )
     }
 
     pub(crate) fn starts_write_back(&self) -> bool {
-        self.axes().sync_files == SyncFiles::Writeback
+        self.choices().sync_files == SyncFiles::Writeback
     }
 
     pub(crate) fn syncs_filesystem(&self) -> bool {
-        self.axes().sync_files == SyncFiles::Syncfs
+        self.choices().sync_files == SyncFiles::Syncfs
     }
 
     pub(crate) fn syncs_afterwards(&self) -> bool {
-        self.axes().sync_files.is_afterwards()
+        self.choices().sync_files.is_afterwards()
     }
 }

@@ -1,5 +1,5 @@
 use writebench_model::{
-    Axes, Axis, Cache, Case, Descriptor, Drop, FileLayout, InCode, Method, Naming, Prepare,
+    Axis, Cache, Case, Choices, Descriptor, Drop, FileLayout, InCode, Method, Naming, Prepare,
     SyncCall,
 };
 
@@ -64,25 +64,23 @@ fn template_or_obstacle(
     };
     if options.is_stream {
         takes_chunks(case, language)?;
-    } else if case.axes().prepare == Prepare::FallocateAhead && !options.is_append {
+    } else if case.choices().prepare == Prepare::FallocateAhead && !options.is_append {
         let why = "the function has all data and knows its length. Use --stream for a producer";
         return Err(without_value(case, (Axis::Prepare, why, "fallocate")));
     }
     for axis in case.chosen_axes() {
         // The writers of a stream take blocks in turns.
         let is_in_turns = options.is_stream && matches!(axis, Axis::Layout | Axis::Block);
-        if !is_in_turns && let InCode::Unsupported(why) = case.axes().card(axis).code {
-            let usual = Axes::defaults(case.axes().prepare).get(axis);
+        if !is_in_turns && let InCode::Unsupported(why) = case.card(axis).code {
+            let usual = axis.default_value();
             return Err(without_value(case, (axis, why, &usual)));
         }
     }
-    if let Some(value) =
-        unsupported_anywhere(case).or_else(|| (backend.unsupported)(case, case.axes()))
-    {
+    if let Some(value) = unsupported_anywhere(case).or_else(|| (backend.unsupported)(case)) {
         return Err(without_value(case, value));
     }
-    let makes_new = options.is_atomic && case.axes().naming == Naming::Direct;
-    if makes_new && case.axes().prepare.needs_old_content() {
+    let makes_new = options.is_atomic && case.choices().naming == Naming::Direct;
+    if makes_new && case.choices().prepare.needs_old_content() {
         let new = case.method().card().prepares[0].name();
         return Err(without_value(
             case,
@@ -96,11 +94,11 @@ fn template_or_obstacle(
 fn unsupported_anywhere(case: &Case) -> Option<UnsupportedValue> {
     /// The largest chunk of a ring, whose operations have a 32-bit length and a signed result.
     const MOST_OF_RING_BYTES: u64 = 1 << 30;
-    let bytes = case.axes().chunk_size_bytes;
+    let bytes = case.choices().chunk_size_bytes;
     let is_too_large = case.method().has_axis(Axis::Registered)
-        && bytes != Axes::WHOLE
+        && bytes != Choices::WHOLE
         && bytes > MOST_OF_RING_BYTES;
-    if case.axes().naming == Naming::ExchangeBackground {
+    if case.choices().naming == Naming::ExchangeBackground {
         return Some((
             Axis::Naming,
             "the function unlinks the old file before it returns",
@@ -158,22 +156,22 @@ fn takes_chunks(case: &Case, language: Language) -> Result<(), Obstacle> {
 
 fn value_unfit_for_chunks(case: &Case, language: Language) -> Option<UnsupportedValue> {
     let has_threads = !matches!(language, Language::Java | Language::Node);
-    Some(match *case.axes() {
-        Axes {
-            chunk_size_bytes: Axes::WHOLE,
+    Some(match *case.choices() {
+        Choices {
+            chunk_size_bytes: Choices::WHOLE,
             ..
         } => (Axis::Chunk, "a producer has chunks of data", "1MiB"),
-        Axes { threads: 2.., .. } if case.method() != Method::Pwrite => (
+        Choices { threads: 2.., .. } if case.method() != Method::Pwrite => (
             Axis::Threads,
             "only the writers of pwrite take a producer's chunks in turn",
             "1",
         ),
-        Axes { threads: 2.., .. } if !has_threads => (
+        Choices { threads: 2.., .. } if !has_threads => (
             Axis::Threads,
             "the producer's thread writes in this language",
             "1",
         ),
-        Axes {
+        Choices {
             layout: FileLayout::Strided,
             block_bytes,
             chunk_size_bytes,
@@ -183,7 +181,7 @@ fn value_unfit_for_chunks(case: &Case, language: Language) -> Option<Unsupported
             "the writers take chunks in turns, not larger blocks",
             "segmented",
         ),
-        Axes {
+        Choices {
             prepare: Prepare::FallocateAhead,
             ..
         } if !has_threads => (
@@ -191,33 +189,33 @@ fn value_unfit_for_chunks(case: &Case, language: Language) -> Option<Unsupported
             "the language reserves no blocks at an offset",
             "create",
         ),
-        Axes { threads, .. } if threads > 1 || case.method() == Method::Uring => {
-            return value_unfit_for_chunks_in_flight(case.axes());
+        Choices { threads, .. } if threads > 1 || case.method() == Method::Uring => {
+            return value_unfit_for_chunks_in_flight(case.choices());
         }
         _ => return None,
     })
 }
 
 /// The value that does not fit a file whose chunks several writers or a ring have in flight.
-fn value_unfit_for_chunks_in_flight(axes: &Axes) -> Option<UnsupportedValue> {
-    Some(match *axes {
-        Axes {
+fn value_unfit_for_chunks_in_flight(choices: &Choices) -> Option<UnsupportedValue> {
+    Some(match *choices {
+        Choices {
             descriptor: Descriptor::PerThread,
             ..
         } => (Axis::Descriptor, "the writers share the file", "shared"),
-        Axes { sync, .. } if sync.every.is_some() => (
+        Choices { sync, .. } if sync.every.is_some() => (
             Axis::Sync,
             "chunks in flight are synced together at the end",
             sync.call.name(),
         ),
-        Axes {
+        Choices {
             drop: Drop::Yes, ..
         } => (
             Axis::Drop,
             "it is part of write-behind, which needs one writer",
             "no",
         ),
-        Axes {
+        Choices {
             writeback_bytes: Some(_),
             ..
         } => (
@@ -236,7 +234,7 @@ const LOG_HEAD_BYTES: u64 = 8;
 fn takes_records(case: &Case, language: Language) -> Result<Template, Obstacle> {
     let (why, nearest) = match case.method() {
         Method::Write | Method::Pwrite => {
-            if let Some(value) = value_unfit_for_log(case.axes()) {
+            if let Some(value) = value_unfit_for_log(case.choices()) {
                 return Err(without_value(case, value));
             }
             return match language.backend().append {
@@ -252,14 +250,14 @@ fn takes_records(case: &Case, language: Language) -> Result<Template, Obstacle> 
     Err(without_method(case, why, nearest))
 }
 
-fn value_unfit_for_log(axes: &Axes) -> Option<UnsupportedValue> {
-    Some(match *axes {
-        Axes { threads: 2.., .. } => (Axis::Threads, "all threads append at the log's end", "1"),
-        Axes {
-            chunk_size_bytes: Axes::WHOLE,
+fn value_unfit_for_log(choices: &Choices) -> Option<UnsupportedValue> {
+    Some(match *choices {
+        Choices { threads: 2.., .. } => (Axis::Threads, "all threads append at the log's end", "1"),
+        Choices {
+            chunk_size_bytes: Choices::WHOLE,
             ..
         } => (Axis::Chunk, "a log has records", "4KiB"),
-        Axes {
+        Choices {
             chunk_size_bytes: ..=LOG_HEAD_BYTES,
             ..
         } => (
@@ -267,15 +265,15 @@ fn value_unfit_for_log(axes: &Axes) -> Option<UnsupportedValue> {
             "a record has a head of 8 bytes in its call",
             "4KiB",
         ),
-        Axes {
+        Choices {
             prepare: Prepare::Truncate,
             ..
         } => (Axis::Prepare, "a log is a new file", "create"),
-        Axes {
+        Choices {
             prepare: Prepare::Overwrite,
             ..
         } => (Axis::Prepare, "a log is a new file", "zero-fill"),
-        Axes {
+        Choices {
             cache: Cache::Direct,
             ..
         } => (
@@ -283,7 +281,7 @@ fn value_unfit_for_log(axes: &Axes) -> Option<UnsupportedValue> {
             "O_DIRECT writes whole blocks, and a record has any length",
             "buffered",
         ),
-        Axes {
+        Choices {
             cache: Cache::Dontcache,
             ..
         } => (
@@ -291,7 +289,7 @@ fn value_unfit_for_log(axes: &Axes) -> Option<UnsupportedValue> {
             "the next record is often on the same page",
             "buffered",
         ),
-        Axes { sync, .. } if !sync.is_on_the_way() => {
+        Choices { sync, .. } if !sync.is_on_the_way() => {
             let nearest = if sync.call == SyncCall::Fsync {
                 "fsync/1"
             } else {
@@ -314,7 +312,7 @@ fn without_method(case: &Case, why: &str, nearest: Option<Method>) -> Obstacle {
 }
 
 fn without_value(case: &Case, (axis, why, nearest): (Axis, &str, &str)) -> Obstacle {
-    let reason = format!("{axis}={}: {why}", case.axes().get(axis));
+    let reason = format!("{axis}={}: {why}", case.value(axis));
     let nearest = case
         .with(axis, nearest)
         .ok()
@@ -333,7 +331,7 @@ fn with_own_descriptors(case: &Case, axis: Axis, value: &str) -> Option<Case> {
 
 fn chosen_values(case: &Case) -> Vec<(Axis, String)> {
     case.chosen_axes()
-        .map(|axis| (axis, case.axes().get(axis)))
+        .map(|axis| (axis, case.value(axis)))
         .collect()
 }
 

@@ -130,8 +130,8 @@ fn cases_of_schema_8_get_names_with_their_memory() {
     );
     for case in &read {
         assert_eq!(
-            case.case.known().unwrap().contract().memory,
-            case.contract.memory,
+            case.case.known().unwrap().workload().memory,
+            case.workload.memory,
             "{}",
             case.case
         );

@@ -180,7 +180,7 @@ fn a_run_is_read_as_its_events_made_it() {
     (expected.written_bytes, expected.cpu_wait_ppm) = (Some(u64::MAX), Some(7));
     expected.decisions = vec![Decision {
         target: "ext4".to_owned(),
-        contract: expected.cases[0].contract.clone(),
+        workload: expected.cases[0].workload.clone(),
         answer: Some(ContestAnswer::new("write".to_owned(), 1.02)),
         compared: 2,
         counts_disturbed: true,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use writebench_model::{
-    Axes, Axis, Case, CaseOrigin, CaseRecord, Layout, Method, RecordedCase, RunRecord, RunStatus,
-    Sample, Settings, TargetRecord, built_in_suites,
+    Axis, Case, CaseOrigin, CaseRecord, Layout, Method, RecordedCase, RunRecord, RunStatus, Sample,
+    Settings, Strategy, TargetRecord, built_in_suites,
 };
 
 const TARGET: &str = "/data/<b>|`x`";
@@ -94,7 +94,7 @@ fn pairs_with(axis: Axis, value: &str, other: Option<(Axis, &str)>) -> Vec<(Case
 
 /// The case with the default of an axis and the case with a value of it, if they differ.
 fn pair(method: Method, usual: &[(Axis, &str)], axis: Axis, value: &str) -> Option<(Case, Case)> {
-    let default = Axes::defaults(method.card().prepares[0]).get(axis);
+    let default = Strategy::default_of(method).value(axis);
     let with_default = Case::example(method, &[usual, &[(axis, &default)]].concat()).ok()?;
     let case = Case::example(method, &[usual, &[(axis, value)]].concat()).ok()?;
     (with_default != case).then_some((with_default, case))
@@ -110,7 +110,7 @@ pub fn section_of(suite: &str, section: &str) -> CaseOrigin {
     CaseOrigin::of_suite(suite, section, layout)
 }
 
-/// A case in the suite `write` with the contract for 1 GiB in a new file, left in the page cache.
+/// A case in the suite `write` with the workload for 1 GiB in a new file, left in the page cache.
 #[must_use]
 pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseRecord {
     CaseRecord {
@@ -118,7 +118,7 @@ pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseReco
         origin: section_of("write", section),
         label: None,
         case: recorded(name),
-        contract: Case::parse("write,size=1GiB").expect("a case").contract(),
+        workload: Case::parse("write,size=1GiB").expect("a case").workload(),
         samples,
     }
 }

@@ -166,7 +166,7 @@ impl Options {
         // A small budget may have allowed only smaller files in the final.
         let size = match self.size {
             Some(size) => size.to_string(),
-            None => answers[0].axes().get(Axis::Size),
+            None => answers[0].value(Axis::Size),
         };
         let space = Space::for_goal(goal, &[(Axis::Size, vec![size.clone()])])?;
         let mut sized = Vec::new();
@@ -198,11 +198,11 @@ fn best_of(grid: &Grid<Gains>, goal: Goal, space: &Space) -> Vec<Case> {
     let Some(gains) = grid.goals.get(goal.name()) else {
         return Vec::new();
     };
-    let contract = space.baseline.contract();
-    let of_contract = |case: &&Case| case.contract() == contract;
+    let workload = space.baseline.workload();
+    let of_workload = |case: &&Case| case.workload() == workload;
     let mut best = Vec::new();
     for name in ranked(gains) {
-        let mut cases = space.others.iter().filter(of_contract);
+        let mut cases = space.others.iter().filter(of_workload);
         best.extend(cases.find(|case| short_name(goal, case) == name).cloned());
     }
     best.truncate(BEST);

@@ -73,11 +73,11 @@ fn effort(goal: Goal, name: &str) -> Option<u32> {
     let case = Case::parse(name)
         .ok()
         .filter(|case| case.thread_count() <= MOST_THREADS)?;
-    let contract = case.contract();
-    let is_of_goal = match contract.durability {
+    let workload = case.workload();
+    let is_of_goal = match workload.durability {
         Durability::Cached => !goal.is_durable(),
         Durability::Device => false,
-        Durability::Durable => goal == Goal::Records || contract.durable_every_bytes.is_none(),
+        Durability::Durable => goal == Goal::Records || workload.durable_every_bytes.is_none(),
     };
     is_of_goal.then(|| case.effort())
 }

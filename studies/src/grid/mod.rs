@@ -150,7 +150,7 @@ impl Options {
             }
             let full = self.space(goal, self.size)?;
             // Memory is not durable.
-            if full.baseline.contract().durability == Durability::Durable
+            if full.baseline.workload().durability == Durability::Durable
                 && is_memory(bench.target)?
             {
                 continue;
@@ -173,7 +173,7 @@ impl Options {
     fn space(&self, goal: Goal, size: Bytes) -> Result<Space> {
         let usual = Space::for_goal(goal, &[])?;
         // Records and sets of files are small already.
-        if usual.baseline.axes().size_bytes <= self.size.0 {
+        if usual.baseline.given().size_bytes <= self.size.0 {
             return Ok(usual);
         }
         Ok(Space::for_goal(

@@ -54,7 +54,7 @@ impl Measurement<'_> {
         Ok((joined(second, third, &best), export))
     }
 
-    /// Copies with shared blocks have another contract.
+    /// Copies with shared blocks have another workload.
     fn stage(
         &self,
         space: &Space,
@@ -62,7 +62,7 @@ impl Measurement<'_> {
         samples: u32,
     ) -> Result<(Gains, Value)> {
         let others = space.others.iter().filter(|case| {
-            is_in(&short_name(self.goal, case)) && case.contract().content != Content::SharedCopy
+            is_in(&short_name(self.goal, case)) && case.workload().content != Content::SharedCopy
         });
         let cases: Vec<Case> = [&space.baseline]
             .into_iter()

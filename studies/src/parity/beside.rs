@@ -84,7 +84,7 @@ impl Beside {
                 if !only.is_empty() && !only.iter().any(|text| name.contains(text)) {
                     continue;
                 }
-                let case = Case::parse(&name)?.with(Axis::Size, &size.to_string())?;
+                let case = Case::parse(&name)?.with_size(size.0)?;
                 // Printed programs have page-aligned data.
                 let is_aligned = columns[0].language.is_some()
                     && case.method().has_axis(Axis::Memory)
@@ -134,7 +134,7 @@ impl Beside {
 
     pub(super) fn start(&self, writebench: &Path, case: &Case) -> Command {
         match self {
-            Self::Ior(_) => mpirun(case.axes().ranks, writebench),
+            Self::Ior(_) => mpirun(case.choices().ranks, writebench),
             _ => Command::new(writebench),
         }
     }
@@ -169,10 +169,10 @@ impl Beside {
             .find(|known| known.name() == language)
             .with_context(|| language.to_owned())?;
         let folder = directory.join(language.name());
-        let line = match (case.method(), case.axes().file_size) {
+        let line = match (case.method(), case.given().file_size) {
             (Method::UringFiles, FileSize::Each(bytes)) => {
                 let line = compiled(include_str!("uring_files.c"), language, &folder)?;
-                format!("{line} {bytes} {}", case.axes().depth)
+                format!("{line} {bytes} {}", case.choices().depth)
             }
             _ => {
                 let Ok(mut text) = code(case, language, self.frame()) else {
@@ -198,7 +198,7 @@ pub(crate) fn with_directory(case: &Case, line: String) -> Result<String> {
 }
 
 pub(crate) fn writes_several(case: &Case) -> bool {
-    case.method().writes_set() && case.axes().file_size != FileSize::Whole
+    case.method().writes_set() && case.given().file_size != FileSize::Whole
 }
 
 /// A run of one sample exports the job.
@@ -265,8 +265,8 @@ mod tests {
                 options[at + 1].parse::<u64>().ok()
             };
             let bytes =
-                number("-b").unwrap() * number("-s").unwrap_or(1) * u64::from(case.axes().ranks);
-            assert_eq!(bytes, case.axes().size_bytes, "{case}");
+                number("-b").unwrap() * number("-s").unwrap_or(1) * u64::from(case.choices().ranks);
+            assert_eq!(bytes, case.given().size_bytes, "{case}");
             assert_eq!(
                 options.iter().any(|word| word == "-e"),
                 case.to_string().contains("sync=fsync")

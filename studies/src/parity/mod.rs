@@ -174,7 +174,7 @@ impl Comparison<'_> {
     fn cases(&self, target: &Path) -> Result<Vec<Case>> {
         let in_memory = is_memory(target)?;
         let mut cases = self.beside.cases(self.options.size, &self.options.only)?;
-        cases.retain(|case| !in_memory || case.axes().cache != Cache::Direct);
+        cases.retain(|case| !in_memory || case.choices().cache != Cache::Direct);
         Ok(cases)
     }
 
@@ -206,7 +206,7 @@ impl Comparison<'_> {
             });
         }
         Ok(Row {
-            bytes_per_s: as_f64(case.axes().size_bytes) * 1e9 / own.value_ns,
+            bytes_per_s: as_f64(case.given().size_bytes) * 1e9 / own.value_ns,
             ratios,
         })
     }
@@ -241,10 +241,10 @@ struct Row {
 
 impl Row {
     fn speed(&self, case: &Case) -> String {
-        match case.contract().files {
+        match case.workload().files {
             1 => format!("{:.3}", self.bytes_per_s / 1e9),
             files => {
-                let files_per_byte = as_f64(files.into()) / as_f64(case.axes().size_bytes);
+                let files_per_byte = as_f64(files.into()) / as_f64(case.given().size_bytes);
                 format!("{:.0} files/s", self.bytes_per_s * files_per_byte)
             }
         }

@@ -89,7 +89,7 @@ impl SelfTimed {
         let mut words = vec![
             this,
             "self-timed".to_owned(),
-            case.axes().size_bytes.to_string(),
+            case.given().size_bytes.to_string(),
             "{file}".to_owned(),
         ];
         match self {
@@ -205,31 +205,31 @@ fn inside(latencies: &Value) -> Result<u64> {
 
 impl Ior {
     pub(super) fn for_case(program: &Path, case: &Case) -> Self {
-        let axes = case.axes();
-        let chunk = axes.chunk_size_bytes;
-        let share = axes.size_bytes / u64::from(axes.ranks);
+        let choices = case.choices();
+        let chunk = choices.chunk_size_bytes;
+        let share = case.given().size_bytes / u64::from(choices.ranks);
         let api = match case.method() {
             Method::Mpiio => "MPIIO",
             _ => "POSIX",
         };
         let mut options = format!("-t {chunk} -a {api}");
-        options += &match axes.layout {
+        options += &match choices.layout {
             FileLayout::Segmented => format!(" -b {share}"),
             FileLayout::Strided => format!(" -b {chunk} -s {}", share / chunk),
         };
-        if axes.files == Files::PerRank {
+        if choices.files == Files::PerRank {
             options += " -F";
         }
-        if axes.collective == Collective::Yes {
+        if choices.collective == Collective::Yes {
             options += " -c";
         }
-        if axes.sync.call == SyncCall::Fsync {
+        if choices.sync.call == SyncCall::Fsync {
             options += " -e";
         }
         let mut words = vec![program.display().to_string()];
         words.extend(options.split(' ').map(str::to_owned));
         Self {
-            ranks: axes.ranks,
+            ranks: choices.ranks,
             words,
         }
     }

@@ -48,22 +48,22 @@ impl SetProgram {
 
     /// None if the program does not make the case's calls.
     pub(super) fn for_case(clock: SetClock, mdtest: &Path, case: &Case) -> Option<Self> {
-        let axes = case.axes();
+        let choices = case.choices();
         let is_plain = case.method() == Method::WriteFiles
-            && axes.directory == Directory::One
-            && axes.naming == Naming::Direct
-            && axes.prepare == Prepare::Create
-            && axes.source == Source::Chunk
-            && axes.threads == 1;
-        let FileSize::Each(size) = axes.file_size else {
+            && choices.directory == Directory::One
+            && choices.naming == Naming::Direct
+            && choices.prepare == Prepare::Create
+            && case.given().source == Source::Chunk
+            && choices.threads == 1;
+        let FileSize::Each(size) = case.given().file_size else {
             return None;
         };
         if !is_plain {
             return None;
         }
-        let [count, size] = [axes.size_bytes / size, size].map(|number| number.to_string());
+        let [count, size] = [case.given().size_bytes / size, size].map(|number| number.to_string());
         let words = if clock == SetClock::Mdtest {
-            let sync = match axes.sync_files {
+            let sync = match choices.sync_files {
                 SyncFiles::None => None,
                 SyncFiles::Each => Some("-y"),
                 SyncFiles::Batch | SyncFiles::Writeback | SyncFiles::Syncfs => return None,
@@ -75,7 +75,7 @@ impl SetProgram {
             ];
             options.into_iter().chain(sync).map(str::to_owned).collect()
         } else {
-            let method = match axes.sync_files {
+            let method = match choices.sync_files {
                 SyncFiles::None => "0",
                 SyncFiles::Each => "1",
                 SyncFiles::Syncfs => "2",

@@ -342,7 +342,7 @@ impl AdviseCommand {
         copied: Option<&FileCopy>,
         ranks: u32,
     ) -> Result<()> {
-        let plain = space.baseline.contract();
+        let plain = space.baseline.workload();
         let objective = self.objective();
         ensure!(
             objective != Objective::P99
@@ -355,7 +355,7 @@ impl AdviseCommand {
             usage!("--rate sets the time. Use --minimize p99 or cpu, or leave out --rate")
         );
         ensure!(
-            ranks == 1 || space.baseline.axes().ranks > 1,
+            ranks == 1 || space.baseline.choices().ranks > 1,
             usage!(
                 "--for {} needs one rank. Start it without mpirun",
                 goal.name()
@@ -372,7 +372,7 @@ impl AdviseCommand {
             usage!("--from and --cold are for a copy. Add --for copy or --for durable-copy")
         );
         if let Some(copied) = copied {
-            copied.check_size(Bytes(space.baseline.axes().size_bytes))?;
+            copied.check_size(Bytes(space.baseline.given().size_bytes))?;
         }
         let has_axis = |axis| space.cases().any(|case| case.method().has_axis(axis));
         if let Some((axis, _)) = self.set.iter().find(|(axis, _)| !has_axis(*axis)) {
@@ -404,7 +404,7 @@ impl AdviseCommand {
         if let Some(count) = self.group {
             smaller.group(count)?;
         }
-        let size = |space: &Space| Bytes(space.baseline.axes().size_bytes).approximate();
+        let size = |space: &Space| Bytes(space.baseline.given().size_bytes).approximate();
         let large = size(&space);
         let small = size(&smaller);
         output.note(&format!(
@@ -504,7 +504,7 @@ impl AdviseCommand {
 
     fn search_settings(&self, space: &Space, budget: Duration) -> Settings {
         Settings {
-            search_bytes: Some(space.baseline.contract().bytes),
+            search_bytes: Some(space.baseline.workload().bytes),
             objective: self.objective(),
             constraints: self.constraints.list(),
             ..self.measuring().settings(Some(budget), selection::SAMPLES)
@@ -547,7 +547,7 @@ impl AdviseCommand {
     /// The values that --size and --count give to all candidates.
     fn sizes(&self, goal: Goal) -> Result<Vec<(Axis, Vec<String>)>> {
         let plain = Space::for_goal(goal, &[])?.baseline;
-        let is_set = plain.contract().files > 1;
+        let is_set = plain.workload().files > 1;
         match (self.size, self.count) {
             (Some(FileSize::Whole), _) => Err(usage!("--size whole: give a size such as 16KiB")),
             (_, Some(_)) if !is_set => {
@@ -555,7 +555,7 @@ impl AdviseCommand {
             }
             (None, None) => Ok(Vec::new()),
             (size, count) if is_set => {
-                let size = size.unwrap_or(plain.axes().file_size);
+                let size = size.unwrap_or(plain.given().file_size);
                 let bytes = Bytes(size.set_bytes(count.unwrap_or(plain.file_count().into())));
                 Ok(vec![
                     (Axis::FileSize, vec![size.to_string()]),
@@ -647,10 +647,10 @@ fn check_durable(target: &TargetRecord, space: &Space) -> Result<()> {
 
 /// Limits depend on the durability and the number of threads only.
 fn cases_for_limits(space: &Space) -> Vec<Case> {
-    let durability = space.baseline.contract().durability;
-    let is_as_durable = |case: &&Case| case.contract().durability == durability;
+    let durability = space.baseline.workload().durability;
+    let is_as_durable = |case: &&Case| case.workload().durability == durability;
     let different = distinct(space.cases().filter(is_as_durable), |case| {
-        case.axes().threads
+        case.choices().threads
     });
     different.into_iter().cloned().collect()
 }

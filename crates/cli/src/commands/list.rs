@@ -1,7 +1,5 @@
 use anyhow::Result;
-use writebench_model::{
-    Axes, Axis, Case, Goal, Method, Prepare, Space, Suite, built_in_suites, suite_named,
-};
+use writebench_model::{Axis, Case, Goal, Method, Space, Suite, built_in_suites, suite_named};
 use writebench_stats::distinct;
 
 use crate::arguments::suite_names;
@@ -107,11 +105,10 @@ fn methods() -> String {
 }
 
 fn axes() -> String {
-    let defaults = Axes::defaults(Prepare::Create);
     let lines = |&axis: &Axis| {
         let summary = axis.summary();
         let values = axis.values();
-        let default = defaults.get(axis);
+        let default = axis.default_value();
         format!("{axis:<12}{summary}\n            {values} (default {default})\n")
     };
     Axis::ALL.iter().map(lines).collect()

@@ -415,7 +415,7 @@ fn check_source_again(copied: Option<&FileCopy>, cases: &[Case]) -> Result<()> {
     };
     let path = copied.source.path.display();
     ensure!(
-        copied.check_size(Bytes(case.axes().size_bytes)).is_ok(),
+        copied.check_size(Bytes(case.given().size_bytes)).is_ok(),
         usage!("{path} has changed since the run began. Start a new run")
     );
     Ok(())

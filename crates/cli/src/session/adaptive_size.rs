@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use writebench_model::{Axis, Bytes, Case, GOALS, RunRecord, SelectedCase, Settings, TargetRecord};
+use writebench_model::{Case, GOALS, RunRecord, SelectedCase, Settings, TargetRecord};
 use writebench_runner::{AdaptiveSize, Contest, EachCase, GoalRounds, OfSize, Schedule};
 use writebench_stats::{distinct, grouped};
 
@@ -218,21 +218,17 @@ fn sizes(largest: u64) -> Vec<u64> {
 /// Scales all rows from `largest` to `size`. Goals lose the rows that are invalid then. None if another row is invalid.
 fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<SelectedCase>> {
     let sized = |row: &SelectedCase| {
-        let axes = row.case.axes();
+        let given_bytes = row.case.given().size_bytes;
         let unit = row.case.unit_bytes();
-        let own = selection::scaled(axes.size_bytes, size, largest);
+        let own = selection::scaled(given_bytes, size, largest);
         // Whole records and files remain.
-        let unit = if axes.size_bytes < largest {
+        let unit = if given_bytes < largest {
             unit.unwrap_or(selection::USUAL_BLOCK_BYTES).max(1)
         } else {
             1
         };
         let own = own / unit * unit;
-        let case = row
-            .case
-            .with(Axis::Size, &Bytes(own).to_string())
-            .ok()
-            .filter(|_| own > 0)?;
+        let case = row.case.with_size(own).ok().filter(|_| own > 0)?;
         Some(SelectedCase {
             case,
             ..row.clone()
@@ -247,9 +243,9 @@ fn different_cases(rows: &[SelectedCase]) -> Vec<Case> {
 }
 
 /// The rows of each goal, plain write first. Files without checksums on btrfs are a goal of their own.
-fn goals(rows: &[SelectedCase]) -> Vec<((String, writebench_model::Contract), Vec<&SelectedCase>)> {
+fn goals(rows: &[SelectedCase]) -> Vec<((String, writebench_model::Workload), Vec<&SelectedCase>)> {
     grouped(rows, |row| {
-        (row.origin.section().to_owned(), row.case.contract())
+        (row.origin.section().to_owned(), row.case.workload())
     })
 }
 
@@ -289,7 +285,7 @@ fn contests_of_goal(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::{CaseOrigin, Layout};
+    use writebench_model::{Axis, CaseOrigin, Layout};
 
     fn rows(goals: usize) -> Vec<SelectedCase> {
         let row = |goal: usize| SelectedCase {

@@ -97,7 +97,7 @@ impl Cost<'_> {
             .iter()
             .partition(|case| case.method().writes_set());
         let named = if files.is_empty() { sets } else { files };
-        let size = named.iter().map(|case| case.axes().size_bytes).max();
+        let size = named.iter().map(|case| case.given().size_bytes).max();
         let files = Bytes(size.unwrap_or(0)).approximate();
         let targets = if self.spaces.len() > 1 {
             format!(" on {} targets", self.spaces.len())
@@ -271,7 +271,7 @@ impl Cost<'_> {
             .cases
             .iter()
             .filter(|case| is_made && case.method().has_source_file());
-        let sizes: BTreeSet<u64> = copying.map(|case| case.axes().size_bytes).collect();
+        let sizes: BTreeSet<u64> = copying.map(|case| case.given().size_bytes).collect();
         sizes.into_iter().fold(0, u64::saturating_add)
     }
 

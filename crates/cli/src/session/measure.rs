@@ -341,9 +341,9 @@ impl<'s> Session<'s> {
                     case: case.clone(),
                 });
                 let before = run.samples(target, &recorded).unwrap_or_default();
-                let contract = case.contract();
+                let workload = case.workload();
                 let summary =
-                    |sample| SampleSummary::new(sample, &contract, self.settings.objective);
+                    |sample| SampleSummary::new(sample, &workload, self.settings.objective);
                 taken.push(before.iter().map(summary).collect());
                 probes_ns.extend(before.iter().flat_map(|sample| sample.probe_ns));
             }

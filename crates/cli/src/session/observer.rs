@@ -90,7 +90,7 @@ impl Observer<'_, '_> {
 }
 
 fn size_line(rows: &[CaseRecord], settings: &Settings, written: u64) -> String {
-    let size = rows.iter().map(|row| row.contract.bytes).max().unwrap_or(0);
+    let size = rows.iter().map(|row| row.workload.bytes).max().unwrap_or(0);
     let round: u64 = distinct_rows(rows)
         .map(|row| row.case.known().map_or(0, Case::bytes_written))
         .sum();

@@ -205,7 +205,7 @@ impl Target {
         let copied = cases
             .iter()
             .filter(|case| case.method().has_source_file())
-            .map(|case| case.axes().size_bytes);
+            .map(|case| case.given().size_bytes);
         let shares =
             |other: &&Self| other.inspection.filesystem_number == self.inspection.filesystem_number;
         let sharing = all.iter().filter(shares).count().max(1) as u64;

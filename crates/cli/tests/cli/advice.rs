@@ -480,9 +480,9 @@ fn records() -> Result<()> {
     )?;
     let document = document_of(&ended)?;
     for case in document["cases"].as_array().context("cases")? {
-        let contract = &case["contract"];
+        let workload = &case["contract"];
         ensure!(
-            contract["durability"] == "durable" && contract["durable_every_bytes"] == 512,
+            workload["durability"] == "durable" && workload["durable_every_bytes"] == 512,
             "{case}"
         );
     }
@@ -604,7 +604,7 @@ fn dry_run() -> Result<()> {
         .filter(|line| line.contains("size=256MiB"));
     let is_fixed = |name: &str| {
         let end = match name.contains("cache=direct") {
-            true if ["4MiB", "8MiB", "16MiB", "32MiB"]
+            true if ["2MiB", "4MiB", "8MiB", "16MiB", "32MiB"]
                 .iter()
                 .any(|chunk| name.contains(&format!("chunk={chunk}"))) =>
             {
@@ -668,6 +668,11 @@ fn own_source() -> Result<()> {
             .all(|case| case["contract"]["source"] == "cold-file"),
         "{cases:?}"
     );
+    ensure!(std::fs::read(from)? == vec![7; (4 << 20) + 5]);
+    // A busy machine may not have enough samples for advice.
+    if document["advice"].is_null() {
+        return Ok(());
+    }
     let baseline = &document["advice"]["baseline"];
     ensure!(
         *baseline == "read-write,size=4MiB,origin=cold",
@@ -679,7 +684,6 @@ fn own_source() -> Result<()> {
             .contains(&format!("--from {from} --case")),
         "{document:#}"
     );
-    ensure!(std::fs::read(from)? == vec![7; (4 << 20) + 5]);
     Ok(())
 }
 
@@ -859,7 +863,7 @@ fn refusals() -> Result<()> {
         ),
         (&["--for", "stream", "--size", "1000000GiB"], "free"),
         (
-            &["--for", "stream", "--size", "8MiB", "--max-bytes", "100MiB"],
+            &["--for", "stream", "--size", "8MiB", "--max-bytes", "200MiB"],
             "--max-bytes must be at least ",
         ),
     ];

@@ -73,7 +73,8 @@ fn constraints() -> Result<()> {
     );
     let unknown = without(&["--unknown-length"])?;
     let needs_length = [
-        "prepare=fallocate",
+        "prepare=fallocate,",
+        "prepare=fallocate-keep-size",
         "prepare=set-len",
         "mmap",
         "chunk=whole",

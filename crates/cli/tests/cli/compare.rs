@@ -41,7 +41,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add(
         "compare: cases with one name and different work are refused",
         &tmpfs,
-        unequal_contracts,
+        unequal_workloads,
     );
     trials.add("compare: the table fits into 80 columns", &tmpfs, fits);
     trials.add("compare: every refusal is one line", &tmpfs, refusals);
@@ -360,7 +360,7 @@ fn fail_if_slower() -> Result<()> {
     Ok(())
 }
 
-fn unequal_contracts() -> Result<()> {
+fn unequal_workloads() -> Result<()> {
     let program = program()?;
     let mut other = altered(&measured(&program, &[])?, 1.0)?;
     other["cases"][0]["contract"]["durability"] = "durable".into();

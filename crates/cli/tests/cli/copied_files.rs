@@ -184,7 +184,7 @@ fn other_lengths() -> Result<()> {
     Ok(())
 }
 
-/// The content of each case's contract, by the command of a program or the name of a case.
+/// The content of each case's workload, by the command of a program or the name of a case.
 fn contents(document: &Value) -> Result<Vec<(String, String)>> {
     let cases = document["cases"].as_array().context("cases")?;
     let text = |value: &Value| value.as_str().map(str::to_owned);

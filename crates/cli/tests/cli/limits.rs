@@ -216,18 +216,18 @@ fn count_samples(document: &Value) -> usize {
         .sum()
 }
 
-/// The contracts of all decisions.
+/// The workloads of all decisions.
 fn decided_goals(document: &Value) -> Result<HashSet<String>> {
     let decisions = document["run"]["decisions"]
         .as_array()
         .context("decisions")?;
-    let contracts = decisions
+    let workloads = decisions
         .iter()
         .map(|decision| decision["contract"].to_string());
-    Ok(contracts.collect())
+    Ok(workloads.collect())
 }
 
-/// The contracts of all cases with a sample.
+/// The workloads of all cases with a sample.
 fn goals_with_samples(document: &Value) -> HashSet<String> {
     let cases = document["cases"].as_array().map_or(&[][..], Vec::as_slice);
     cases

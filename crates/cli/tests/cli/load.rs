@@ -54,7 +54,7 @@ fn run(number: u32, cases: u64, samples: u32) -> RunRecord {
             (0..samples).map(|round| sample(case, round)).collect(),
         );
         record.origin = CaseOrigin::named();
-        record.contract.bytes = 1 << 20;
+        record.workload.bytes = 1 << 20;
         record
     };
     let cases = (1..=cases).map(record).collect();

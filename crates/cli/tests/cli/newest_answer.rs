@@ -48,7 +48,7 @@ fn row(origin: CaseOrigin, name: &str, milliseconds: u64) -> Result<CaseRecord> 
     let record = example_case("", name, (0..8).map(sample).collect());
     Ok(CaseRecord {
         origin,
-        contract: Case::parse(name)?.contract(),
+        workload: Case::parse(name)?.workload(),
         ..record
     })
 }

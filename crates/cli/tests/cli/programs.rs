@@ -40,9 +40,9 @@ pub(crate) fn add(trials: &mut Trials) {
         hanging,
     );
     trials.add(
-        "a program has the contract of its options: durable, or a copy",
+        "a program has the workload of its options: durable, or a copy",
         &ext4,
-        contracts,
+        workloads,
     );
     trials.add(
         "a program that promises a durable file and never syncs it has failed",
@@ -277,7 +277,7 @@ fn sleeps(seconds: u32) -> bool {
     })
 }
 
-fn contracts() -> Result<()> {
+fn workloads() -> Result<()> {
     let on = directory_on(Kind::Ext4);
     let durable = [
         "--case",

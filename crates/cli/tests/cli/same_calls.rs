@@ -204,6 +204,10 @@ fn says_only_plain() -> Result<()> {
         "node",
         "--without",
         "naming",
+        "--without",
+        "chunk",
+        "--without",
+        "sync-files",
     ];
     let directory = directory_on(Kind::Ext4);
     let target = directory.path().to_str().context("UTF-8")?;

@@ -12,7 +12,7 @@ use crate::region::to_usize;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     move |file: BorrowedFd<'_>, _: &mut WriteLoop| {
-        allocate(file, region.axes.call, region.file_length)
+        allocate(file, region.choices.call, region.file_length)
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {
         retry("lseek", || rustix::fs::seek(&file, position))
             .map_err(|error| error.with_path(COPIED))?;
     }
-    if region.axes.advice == Advice::Sequential {
+    if region.choices.advice == Advice::Sequential {
         for advice in [rustix::fs::Advice::WillNeed, rustix::fs::Advice::Sequential] {
             retry("posix_fadvise", || {
                 rustix::fs::fadvise(&file, 0, None, advice)
@@ -71,7 +71,12 @@ pub(super) fn move_all(
 ) -> Result<()> {
     let mut at = 0;
     while at < region.range.length {
-        let most = to_usize(region.axes.chunk_size_bytes.min(region.range.length - at));
+        let most = to_usize(
+            region
+                .choices
+                .chunk_size_bytes
+                .min(region.range.length - at),
+        );
         match step(most, at).map_err(|error| error.at(region.range.offset + at))? {
             0 => return Err(ended(call, region.range.offset + at)),
             moved => at += moved as u64,

@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use writebench_model::{Axes, Files, Huge, MapSharing, Populate};
+use writebench_model::{Choices, Files, Huge, MapSharing, Populate};
 
 use super::map::{HUGE, Map, Mapping};
 use super::streaming_copy::{self, StreamingCopy};
@@ -21,11 +21,12 @@ pub(super) fn map_region(
 ) -> Result<Map> {
     let offset = region.file_offset;
     let length = region.range.length;
-    let is_shared = region.axes.map == MapSharing::Shared && region.axes.files == Files::Shared;
+    let is_shared =
+        region.choices.map == MapSharing::Shared && region.choices.files == Files::Shared;
     let mapping = if is_shared {
         map_once(shared, region, file)?
     } else {
-        Arc::new(map(region.axes, file, offset, length)?)
+        Arc::new(map(region.choices, file, offset, length)?)
     };
     Map::storing(&mapping, offset, length)
 }
@@ -39,33 +40,33 @@ fn map_once(
     if let Some(mapping) = shared.upgrade() {
         return Ok(mapping);
     }
-    let mapping = Arc::new(map(region.axes, file, 0, region.file_length)?);
+    let mapping = Arc::new(map(region.choices, file, 0, region.file_length)?);
     *shared = Arc::downgrade(&mapping);
     Ok(mapping)
 }
 
-fn map(axes: &Axes, file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Mapping> {
-    if axes.huge == Huge::None {
+fn map(choices: &Choices, file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Mapping> {
+    if choices.huge == Huge::None {
         return Mapping::writable(file, offset, length);
     }
     let map = Mapping::for_huge_pages(file, offset, length)?;
-    if axes.huge == Huge::Advise {
+    if choices.huge == Huge::Advise {
         map.advise(HUGE, libc::MADV_HUGEPAGE)?;
     }
     Ok(map)
 }
 
 /// How many bytes are prepared at once: a window, or all.
-pub(super) fn window_bytes(axes: &Axes) -> u64 {
-    axes.prepared_window_bytes().unwrap_or(u64::MAX)
+pub(super) fn window_bytes(choices: &Choices) -> u64 {
+    choices.prepared_window_bytes().unwrap_or(u64::MAX)
 }
 
 /// Prepares the pages of so many bytes from an offset in the file, as the case says.
-pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<()> {
-    if axes.huge == Huge::Collapse {
+pub(super) fn prepare(choices: &Choices, map: &Map, from: u64, length: u64) -> Result<()> {
+    if choices.huge == Huge::Collapse {
         map.collapse(from, length)?;
     }
-    if axes.populate == Populate::None {
+    if choices.populate == Populate::None {
         Ok(())
     } else {
         map.populate(from, length)
@@ -80,10 +81,10 @@ pub(super) fn prepare_from(
     at: u64,
     prepared: &mut u64,
 ) -> Result<()> {
-    let Some(length) = region.next_window(at, || window_bytes(region.axes), prepared) else {
+    let Some(length) = region.next_window(at, || window_bytes(region.choices), prepared) else {
         return Ok(());
     };
-    prepare(region.axes, map, region.file_offset + at, length)
+    prepare(region.choices, map, region.file_offset + at, length)
 }
 
 pub(super) fn streaming_copy() -> Result<StreamingCopy> {

@@ -23,7 +23,7 @@ fn write(
     file: BorrowedFd<'_>,
     write_loop: &mut WriteLoop,
 ) -> Result<()> {
-    match region.axes.store {
+    match region.choices.store {
         Store::Plain => store_chunks(region, map, file, write_loop, |offset, chunk| {
             map.store(offset, chunk);
         }),
@@ -46,13 +46,13 @@ fn store_chunks(
 ) -> Result<()> {
     write_loop.each_chunk_by_window(
         region,
-        window_bytes(region.axes),
-        |window| prepare(region.axes, map, window.file_offset, window.range.length),
+        window_bytes(region.choices),
+        |window| prepare(region.choices, map, window.file_offset, window.range.length),
         |chunk, offset| {
             store(offset, chunk);
             Ok(())
         },
-        |from, to| match region.axes.sync.call {
+        |from, to| match region.choices.sync.call {
             SyncCall::Msync => map.sync(from, to),
             call => crate::sync::sync(file, call),
         },

@@ -25,7 +25,7 @@ fn write(
     _: BorrowedFd<'_>,
     write_loop: &mut WriteLoop,
 ) -> Result<()> {
-    match region.axes.store {
+    match region.choices.store {
         Store::Plain => copy_all(region, from, to, write_loop, |offset, bytes| {
             to.store(offset, bytes);
         }),

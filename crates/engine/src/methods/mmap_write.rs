@@ -32,7 +32,7 @@ pub(super) fn map_source(region: &Region<'_>) -> Result<Map> {
         .map_err(|error| error.with_path(COPIED))?;
     // The mapping keeps the file open.
     file::close(source)?;
-    if region.axes.advice == Advice::Sequential {
+    if region.choices.advice == Advice::Sequential {
         map.advise("madvise", libc::MADV_WILLNEED)?;
         map.advise("madvise", libc::MADV_SEQUENTIAL)?;
     }
@@ -47,9 +47,9 @@ pub(super) fn populate_source(
     at: u64,
     present: &mut u64,
 ) -> Result<()> {
-    let window = match region.axes.populate {
+    let window = match region.choices.populate {
         Populate::None => return Ok(()),
-        Populate::Window => region.axes.window_bytes,
+        Populate::Window => region.choices.window_bytes,
         Populate::All => u64::MAX,
     };
     let Some(length) = region.next_window(at, || window, present) else {

@@ -12,7 +12,7 @@ use mpi::ffi;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{AsRaw, Communicator, Group};
 use rustix::io::Errno;
-use writebench_model::{Axes, Collective, Files};
+use writebench_model::{Choices, Collective, Files};
 
 use crate::call::{Call, CallError, Result};
 
@@ -37,7 +37,7 @@ const CLASSES: &[(u32, Errno)] = &[
 
 impl Opener {
     /// All ranks for a shared file, otherwise this one alone. The ranks call this together.
-    pub(super) fn for_axes(axes: &Axes) -> Option<Self> {
+    pub(super) fn for_axes(choices: &Choices) -> Option<Self> {
         if !mpi::is_initialized() {
             return None;
         }
@@ -49,9 +49,9 @@ impl Opener {
             let _ =
                 Self::for_ranks(&own).and_then(|alone| alone.open(c"/dev/null").ok()?.close().ok());
         });
-        match axes.files {
+        match choices.files {
             Files::Shared => {
-                Self::for_ranks(&(0..c_int::try_from(axes.ranks).ok()?).collect::<Vec<_>>())
+                Self::for_ranks(&(0..c_int::try_from(choices.ranks).ok()?).collect::<Vec<_>>())
             }
             Files::PerThread | Files::PerRank => Self::for_ranks(&own),
         }

@@ -13,7 +13,7 @@ use super::{IoThread, Region, Result, WriteLoop};
 use crate::call::CallError;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
-    let opener = Opener::for_axes(region.axes);
+    let opener = Opener::for_axes(region.choices);
     MpiioThread {
         opener,
         region,
@@ -53,7 +53,11 @@ impl MpiioThread<'_> {
             },
             |_, _| Ok(()),
         );
-        while calls < region.longest_bytes.div_ceil(region.axes.chunk_size_bytes) {
+        while calls
+            < region
+                .longest_bytes
+                .div_ceil(region.choices.chunk_size_bytes)
+        {
             calls += 1;
             result = result.and(file.write_at(Collective::Yes, &[], region.file_offset));
         }
@@ -69,7 +73,7 @@ impl IoThread for MpiioThread<'_> {
         };
         if self
             .region
-            .axes
+            .choices
             .chunk_size_bytes
             .min(self.region.longest_bytes)
             > i32::MAX as u64
@@ -84,7 +88,7 @@ impl IoThread for MpiioThread<'_> {
 
     fn write(&mut self, _file: BorrowedFd<'_>, write_loop: &mut WriteLoop) -> Result<()> {
         self.has_written = true;
-        if self.region.axes.collective == Collective::Yes {
+        if self.region.choices.collective == Collective::Yes {
             return self.write_together(write_loop);
         }
         let file = self.file()?;
@@ -112,7 +116,7 @@ impl IoThread for MpiioThread<'_> {
             return Ok(());
         }
         // A rank that could not write still makes the collective calls of all ranks.
-        let synced = if self.region.axes.sync.is_at_end() && !self.has_synced {
+        let synced = if self.region.choices.sync.is_at_end() && !self.has_synced {
             file.sync()
         } else {
             Ok(())

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use writebench_model::{Axes, Collective};
+use writebench_model::{Choices, Collective};
 
 use crate::call::Result;
 
@@ -11,7 +11,7 @@ pub(super) enum Opener {}
 pub(super) enum MpiFile {}
 
 impl Opener {
-    pub(super) fn for_axes(_axes: &Axes) -> Option<Self> {
+    pub(super) fn for_axes(_axes: &Choices) -> Option<Self> {
         None
     }
 

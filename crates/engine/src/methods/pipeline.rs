@@ -67,7 +67,10 @@ fn read_all(
     while at < region.range.length
         && let Ok(mut buffer) = emptied.recv()
     {
-        let most = region.axes.chunk_size_bytes.min(region.range.length - at);
+        let most = region
+            .choices
+            .chunk_size_bytes
+            .min(region.range.length - at);
         let most = to_usize(most).min(buffer.len());
         let read = retry("read", || rustix::io::read(source, &mut buffer[..most]));
         let is_last = !matches!(read, Ok(1..));

@@ -11,7 +11,7 @@ use crate::sync;
 
 pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     move |file: BorrowedFd<'_>, write_loop: &mut WriteLoop| {
-        let flags = flags(region.axes);
+        let flags = flags(region.choices);
         let mut staging = Staging::for_region(&region, 1)?;
         if flags.is_empty() {
             return write_loop.each_chunk(
@@ -21,7 +21,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
                         rustix::io::pwrite(file, bytes, offset)
                     })
                 },
-                |_, _| sync::sync(file, region.axes.sync.call),
+                |_, _| sync::sync(file, region.choices.sync.call),
             );
         }
         // Only pwritev2 takes flags: readv(2).
@@ -37,7 +37,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
                     },
                 )
             },
-            |_, _| sync::sync(file, region.axes.sync.call),
+            |_, _| sync::sync(file, region.choices.sync.call),
         )
     }
 }

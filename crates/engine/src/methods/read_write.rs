@@ -25,14 +25,14 @@ const PAGE_BYTES: usize = 4096;
 
 /// A buffer for one chunk, page-aligned and touched before the clock starts.
 pub(super) fn buffer(region: &Region<'_>) -> Option<AlignedBuffer> {
-    let length = region.axes.chunk_size_bytes.min(region.range.length);
+    let length = region.choices.chunk_size_bytes.min(region.range.length);
     let mut buffer = AlignedBuffer::new(usize::try_from(length).ok()?, PAGE_BYTES).ok()?;
     buffer.fill(1);
     Some(buffer)
 }
 
 pub(super) fn buffers(region: &Region<'_>) -> Option<Vec<AlignedBuffer>> {
-    (0..region.axes.depth).map(|_| buffer(region)).collect()
+    (0..region.choices.depth).map(|_| buffer(region)).collect()
 }
 
 pub(super) fn no_buffer() -> CallError {

@@ -124,14 +124,14 @@ struct SetThread<'a, W> {
 
 impl<W: FilesWriter> IoThread for SetThread<'_, W> {
     fn attach(&mut self, set: BorrowedFd<'_>) -> Result<()> {
-        let are_there = self.files.region.axes.prepare.needs_old_content();
+        let are_there = self.files.region.choices.prepare.needs_old_content();
         for directory in &self.files.directories {
             if !are_there {
                 directory.make(set)?;
             }
             self.files.open.push(directory.open(set)?);
         }
-        if self.files.region.axes.naming == Naming::ExchangeBackground
+        if self.files.region.choices.naming == Naming::ExchangeBackground
             && let Some(old) = self.files.iter().next()
         {
             let name = old.file.temporary.clone();
@@ -143,7 +143,7 @@ impl<W: FilesWriter> IoThread for SetThread<'_, W> {
     fn write(&mut self, _: BorrowedFd<'_>, write_loop: &mut WriteLoop) -> Result<()> {
         write_loop.start_clock();
         self.writer.write(&self.files, write_loop)?;
-        if !self.files.region.axes.sync_files.is_afterwards() {
+        if !self.files.region.choices.sync_files.is_afterwards() {
             self.begin_unlink();
         }
         Ok(())
@@ -151,19 +151,19 @@ impl<W: FilesWriter> IoThread for SetThread<'_, W> {
 
     /// All threads wait equally often, also after an error.
     fn sync(&mut self, set: BorrowedFd<'_>, _: SyncCall) -> Result<()> {
-        let Region { axes, index, .. } = self.files.region;
-        let mut result = match axes.sync_files {
+        let Region { choices, index, .. } = self.files.region;
+        let mut result = match choices.sync_files {
             SyncFiles::Batch | SyncFiles::Writeback => self.files.each(sync_file),
             SyncFiles::Syncfs if index == 0 => retry("syncfs", || rustix::fs::syncfs(set)),
             SyncFiles::Syncfs | SyncFiles::Each | SyncFiles::None => Ok(()),
         };
         // No file gets its name before its data is durable.
         self.threads.wait();
-        if axes.sync_files.is_afterwards() && result.is_ok() {
+        if choices.sync_files.is_afterwards() && result.is_ok() {
             result = self.files.each(give_name).inspect(|()| self.begin_unlink());
         }
         self.threads.wait();
-        if axes.sync_files == SyncFiles::None {
+        if choices.sync_files == SyncFiles::None {
             return result;
         }
         result?;
@@ -189,7 +189,7 @@ impl<W> SetThread<'_, W> {
     /// A new name is durable with its directory: fsync(2). The first thread syncs the common directory for all.
     fn sync_directories(&self, set: BorrowedFd<'_>) -> Result<()> {
         let is_first = self.files.region.index == 0;
-        let has_one = self.files.region.axes.directory == Directory::One;
+        let has_one = self.files.region.choices.directory == Directory::One;
         if has_one && !is_first {
             return Ok(());
         }
@@ -223,8 +223,8 @@ fn sync_file(directory: BorrowedFd<'_>, file: &SetFile<'_>) -> Result<()> {
 pub(super) fn opened_as<'f>(file: &'f SetFile<'_>) -> (&'f CStr, OFlags) {
     let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let new = flags | OFlags::CREATE | OFlags::EXCL;
-    let axes = file.region.axes;
-    match (axes.naming, axes.prepare.opening()) {
+    let choices = file.region.choices;
+    match (choices.naming, choices.prepare.opening()) {
         (Naming::Direct, Opening::New) => (&file.name, new),
         (Naming::Direct, Opening::Emptied) => (&file.name, flags | OFlags::TRUNC),
         (Naming::Direct, Opening::Kept) => (&file.name, flags),
@@ -241,7 +241,7 @@ pub(super) fn give_name(directory: BorrowedFd<'_>, file: &SetFile<'_>) -> Result
         temporary,
         region,
     } = file;
-    match region.axes.naming {
+    match region.choices.naming {
         Naming::Direct => Ok(()),
         Naming::Rename | Naming::Tmpfile => retry("rename", || {
             rustix::fs::renameat(directory, temporary, directory, name)
@@ -256,7 +256,7 @@ pub(super) fn give_name(directory: BorrowedFd<'_>, file: &SetFile<'_>) -> Result
                     RenameFlags::EXCHANGE,
                 )
             })?;
-            if region.axes.naming == Naming::ExchangeBackground {
+            if region.choices.naming == Naming::ExchangeBackground {
                 return Ok(());
             }
             retry("unlink", || {

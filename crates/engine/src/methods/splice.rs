@@ -49,7 +49,7 @@ fn open_pipe(region: &Region<'_>) -> Result<Pipe> {
     const PIPE_MAX_BYTES: u64 = 1 << 20;
     // A chunk that begins inside a page takes one more.
     let page_bytes = rustix::param::page_size() as u64;
-    let chunk = region.axes.chunk_size_bytes;
+    let chunk = region.choices.chunk_size_bytes;
     let needed = if chunk.is_multiple_of(page_bytes) {
         chunk
     } else {

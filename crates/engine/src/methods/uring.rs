@@ -63,19 +63,19 @@ struct UringThread<'a> {
 
 impl IoThread for UringThread<'_> {
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
-        let axes = self.region.axes;
+        let choices = self.region.choices;
         // A linked sync may follow each chunk in flight.
-        let ring = self.ring.insert(RegisteredRing::new(axes.depth * 2)?);
+        let ring = self.ring.insert(RegisteredRing::new(choices.depth * 2)?);
         let staging = self
             .staging
-            .insert(Staging::for_region(&self.region, axes.depth.into())?);
+            .insert(Staging::for_region(&self.region, choices.depth.into())?);
         let memory = staging
             .buffer()
             .map_or(self.region.memory(), |buffer| buffer);
         // SAFETY: the region's data outlives the thread, which drops the ring before its staging.
         unsafe {
             ring.register(
-                axes.registered,
+                choices.registered,
                 &[file.as_raw_fd()],
                 memory.chunks(PIECE_BYTES),
             )

@@ -40,16 +40,16 @@ struct UringCopyThread<'a> {
 
 impl IoThread for UringCopyThread<'_> {
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<()> {
-        let axes = self.region.axes;
+        let choices = self.region.choices;
         let source = self
             .source
-            .insert(open_unadvised(&self.region, axes.cache)?);
-        let ring = self.ring.insert(RegisteredRing::new(axes.depth * 2)?);
+            .insert(open_unadvised(&self.region, choices.cache)?);
+        let ring = self.ring.insert(RegisteredRing::new(choices.depth * 2)?);
         let buffers = self.buffers.iter().flatten().map(|buffer| &**buffer);
         // SAFETY: the thread keeps the buffers, and drops the ring before them.
         unsafe {
             ring.register(
-                axes.registered,
+                choices.registered,
                 &[source.as_raw_fd(), file.as_raw_fd()],
                 buffers,
             )
@@ -128,7 +128,7 @@ impl Queue<'_, '_> {
             {
                 let chunk = self
                     .region
-                    .axes
+                    .choices
                     .chunk_size_bytes
                     .min(MOST_BYTES as u64)
                     .min(length - self.next);
@@ -164,7 +164,7 @@ impl Queue<'_, '_> {
     fn entry(&mut self, index: usize, kind: u64) -> Entry {
         let slot = &mut self.slots[index];
         let [source, copy] = self.files;
-        let registered = self.region.axes.registered;
+        let registered = self.region.choices.registered;
         let (done, base, (file, file_flags)) = match kind {
             READ => (
                 slot.read,

@@ -28,13 +28,13 @@ pub(super) struct ByRing {
 
 impl FilesWriter for ByRing {
     fn attach(&mut self, region: &Region<'_>) -> Result<()> {
-        let axes = region.axes;
+        let choices = region.choices;
         let ring = self
             .ring
-            .insert(RegisteredRing::new(axes.depth * LONGEST_CHAIN)?);
-        ring.register_slots(axes.depth)?;
+            .insert(RegisteredRing::new(choices.depth * LONGEST_CHAIN)?);
+        ring.register_slots(choices.depth)?;
         // SAFETY: the region's data outlives the thread.
-        unsafe { ring.register(axes.registered, &[], region.memory().chunks(PIECE_BYTES)) }
+        unsafe { ring.register(choices.registered, &[], region.memory().chunks(PIECE_BYTES)) }
     }
 
     fn write(&mut self, files: &OpenFiles<'_>, write_loop: &mut WriteLoop) -> Result<()> {
@@ -99,7 +99,7 @@ impl<'f, 'a> Slot<'f, 'a> {
     /// The next write of the file, and its bytes.
     fn write(&self, index: u32, thread: &Region<'_>) -> (Entry, usize) {
         let region = &self.placed.file.region;
-        let begin = match region.axes.source {
+        let begin = match region.given.source {
             Source::File => to_usize(region.rank_offset - thread.rank_offset),
             Source::Chunk => 0,
         };
@@ -109,7 +109,7 @@ impl<'f, 'a> Slot<'f, 'a> {
         write_entry(
             bytes,
             at,
-            region.axes.registered,
+            region.choices.registered,
             in_slot(index),
             (offset, 0),
         )
@@ -117,7 +117,7 @@ impl<'f, 'a> Slot<'f, 'a> {
 
     fn sync(&self, index: u32) -> Option<Entry> {
         let (file, flags) = in_slot(index);
-        let entry = match self.placed.file.region.axes.sync_files {
+        let entry = match self.placed.file.region.choices.sync_files {
             SyncFiles::Each => opcode::Fsync::new(file).build(),
             SyncFiles::Writeback => opcode::SyncFileRange::new(file, 0)
                 .flags(libc::SYNC_FILE_RANGE_WRITE)
@@ -140,7 +140,7 @@ impl<'f, 'a> Slot<'f, 'a> {
         } = self.placed;
         let directory = Fd(directory.as_raw_fd());
         let is_now =
-            region.axes.naming == Naming::Rename && !region.axes.sync_files.is_afterwards();
+            region.choices.naming == Naming::Rename && !region.choices.sync_files.is_afterwards();
         is_now.then(|| {
             opcode::RenameAt::new(directory, temporary.as_ptr(), directory, name.as_ptr()).build()
         })
@@ -164,7 +164,7 @@ impl<'f, 'a> Slot<'f, 'a> {
             Err(_) => {
                 let call = match kind {
                     OPEN => "io_uring openat",
-                    SYNC if self.placed.file.region.axes.sync_files == SyncFiles::Each => {
+                    SYNC if self.placed.file.region.choices.sync_files == SyncFiles::Each => {
                         "io_uring fsync"
                     }
                     SYNC => "io_uring sync_file_range",
@@ -202,7 +202,7 @@ impl<'f, 'a, R: Ring> Queue<'f, 'a, R> {
         mut files: impl Iterator<Item = PlacedFile<'f, 'a>>,
         write_loop: &mut WriteLoop,
     ) -> Result<()> {
-        for placed in files.by_ref().take(self.region.axes.depth as usize) {
+        for placed in files.by_ref().take(self.region.choices.depth as usize) {
             self.slots.push(Slot::new(placed));
             self.push_chain(self.slots.len() - 1)?;
         }

@@ -17,7 +17,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
                     rustix::io::write(file, bytes)
                 })
             },
-            |_, _| sync::sync(file, region.axes.sync.call),
+            |_, _| sync::sync(file, region.choices.sync.call),
         )
     }
 }

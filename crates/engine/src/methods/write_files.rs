@@ -36,9 +36,9 @@ impl FilesWriter for ByCalls {
 /// The calls of a C program, in its order.
 #[inline(always)]
 fn write_file(directory: BorrowedFd<'_>, file: &SetFile<'_>) -> Result<()> {
-    let axes = file.region.axes;
+    let choices = file.region.choices;
     let (name, flags) = opened_as(file);
-    let call = if axes.naming == Naming::Tmpfile {
+    let call = if choices.naming == Naming::Tmpfile {
         OPEN_TMPFILE
     } else {
         "open".into()
@@ -51,17 +51,18 @@ fn write_file(directory: BorrowedFd<'_>, file: &SetFile<'_>) -> Result<()> {
             rustix::io::write(&opened, bytes)
         })
     })?;
-    match axes.sync_files {
+    match choices.sync_files {
         SyncFiles::Each => sync::sync(opened.as_fd(), SyncCall::Fsync)?,
         SyncFiles::Writeback => start_write_back(opened.as_fd())?,
         SyncFiles::None | SyncFiles::Batch | SyncFiles::Syncfs => {}
     }
-    let is_named_later = axes.sync_files.is_afterwards();
-    let is_linked_finally =
-        axes.naming == Naming::Tmpfile && axes.prepare.opening() == Opening::New && !is_named_later;
+    let is_named_later = choices.sync_files.is_afterwards();
+    let is_linked_finally = choices.naming == Naming::Tmpfile
+        && choices.prepare.opening() == Opening::New
+        && !is_named_later;
     if is_linked_finally {
         link(&opened, directory, &file.name)?;
-    } else if axes.naming == Naming::Tmpfile {
+    } else if choices.naming == Naming::Tmpfile {
         link(&opened, directory, &file.temporary)?;
     }
     file::close(opened)?;

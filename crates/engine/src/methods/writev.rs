@@ -4,7 +4,7 @@ use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
 use rustix::io::ReadWriteFlags;
-use writebench_model::{Axes, Cache, SyncCall};
+use writebench_model::{Cache, Choices, SyncCall};
 
 use super::{IoThread, Region, Result, WriteLoop};
 use crate::call::{CallError, hand_over_vector};
@@ -27,9 +27,9 @@ pub(super) fn vector_thread<'a>(
     write: impl Fn(BorrowedFd<'_>, &[IoSlice<'_>], u64) -> rustix::io::Result<usize> + Send + 'a,
     flagged_offset: impl Fn(u64) -> u64 + Send + 'a,
 ) -> impl IoThread + 'a {
-    let mut vector = Vec::with_capacity(region.axes.vector as usize);
+    let mut vector = Vec::with_capacity(region.choices.vector as usize);
     move |file: BorrowedFd<'_>, write_loop: &mut WriteLoop| {
-        let flags = flags(region.axes);
+        let flags = flags(region.choices);
         if flags.is_empty() {
             return write_vectors(
                 &region,
@@ -37,7 +37,7 @@ pub(super) fn vector_thread<'a>(
                 call,
                 write_loop,
                 |vector, offset| write(file, vector, offset),
-                |_, _| sync::sync(file, region.axes.sync.call),
+                |_, _| sync::sync(file, region.choices.sync.call),
             );
         }
         write_vectors(
@@ -46,18 +46,18 @@ pub(super) fn vector_thread<'a>(
             "pwritev2",
             write_loop,
             |vector, offset| rustix::io::pwritev2(file, vector, flagged_offset(offset), flags),
-            |_, _| sync::sync(file, region.axes.sync.call),
+            |_, _| sync::sync(file, region.choices.sync.call),
         )
     }
 }
 
 /// The flags of pwritev2(2) that a case needs.
-pub(super) fn flags(axes: &Axes) -> ReadWriteFlags {
+pub(super) fn flags(choices: &Choices) -> ReadWriteFlags {
     let mut flags = ReadWriteFlags::empty();
-    if axes.sync.call == SyncCall::RwfDsync {
+    if choices.sync.call == SyncCall::RwfDsync {
         flags |= ReadWriteFlags::DSYNC;
     }
-    if axes.cache == Cache::Dontcache {
+    if choices.cache == Cache::Dontcache {
         flags |= ReadWriteFlags::from_bits_retain(RWF_DONTCACHE);
     }
     flags
@@ -75,7 +75,7 @@ fn write_vectors<'a>(
     mut write: impl FnMut(&[IoSlice<'_>], u64) -> rustix::io::Result<usize>,
     mut sync: impl FnMut(u64, u64) -> Result<()>,
 ) -> Result<()> {
-    let mut staging = Staging::for_region(region, region.axes.vector.into())?;
+    let mut staging = Staging::for_region(region, region.choices.vector.into())?;
     if write_loop.is_untimed() {
         try_each_vector::<CallError>(region, vector, |vector, start, end| {
             write_loop.reserve(end - region.file_offset)?;
@@ -119,7 +119,7 @@ fn try_each_vector<'a, E>(
     vector: &mut Vec<IoSlice<'a>>,
     mut hand_over: impl FnMut(&mut [IoSlice<'a>], u64, u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    let room = region.axes.vector as usize;
+    let room = region.choices.vector as usize;
     let mut start = region.file_offset;
     region.try_each_chunk(|chunk, offset| {
         vector.push(IoSlice::new(chunk));

@@ -79,7 +79,7 @@ fn a_call_is_durable_where_the_table_says_so() {
 }
 
 #[test]
-fn every_case_with_a_durable_contract_names_its_call() {
+fn every_case_with_a_durable_workload_names_its_call() {
     for name in [
         "write,sync=fsync",
         "mmap,sync=msync/2",
@@ -88,7 +88,7 @@ fn every_case_with_a_durable_contract_names_its_call() {
     ] {
         let case = Case::parse(name).unwrap();
         assert_eq!(
-            case.contract().durability,
+            case.workload().durability,
             crate::Durability::Durable,
             "{name}"
         );

@@ -1,19 +1,19 @@
 //! Elapsed times: ranked, and median times of phases as parts of a bar.
 
-use writebench_model::{Contract, Sample};
+use writebench_model::{Sample, Workload};
 use writebench_stats::as_f64;
 
 use super::data::{
     Chart, ChartData, ChartFamily, ChartKind, Dot, Point, Series, Unit, YAxis, YScale,
 };
 use super::point::{figures_are, point};
-use super::rows::{ChartCase, OfTarget, each_contract};
+use super::rows::{ChartCase, OfTarget, each_workload};
 use super::{axis, words};
 use crate::numbers::{Figure, PHASES, total};
 
 pub(super) fn ranked(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
-    let durability = |row: &ChartCase<'_>| row.case.record.contract.durability.to_string();
-    let chart = |(contract, on): (Contract, OfTarget<'_>)| {
+    let durability = |row: &ChartCase<'_>| row.case.record.workload.durability.to_string();
+    let chart = |(workload, on): (Workload, OfTarget<'_>)| {
         // A filesystem in memory keeps nothing durable, so its cases have no rank.
         let drawn = by_time(&on.rows)
             .into_iter()
@@ -24,7 +24,7 @@ pub(super) fn ranked(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
         }
         let chart = ranking(
             format!("{title}, {}", on.target),
-            &contract.to_string(),
+            &workload.to_string(),
             &on.rows,
             &drawn,
         );
@@ -34,7 +34,7 @@ pub(super) fn ranked(title: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
             chart,
         ))
     };
-    each_contract(rows, |row| row.case.record.contract.clone(), durability)
+    each_workload(rows, |row| row.case.record.workload.clone(), durability)
         .into_iter()
         .filter_map(chart)
         .collect()
@@ -54,7 +54,7 @@ fn by_time<'r>(rows: &[ChartCase<'r>]) -> Vec<ChartCase<'r>> {
 
 fn ranking(
     title: String,
-    contract: &str,
+    workload: &str,
     rows: &[ChartCase<'_>],
     drawn: &[ChartCase<'_>],
 ) -> Chart {
@@ -72,7 +72,7 @@ fn ranking(
     });
     Chart {
         title,
-        subtitle: format!("{contract}{common}: {}", figures_are(drawn, "lower")),
+        subtitle: format!("{workload}{common}: {}", figures_are(drawn, "lower")),
         kind: ChartKind::Bars,
         x: axis::categories("case", names.into_iter()),
         // Bars are compared by length, so they begin at 0.

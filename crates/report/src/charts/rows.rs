@@ -1,6 +1,6 @@
 use std::hash::Hash;
 
-use writebench_model::{Axes, Axis, Case};
+use writebench_model::{Axis, Case, Choices};
 
 use crate::numbers;
 use crate::numbers::{CaseReport, Estimate};
@@ -14,20 +14,18 @@ pub(crate) struct ChartCase<'r> {
 
 impl<'r> ChartCase<'r> {
     /// None for unknown cases, or without that axis.
-    pub(super) fn own_axes(&self, axis: Axis) -> Option<&'r Axes> {
-        let known = self
-            .case
+    pub(super) fn case_with(&self, axis: Axis) -> Option<&'r Case> {
+        self.case
             .record
             .case
             .known()
-            .filter(|case| case.method().has_axis(axis));
-        known.map(Case::axes)
+            .filter(|case| case.method().has_axis(axis))
     }
 
     /// A whole range counts as the file's size.
     pub(super) fn chunk_bytes(&self) -> Option<u64> {
-        let bytes = match self.own_axes(Axis::Chunk)?.chunk_size_bytes {
-            Axes::WHOLE => self.case.record.contract.bytes,
+        let bytes = match self.case_with(Axis::Chunk)?.choices().chunk_size_bytes {
+            Choices::WHOLE => self.case.record.workload.bytes,
             bytes => bytes,
         };
         Some(bytes).filter(|&bytes| bytes > 0)
@@ -50,16 +48,16 @@ pub(super) struct OfTarget<'r> {
 }
 
 pub(super) fn each_target<'r>(rows: &[ChartCase<'r>]) -> Vec<OfTarget<'r>> {
-    each_contract(rows, |_| (), |_| String::new())
+    each_workload(rows, |_| (), |_| String::new())
         .into_iter()
         .map(|(_, on)| on)
         .collect()
 }
 
-/// Only these are comparable. `name` is the contract's part of a chart's name.
-pub(super) fn each_contract<'r, K: Clone + Eq + Hash>(
+/// Only these are comparable. `name` is the workload's part of a chart's name.
+pub(super) fn each_workload<'r, K: Clone + Eq + Hash>(
     rows: &[ChartCase<'r>],
-    contract: impl Fn(&ChartCase<'r>) -> K,
+    workload: impl Fn(&ChartCase<'r>) -> K,
     name: impl Fn(&ChartCase<'r>) -> String,
 ) -> Vec<(K, OfTarget<'r>)> {
     let end = |is_needed: bool, name: String| {
@@ -73,12 +71,12 @@ pub(super) fn each_contract<'r, K: Clone + Eq + Hash>(
     let mut parts = Vec::new();
     for (target, rows) in &targets {
         let suffix = end(targets.len() > 1, (*target).to_owned());
-        let contracts = grouped(rows, &contract);
-        let several = contracts.len() > 1;
-        parts.extend(contracts.into_iter().map(|(contract, rows)| {
+        let workloads = grouped(rows, &workload);
+        let several = workloads.len() > 1;
+        parts.extend(workloads.into_iter().map(|(workload, rows)| {
             let suffix = format!("{suffix}{}", end(several, name(&rows[0])));
             (
-                contract,
+                workload,
                 OfTarget {
                     target,
                     suffix,

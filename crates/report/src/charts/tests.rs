@@ -41,7 +41,7 @@ fn case_of(size: u64, samples: Vec<Sample>) -> CaseRecord {
     let name = format!("write,chunk={chunk},size=32MiB");
     let mut case = example_case("By buffer size", &name, samples);
     case.origin = section_of("buffer", "By buffer size");
-    case.contract.bytes = 32 << 20;
+    case.workload.bytes = 32 << 20;
     case
 }
 
@@ -240,7 +240,7 @@ fn a_case_without_a_value_keeps_its_place_and_has_a_note() {
 }
 
 #[test]
-fn only_cases_of_one_contract_share_a_chart_of_throughput() {
+fn only_cases_of_one_workload_share_a_chart_of_throughput() {
     let mut cases = Vec::new();
     for (label, durability) in [
         ("BUFFERED", writebench_model::Durability::Cached),
@@ -250,8 +250,8 @@ fn only_cases_of_one_contract_share_a_chart_of_throughput() {
             let mut record = case_of(size, samples(size, 400));
             record.origin = section_of("direct", "By buffer size");
             record.label = Some(label.to_owned());
-            record.contract.durability = durability;
-            record.contract.durable_every_bytes = (label == "FSYNC").then_some(size);
+            record.workload.durability = durability;
+            record.workload.durable_every_bytes = (label == "FSYNC").then_some(size);
             cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone())));
         }
     }

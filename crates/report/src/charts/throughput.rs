@@ -1,25 +1,25 @@
 //! Throughput by chunk size, as lines or as a heat map of flags, and by threads or ranks.
 
-use writebench_model::{Axis, Contract, Files};
+use writebench_model::{Axis, Files, Workload};
 use writebench_stats::as_f64;
 
 use super::data::{Chart, ChartData, ChartFamily, ChartKind, Point, Series, Unit, XAxis, YAxis};
 use super::point::{figures_are, line_of, point};
-use super::rows::{ChartCase, OfTarget, each_contract, grouped, places};
+use super::rows::{ChartCase, OfTarget, each_workload, grouped, places};
 use super::{axis, words};
 
 /// A table is enough for fewer.
 const FEWEST: usize = 3;
 
-/// Only cases of one target and contract are comparable.
+/// Only cases of one target and workload are comparable.
 pub(super) fn by_chunk(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
-    let chart = |(contract, on): (String, OfTarget<'_>)| {
+    let chart = |(workload, on): (String, OfTarget<'_>)| {
         let sizes = places(&on.rows, ChartCase::chunk_bytes);
         if sizes.len() < FEWEST {
             return None;
         }
         let (subject, x) = (
-            format!("{section}. {contract}"),
+            format!("{section}. {workload}"),
             axis::chunks("chunk size", &sizes),
         );
         let lines = lines(&on.rows);
@@ -28,7 +28,7 @@ pub(super) fn by_chunk(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> 
         });
         Some((ChartFamily::ThroughputByChunk, stem, chart))
     };
-    each_contract(rows, words::by_chunk, words::promise)
+    each_workload(rows, words::by_chunk, words::promise)
         .into_iter()
         .filter_map(chart)
         .collect()
@@ -43,7 +43,7 @@ fn lines<'r>(rows: &[ChartCase<'r>]) -> Vec<(String, Vec<ChartCase<'r>>)> {
     grouped(rows, |row| if is_unique { name(row) } else { case(row) })
 }
 
-/// The costs of flags, including those of a stronger contract. None for a single size.
+/// The costs of flags, including those of a stronger workload. None for a single size.
 pub(super) fn heat_map(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
     let sizes = places(rows, ChartCase::chunk_bytes);
     if sizes.len() < 2 {
@@ -69,7 +69,7 @@ pub(super) fn heat_map(section: &str, target: &str, rows: &[ChartCase<'_>]) -> O
     Some(Chart {
         title: format!("Throughput by chunk size and flags, {target}"),
         subtitle: format!(
-            "{section}{common}. Medians, higher is better. Colours compare cells, not contracts.{}",
+            "{section}{common}. Medians, higher is better. Colours compare cells, not workloads.{}",
             words::caution(rows)
         ),
         kind: ChartKind::HeatMap,
@@ -157,12 +157,12 @@ pub(super) fn by_writers(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData
 }
 
 fn number(axis: Axis, row: &ChartCase<'_>) -> Option<u64> {
-    row.own_axes(axis)?.get(axis).parse().ok()
+    row.case_with(axis)?.value(axis).parse().ok()
 }
 
 fn size_grows(axis: Axis, rows: &[ChartCase<'_>]) -> bool {
     let sizes = |row: &ChartCase<'_>| {
-        let (bytes, number) = (row.case.record.contract.bytes, number(axis, row)?);
+        let (bytes, number) = (row.case.record.workload.bytes, number(axis, row)?);
         Some((bytes, bytes.checked_rem(number), bytes.checked_div(number)))
     };
     let all: Vec<_> = rows.iter().filter_map(sizes).collect();
@@ -180,14 +180,14 @@ impl Writers {
             .into_iter()
             .filter(|(_, rows)| places(rows, count).len() >= FEWEST);
         let long: Vec<ChartCase<'_>> = long.flat_map(|(_, rows)| rows).collect();
-        let chart = |(contract, on): (Contract, OfTarget<'_>)| {
-            let subject = format!("{section}. {contract}{}", self.remarks(&on.rows));
+        let chart = |(workload, on): (Workload, OfTarget<'_>)| {
+            let subject = format!("{section}. {workload}{}", self.remarks(&on.rows));
             let x = axis::counts(what, &places(&on.rows, count));
             let lines = grouped(&on.rows, |row| self.name(row));
             let (stem, chart) = throughput_lines(what, &subject, x, &on, lines, count);
             (self.family, stem, chart)
         };
-        let parts = each_contract(&long, |row| self.contract(row), words::promise);
+        let parts = each_workload(&long, |row| self.workload(row), words::promise);
         parts.into_iter().map(chart).collect()
     }
 
@@ -200,21 +200,21 @@ impl Writers {
     }
 
     fn has_own_files(&self, row: &ChartCase<'_>) -> bool {
-        row.own_axes(Axis::Files)
-            .is_some_and(|axes| axes.files == self.own_files)
+        row.case_with(Axis::Files)
+            .is_some_and(|case| case.choices().files == self.own_files)
     }
 
     /// Without the number of the writers' files, and with the size per writer if sizes grow.
-    fn contract(&self, row: &ChartCase<'_>) -> Contract {
-        let mut contract = row.case.record.contract.clone();
+    fn workload(&self, row: &ChartCase<'_>) -> Workload {
+        let mut workload = row.case.record.workload.clone();
         let number = number(self.axis, row).unwrap_or(1);
-        if self.has_own_files(row) && number == u64::from(contract.files) {
-            contract.files = 1;
+        if self.has_own_files(row) && number == u64::from(workload.files) {
+            workload.files = 1;
         }
         if self.grows {
-            contract.bytes /= number.max(1);
+            workload.bytes /= number.max(1);
         }
-        contract
+        workload
     }
 
     fn remarks(&self, rows: &[ChartCase<'_>]) -> String {

@@ -1,4 +1,4 @@
-//! Names, contracts and notes of the cases of a chart.
+//! Names, workloads and notes of the cases of a chart.
 
 use writebench_model::Bytes;
 
@@ -57,35 +57,35 @@ fn shorten(names: &[&str]) -> (Vec<String>, String) {
 
 /// A part of a file name.
 pub(super) fn promise(row: &ChartCase<'_>) -> String {
-    let contract = &row.case.record.contract;
-    let every = if contract.durable_every_bytes.is_some() {
+    let workload = &row.case.record.workload;
+    let every = if workload.durable_every_bytes.is_some() {
         "-on-the-way"
     } else {
         ""
     };
-    format!("{}{every}", contract.durability)
+    format!("{}{every}", workload.durability)
 }
 
-/// Contracts that differ only in the interval of syncs count as one: the interval is the axis.
+/// Workloads that differ only in the interval of syncs count as one: the interval is the axis.
 pub(super) fn by_chunk(row: &ChartCase<'_>) -> String {
-    let mut contract = row.case.record.contract.clone();
-    let every_chunk = contract.durable_every_bytes.take();
+    let mut workload = row.case.record.workload.clone();
+    let every_chunk = workload.durable_every_bytes.take();
     let chunks = every_chunk
         .zip(row.chunk_bytes())
         .map(|(every, chunk)| every / chunk);
     match chunks {
-        Some(1) => format!("{contract} every chunk"),
-        Some(chunks) => format!("{contract} every {chunks} chunks"),
-        None => contract.to_string(),
+        Some(1) => format!("{workload} every chunk"),
+        Some(chunks) => format!("{workload} every {chunks} chunks"),
+        None => workload.to_string(),
     }
 }
 
-/// A sentence with a leading space if cases have several contracts, else empty.
+/// A sentence with a leading space if cases have several workloads, else empty.
 pub(super) fn caution(rows: &[ChartCase<'_>]) -> String {
     match grouped(rows, by_chunk).len() {
         ..=1 => String::new(),
         several => {
-            format!(" The cases have {several} contracts: a faster one is not always better.")
+            format!(" The cases have {several} workloads: a faster one is not always better.")
         }
     }
 }

@@ -29,28 +29,28 @@ const COLUMNS: &[Column] = &[
     ("case", |row| row.case.record.case.to_string()),
     ("method", |row| row.case.record.case.method().to_owned()),
     ("content", |row| {
-        row.case.record.contract.content.to_string()
+        row.case.record.workload.content.to_string()
     }),
     ("contract_bytes", |row| {
-        row.case.record.contract.bytes.to_string()
+        row.case.record.workload.bytes.to_string()
     }),
-    ("files", |row| row.case.record.contract.files.to_string()),
+    ("files", |row| row.case.record.workload.files.to_string()),
     ("initial_state", |row| {
-        row.case.record.contract.start.to_string()
+        row.case.record.workload.start.to_string()
     }),
-    ("source", |row| row.case.record.contract.source.to_string()),
-    ("memory", |row| row.case.record.contract.memory.to_string()),
+    ("source", |row| row.case.record.workload.source.to_string()),
+    ("memory", |row| row.case.record.workload.memory.to_string()),
     ("zero_percent", |row| {
-        row.case.record.contract.zero_percent.to_string()
+        row.case.record.workload.zero_percent.to_string()
     }),
     ("checksums", |row| {
-        row.case.record.contract.checksums.to_string()
+        row.case.record.workload.checksums.to_string()
     }),
     ("durability", |row| {
-        row.case.record.contract.durability.to_string()
+        row.case.record.workload.durability.to_string()
     }),
     ("durable_every_bytes", |row| {
-        text(row.case.record.contract.durable_every_bytes)
+        text(row.case.record.workload.durable_every_bytes)
     }),
     ("round", |row| row.sample.round.to_string()),
     ("order", |row| text(row.sample.order)),

@@ -128,7 +128,7 @@ fn burst() -> Report {
         "write,size=1GiB,sync=fsync",
         good([900, 910, 905, 901, 902, 903]),
     );
-    durable.contract.durability = writebench_model::Durability::Durable;
+    durable.workload.durability = writebench_model::Durability::Durable;
     let cases = vec![
         example_case("Long", "write,chunk=1MiB", long.collect()),
         steady,

@@ -3,8 +3,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use writebench_model::{
-    CaseRecord, Contract, Durability, Limit, LimitKind, Objective, Outcome, RunRecord, Sample,
-    Stage, TargetRecord,
+    CaseRecord, Durability, Limit, LimitKind, Objective, Outcome, RunRecord, Sample, Stage,
+    TargetRecord, Workload,
 };
 use writebench_stats::{Interval, Verdict, grouped};
 
@@ -25,7 +25,7 @@ pub struct CaseReport {
     pub counts_disturbed: bool,
     /// The values from the good samples. They are None if no sample was good.
     pub estimate: Option<Estimate>,
-    /// The case's part of the model of its contract. It is None if no sample counts, such as when every one was
+    /// The case's part of the model of its workload. It is None if no sample counts, such as when every one was
     /// disturbed.
     modelled: Option<Modelled>,
     /// The index of the case's target among those of the run.
@@ -37,7 +37,7 @@ pub struct CaseReport {
 /// Why the target does not keep the case's promise of durability. The calls of a later version's case are unknown, so
 /// only the target itself can break its promise.
 fn why_not_durable(record: &CaseRecord, target: &TargetRecord) -> Option<String> {
-    if record.contract.durability != Durability::Durable {
+    if record.workload.durability != Durability::Durable {
         return None;
     }
     target
@@ -66,7 +66,7 @@ impl CaseReport {
     }
 
     fn new(mut record: CaseRecord, objective: Objective) -> Self {
-        record.contract.content = record.found_content();
+        record.workload.content = record.found_content();
         let reason = match record.samples.last() {
             Some(sample) => sample.reason(),
             None => Some("not measured: the run ended before its turn".to_owned()),
@@ -123,7 +123,7 @@ impl CaseReport {
         self.modelled = modelled;
     }
 
-    /// The time over another's: 2 if the other is twice as fast. Cases of other contracts or targets are
+    /// The time over another's: 2 if the other is twice as fast. Cases of other workloads or targets are
     /// compared in rounds only. It is None without samples of both that count.
     pub fn ratio_to(&self, other: &Self) -> Option<Interval> {
         self.modelled.as_ref()?.ratio_to(other.modelled.as_ref()?)
@@ -245,6 +245,6 @@ pub(crate) fn across_targets<C: Borrow<CaseReport>>(
         .collect()
 }
 
-pub(crate) fn by_contract(cases: &[CaseReport]) -> Vec<(&Contract, Vec<&CaseReport>)> {
-    grouped(cases, |case| &case.record.contract)
+pub(crate) fn by_workload(cases: &[CaseReport]) -> Vec<(&Workload, Vec<&CaseReport>)> {
+    grouped(cases, |case| &case.record.workload)
 }

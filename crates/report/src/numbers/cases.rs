@@ -43,7 +43,7 @@ fn without_models(records: Vec<CaseRecord>, run: &RunRecord) -> Vec<CaseReport> 
 /// Disturbed samples count in every case of a contest that was decided with them, because the machine was busy.
 fn count_disturbed(cases: &mut [CaseReport], run: &RunRecord) {
     for case in cases.iter_mut().filter(|case| is_of_contest(case)) {
-        let decision = run.decision(&case.record.target, &case.record.contract);
+        let decision = run.decision(&case.record.target, &case.record.workload);
         if decision.is_some_and(|decision| decision.counts_disturbed) {
             case.counts_disturbed = true;
             let good = Sample::good(&case.record.samples);
@@ -52,7 +52,7 @@ fn count_disturbed(cases: &mut [CaseReport], run: &RunRecord) {
     }
 }
 
-/// Gives each case its part of the model of its contract, and its share of the target's limit.
+/// Gives each case its part of the model of its workload, and its share of the target's limit.
 fn model(cases: &mut [CaseReport], run: &RunRecord) {
     let judged: Vec<Judged<'_>> = cases.iter().map(CaseReport::judged).collect();
     let modelled = Modelled::for_cases(&judged, run.settings.objective);

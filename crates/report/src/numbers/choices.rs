@@ -49,7 +49,7 @@ impl Choices {
             .iter()
             .filter(|case| case.record.origin.is_search() && case.time_ns().is_normal());
         let sizes = grouped(measured, |case| {
-            (case.record.target.as_str(), case.record.contract.bytes)
+            (case.record.target.as_str(), case.record.workload.bytes)
         });
         let ((_, bytes), cases) = sizes.into_iter().max_by_key(|(_, cases)| cases.len())?;
         let candidates = one_per_candidate(cases);

@@ -2,7 +2,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use serde::Serialize;
-use writebench_model::{CaseRecord, Contract, Objective, RunRecord};
+use writebench_model::{CaseRecord, Objective, RunRecord, Workload};
 use writebench_stats::{CONFIDENCE, Interval, Verdict, distinct, independent_ratio, log_median};
 
 use crate::numbers::case::CaseReport;
@@ -56,7 +56,7 @@ pub enum CompareError {
     #[error(
         "case {case} is different work in {first} and {second} ({differing}): unequal work is not compared"
     )]
-    Contract {
+    Workload {
         case: String,
         first: String,
         second: String,
@@ -282,20 +282,20 @@ fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, CompareError> {
     })
 }
 
-/// Refuses cases of the same name with different contracts, which other data or other defaults cause.
+/// Refuses cases of the same name with different workloads, which other data or other defaults cause.
 fn same_work(runs: &[&ComparedRun]) -> Result<(), CompareError> {
-    let mut first_seen: HashMap<&str, (&Contract, &str)> = HashMap::new();
+    let mut first_seen: HashMap<&str, (&Workload, &str)> = HashMap::new();
     for run in runs {
         for case in &run.run.cases {
-            let (contract, first) = *first_seen
+            let (workload, first) = *first_seen
                 .entry(case.case.name())
-                .or_insert((&case.contract, &run.name));
-            if *contract != case.contract {
-                return Err(CompareError::Contract {
+                .or_insert((&case.workload, &run.name));
+            if *workload != case.workload {
+                return Err(CompareError::Workload {
                     case: case.case.to_string(),
                     first: first.to_owned(),
                     second: run.name.clone(),
-                    differing: differing(contract, &case.contract),
+                    differing: differing(workload, &case.workload),
                 });
             }
         }
@@ -304,7 +304,7 @@ fn same_work(runs: &[&ComparedRun]) -> Result<(), CompareError> {
 }
 
 /// The fields that differ, such as `durability: cached → durable`.
-fn differing(a: &Contract, b: &Contract) -> String {
+fn differing(a: &Workload, b: &Workload) -> String {
     let (Ok(a), Ok(b)) = (serde_json::to_value(a), serde_json::to_value(b)) else {
         return String::new();
     };

@@ -4,8 +4,8 @@
 //! [`Standings`]: one of an earlier version, or one that was killed.
 
 use writebench_model::{
-    Axes, Axis, Case, CaseRecord, Content, ContestAnswer, Contract, Decision, GOALS, Method,
-    Naming, Prepare, RunRecord, Stage, SyncCall, SyncFiles,
+    Axis, Case, CaseRecord, Content, ContestAnswer, Decision, GOALS, Method, Naming, Prepare,
+    RunRecord, Stage, Strategy, SyncCall, SyncFiles, Workload,
 };
 use writebench_stats::{Standings, counts_disturbed, distinct, grouped};
 
@@ -31,7 +31,7 @@ pub(crate) fn decided<'c>(run: &RunRecord, cases: &[&'c CaseReport]) -> Option<D
 
 /// What the contest of this case decided, if the case is its answer.
 fn as_answer<'c>(run: &RunRecord, case: &'c CaseReport) -> Option<Decided<'c>> {
-    let decision = run.decision(&case.record.target, &case.record.contract)?;
+    let decision = run.decision(&case.record.target, &case.record.workload)?;
     let answer = decision.answer.as_ref()?;
     let is_answer = is_of_contest(case) && case.record.case.name() == answer.case;
     (is_answer && case.is_ranked()).then(|| Decided {
@@ -55,34 +55,34 @@ pub(crate) fn decide_now(run: &RunRecord, cases: &[CaseReport]) -> Vec<Decision>
         .copied()
         .find(|case| case.record.origin.is_baseline());
     let contests = grouped(contestants.iter().copied(), |case| {
-        (&case.record.target, contract_of_contest(case, baseline))
+        (&case.record.target, workload_of_contest(case, baseline))
     });
     contests
         .into_iter()
         .filter(|(_, cases)| cases.iter().any(|case| !case.record.samples.is_empty()))
-        .map(|((target, contract), cases)| {
+        .map(|((target, workload), cases)| {
             // A case may be in several tables.
             let cases = distinct(cases, |case| &case.name);
-            decide_contest(run, target, contract, &cases)
+            decide_contest(run, target, workload, &cases)
         })
         .collect()
 }
 
 /// The cases of a search may do more than its baseline, except that copies with shared blocks are compared with each
 /// other.
-fn contract_of_contest<'c>(case: &'c CaseReport, baseline: Option<&'c CaseReport>) -> &'c Contract {
+fn workload_of_contest<'c>(case: &'c CaseReport, baseline: Option<&'c CaseReport>) -> &'c Workload {
     match baseline {
-        Some(baseline) if case.record.contract.content != Content::SharedCopy => {
-            &baseline.record.contract
+        Some(baseline) if case.record.workload.content != Content::SharedCopy => {
+            &baseline.record.workload
         }
-        _ => &case.record.contract,
+        _ => &case.record.workload,
     }
 }
 
 fn decide_contest(
     run: &RunRecord,
     target: &str,
-    contract: &Contract,
+    workload: &Workload,
     cases: &[&CaseReport],
 ) -> Decision {
     let able: Vec<&CaseReport> = cases
@@ -115,7 +115,7 @@ fn decide_contest(
     });
     Decision {
         target: target.to_owned(),
-        contract: contract.clone(),
+        workload: workload.clone(),
         answer,
         compared: u32::try_from(compared).unwrap_or(u32::MAX),
         counts_disturbed,
@@ -162,7 +162,7 @@ fn is_reference(case: &CaseReport) -> bool {
 }
 
 /// Whether the case is plain `write`, or for a copy `read` and `write`, in chunks of the default size, with only the
-/// contract's demands.
+/// workload's demands.
 pub(crate) fn is_baseline(case: &CaseReport) -> bool {
     let Some(known) = case.record.case.known() else {
         return false;
@@ -175,23 +175,22 @@ pub(crate) fn is_baseline(case: &CaseReport) -> bool {
         .all(|axis| is_plain(*axis, known, &case.record))
 }
 
-/// Whether the case has the default of this axis, or a value that its contract demands.
+/// Whether the case has the default of this axis, or a value that its workload demands.
 fn is_plain(axis: Axis, case: &Case, record: &CaseRecord) -> bool {
-    let axes = case.axes();
-    let default = Axes::defaults(case.method().card().prepares[0]);
+    let choices = case.choices();
+    let default = Strategy::default_of(case.method());
     match axis {
-        Axis::Size | Axis::Data | Axis::Source | Axis::Memory | Axis::Checksums | Axis::Origin => {
-            true
-        }
-        Axis::FileSize => true,
-        Axis::SyncFiles => matches!(axes.sync_files, SyncFiles::None | SyncFiles::Each),
-        Axis::Naming => matches!(axes.naming, Naming::Direct | Naming::Rename),
+        given if !given.is_choice() => true,
+        Axis::SyncFiles => matches!(choices.sync_files, SyncFiles::None | SyncFiles::Each),
+        Axis::Naming => matches!(choices.naming, Naming::Direct | Naming::Rename),
         // A goal's baseline has fsync. A simpler winner may have fdatasync, with fewer rounds.
-        Axis::Sync if axes.sync.call == SyncCall::Fdatasync => record.origin.suite() != GOALS,
-        Axis::Sync => matches!(axes.sync.call, SyncCall::None | SyncCall::Fsync),
-        Axis::Prepare => axes.prepare == Prepare::Overwrite || axes.prepare == default.prepare,
+        Axis::Sync if choices.sync.call == SyncCall::Fdatasync => record.origin.suite() != GOALS,
+        Axis::Sync => matches!(choices.sync.call, SyncCall::None | SyncCall::Fsync),
+        Axis::Prepare => {
+            choices.prepare == Prepare::Overwrite || choices.prepare == default.choices().prepare
+        }
         // The question is how much is durable at a time.
-        Axis::Chunk if record.contract.durable_every_bytes.is_some() => true,
-        axis => axes.get(axis) == default.get(axis),
+        Axis::Chunk if record.workload.durable_every_bytes.is_some() => true,
+        axis => case.value(axis) == default.value(axis),
     }
 }

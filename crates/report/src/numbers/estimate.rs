@@ -1,5 +1,5 @@
 use serde::Serialize;
-use writebench_model::{Axes, Axis, CaseRecord, Objective, PhasesNs, Sample};
+use writebench_model::{Axis, CaseRecord, Choices, Objective, PhasesNs, Sample};
 use writebench_stats::{CONFIDENCE, as_f64};
 
 use crate::numbers::latency::{LatencyCurve, LatencyEstimate, latency};
@@ -9,7 +9,7 @@ use crate::numbers::over_time::OverTime;
 /// One quantity of a case, such as its throughput, with the spread of its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Figure {
-    /// The total time, and each speed over it, come from the model of all cases with the same contract
+    /// The total time, and each speed over it, come from the model of all cases with the same workload
     /// (`writebench_stats::Rounds`). Other values are medians.
     pub value: f64,
     /// The lower end of the median's 95% interval, which is widened to hold the value. It is None with too few samples.
@@ -81,7 +81,7 @@ fn record_bytes(case: &CaseRecord) -> Option<u64> {
         .case
         .known()
         .filter(|case| case.method().has_axis(Axis::Chunk))?;
-    Some(case.axes().chunk_size_bytes).filter(|&bytes| bytes != Axes::WHOLE)
+    Some(case.choices().chunk_size_bytes).filter(|&bytes| bytes != Choices::WHOLE)
 }
 
 fn records(bytes: u64, record_bytes: u64) -> u64 {
@@ -98,7 +98,7 @@ impl Estimate {
         let bytes = if self.truncated_samples == 0 {
             self.bytes
         } else {
-            case.contract.bytes
+            case.workload.bytes
         };
         self.throughput_bytes_per_s.set(per_s(bytes, value_ns));
         if self.truncated_samples == 0 {
@@ -108,7 +108,7 @@ impl Estimate {
             figure.set(per_s(records(bytes, record_bytes), value_ns));
         }
         if let Some(figure) = &mut self.files_per_s {
-            figure.set(per_s(case.contract.files.into(), value_ns));
+            figure.set(per_s(case.workload.files.into(), value_ns));
         }
     }
 
@@ -145,7 +145,7 @@ impl Estimate {
             bytes: usable.iter().map(|sample| sample.bytes).min()?,
             truncated_samples: usable
                 .iter()
-                .filter(|sample| sample.bytes < case.contract.bytes)
+                .filter(|sample| sample.bytes < case.workload.bytes)
                 .count(),
             records_per_s: records_per_s(case, usable),
             files_per_s: files_per_s(case, usable),
@@ -188,8 +188,8 @@ fn records_per_s(case: &CaseRecord, samples: &[&Sample]) -> Option<Figure> {
 }
 
 fn files_per_s(case: &CaseRecord, samples: &[&Sample]) -> Option<Figure> {
-    case.contract.file_size?;
-    speed(samples, |_| case.contract.files.into(), PhasesNs::total)
+    case.workload.file_size?;
+    speed(samples, |_| case.workload.files.into(), PhasesNs::total)
 }
 
 /// The median of each phase.

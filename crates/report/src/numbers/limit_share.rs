@@ -16,20 +16,20 @@ pub struct LimitShare {
 /// Data in the page cache is limited by a plain copy with as many threads, from one chunk if the source is one. Cases
 /// that move no data have no limit, nor have copies of uncached files.
 pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
-    let contract = &case.contract;
-    if !contract.content.has_own_bytes() || contract.bytes == 0 {
+    let workload = &case.workload;
+    if !workload.content.has_own_bytes() || workload.bytes == 0 {
         return None;
     }
-    let axes = case.case.known().map(Case::axes);
+    let choices = case.case.known().map(Case::choices);
     // One node's hardware does not limit ranks on several.
-    if axes.is_some_and(|axes| axes.ranks > 1) {
+    if choices.is_some_and(|choices| choices.ranks > 1) {
         return None;
     }
-    if contract.durability != Durability::Cached {
+    if workload.durability != Durability::Cached {
         return Some((LimitKind::DeviceWrite, 1));
     }
-    let is_non_temporal = axes.is_some_and(|axes| axes.store == Store::Nontemporal);
-    let kind = match contract.source {
+    let is_non_temporal = choices.is_some_and(|choices| choices.store == Store::Nontemporal);
+    let kind = match workload.source {
         DataSource::ColdFile => return None,
         DataSource::Chunk => LimitKind::MemoryCopyOneChunk,
         DataSource::Memory | DataSource::WarmFile if is_non_temporal => {
@@ -37,7 +37,7 @@ pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
         }
         DataSource::Memory | DataSource::WarmFile => LimitKind::MemoryCopy,
     };
-    Some((kind, axes.map_or(1, |axes| axes.threads)))
+    Some((kind, choices.map_or(1, |choices| choices.threads)))
 }
 
 impl LimitShare {
@@ -72,13 +72,13 @@ mod tests {
             &format!("pwrite,threads={threads}"),
             Vec::new(),
         );
-        case.contract.durability = durability;
-        case.contract.source = source;
+        case.workload.durability = durability;
+        case.workload.source = source;
         case
     }
 
     #[test]
-    fn each_contract_is_compared_with_its_necessary_work() {
+    fn each_workload_is_compared_with_its_necessary_work() {
         use {DataSource::*, Durability::*, LimitKind::*};
         let limit = |durability, source| limit_kind(&case(durability, source, "4"));
         assert_eq!(limit(Cached, Memory), Some((MemoryCopy, 4)));
@@ -96,7 +96,7 @@ mod tests {
         );
         assert_eq!(limit(Device, Chunk), Some((DeviceWrite, 1)));
         let mut nothing = case(Cached, Memory, "1");
-        nothing.contract.content = Content::Hole;
+        nothing.workload.content = Content::Hole;
         assert_eq!(limit_kind(&nothing), None);
     }
 

@@ -16,7 +16,7 @@ mod rounds;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::case::{CaseReport, across_targets, by_contract, by_rank};
+pub(crate) use self::case::{CaseReport, across_targets, by_rank, by_workload};
 pub(crate) use self::cases::cases;
 pub(crate) use self::choices::{Choice, Choices};
 pub(crate) use self::comparison::{CaseOn, CompareError, ComparedCase};

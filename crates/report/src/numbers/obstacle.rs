@@ -320,7 +320,7 @@ pub(crate) fn others_wait_ppm(run: &RunRecord, cases: &[&CaseReport]) -> Option<
     let own_threads = cases
         .iter()
         .filter_map(|case| case.record.case.known())
-        .map(|case| case.axes().threads.max(case.axes().ranks))
+        .map(|case| case.choices().threads.max(case.choices().ranks))
         .max()?;
     (own_threads <= cpus && !is_held_up(run, cases)).then_some(wait_ppm)
 }
@@ -336,7 +336,7 @@ fn ended_by(rounds: usize, run: &RunRecord, cases: &[&CaseReport]) -> EndedBy {
     }
     let next_bytes = cases
         .iter()
-        .map(|case| case.record.contract.bytes)
+        .map(|case| case.record.workload.bytes)
         .max()
         .unwrap_or(0);
     let bytes_with_next = run.written_bytes.unwrap_or(0).saturating_add(next_bytes);

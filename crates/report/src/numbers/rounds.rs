@@ -1,4 +1,4 @@
-//! One model of all samples of a contract on a target.
+//! One model of all samples of a workload on a target.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use writebench_model::{CaseRecord, Objective, Sample};
 use writebench_stats::{CONFIDENCE, Interval, Rounds, as_f64, grouped};
 
-/// A case's part of the model of its contract.
+/// A case's part of the model of its workload.
 #[derive(Debug, Clone)]
 pub(crate) struct Modelled {
     rounds: Arc<Rounds>,
@@ -15,13 +15,13 @@ pub(crate) struct Modelled {
 }
 
 impl Modelled {
-    /// Makes a model for each contract on each target. A case without a sample that counts has none.
+    /// Makes a model for each workload on each target. A case without a sample that counts has none.
     pub(crate) fn for_cases(cases: &[Judged<'_>], objective: Objective) -> Vec<Option<Self>> {
         let mut modelled = vec![None; cases.len()];
-        let contracts = grouped(0..cases.len(), |&case| {
-            (&cases[case].record.contract, &cases[case].record.target)
+        let workloads = grouped(0..cases.len(), |&case| {
+            (&cases[case].record.workload, &cases[case].record.target)
         });
-        for (_, group) in contracts {
+        for (_, group) in workloads {
             // A case in several tables counts once.
             let rows = grouped(group, |&case| {
                 let times_in_bits = times_in_bits(&cases[case], objective);
@@ -70,7 +70,7 @@ pub(crate) fn times(case: &Judged<'_>, objective: Objective) -> Vec<(u32, f64)> 
         .iter()
         .filter_map(|sample| {
             let judged_ns =
-                sample.judged_ns(&case.record.contract, objective, case.counts_disturbed)?;
+                sample.judged_ns(&case.record.workload, objective, case.counts_disturbed)?;
             Some((sample.round, judged_ns))
         })
         .collect()

@@ -309,8 +309,8 @@ impl<'c> Search<'c> {
     /// What the recommended method needs of the memory of the data.
     fn needs(&self) -> Option<String> {
         let case = known(self.recommended)?;
-        let needs = match (case.axes().memory, case.staged_bytes() > 0) {
-            (DataMemory::PageAligned, _) if case.axes().source == Source::Chunk => {
+        let needs = match (case.given().memory, case.staged_bytes() > 0) {
+            (DataMemory::PageAligned, _) if case.given().source == Source::Chunk => {
                 return Some("Your code fills one buffer, which begins at a page.".to_owned());
             }
             (DataMemory::Any, false) => return None,
@@ -325,7 +325,7 @@ impl<'c> Search<'c> {
 
     /// What to do if the files of the finals were smaller than requested.
     fn smaller_files(&self, settings: &Settings) -> Option<String> {
-        let bytes = self.fastest.record.contract.bytes;
+        let bytes = self.fastest.record.workload.bytes;
         let requested_bytes = settings
             .search_bytes
             .filter(|&requested| requested > bytes)?;
@@ -367,7 +367,7 @@ impl<'c> Search<'c> {
         } else {
             (format!("{plain}, {baseline}"), self.why_plain(faster))
         };
-        let is_cached = self.recommended.record.contract.durability == Durability::Cached;
+        let is_cached = self.recommended.record.workload.durability == Durability::Cached;
         let place = if is_cached { " in the page cache" } else { "" };
         format!(
             "Recommended: {way}, at {}{place}{why}.",
@@ -430,7 +430,7 @@ impl<'c> Search<'c> {
         let is_about_records = self
             .finals
             .iter()
-            .all(|case| case.record.contract.durable_every_bytes.is_some());
+            .all(|case| case.record.workload.durable_every_bytes.is_some());
         let estimate = self.recommended.estimate.as_ref()?;
         let metric = Metric::for_case(&self.recommended.record, estimate);
         let metric = if metric.unit == RECORDS.unit && !is_about_records {
@@ -456,7 +456,7 @@ fn is_baseline(case: &CaseReport) -> bool {
 }
 
 fn is_shared_copy(case: &CaseReport) -> bool {
-    case.record.contract.content == Content::SharedCopy
+    case.record.workload.content == Content::SharedCopy
 }
 
 /// Whether each candidate failed in any of its cases. Files have several sizes, and a candidate has one label for all

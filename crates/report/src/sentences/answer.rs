@@ -1,8 +1,8 @@
-use writebench_model::{Bytes, Contract, GOALS, RunRecord, RunStatus, TargetRecord};
+use writebench_model::{Bytes, GOALS, RunRecord, RunStatus, TargetRecord, Workload};
 use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict, as_f64, grouped};
 
 use crate::numbers::{
-    CaseReport, Decided, Estimate, by_contract, decided, distinct, is_baseline, obstacle, usable,
+    CaseReport, Decided, Estimate, by_workload, decided, distinct, is_baseline, obstacle, usable,
 };
 use crate::sentences::finding::{Finding, compared, goal, promised};
 use crate::sentences::latency::latency;
@@ -13,10 +13,10 @@ use crate::sentences::recommended::simpler;
 use crate::sentences::warning::case_sentence;
 use crate::sentences::words::{NAMED, capitalised, counted, counted_range, list};
 
-/// What a run says about a contract: its best case, or why there is none.
+/// What a run says about a workload: its best case, or why there is none.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ContractAnswer {
-    pub contract: Contract,
+pub struct WorkloadAnswer {
+    pub workload: Workload,
     /// A line on the first screen.
     pub finding: Finding,
     pub sentence: String,
@@ -32,7 +32,7 @@ struct Answer {
     certainty: String,
 }
 
-type CasesOfContract<'c> = (&'c Contract, Vec<&'c CaseReport>);
+type CasesOfWorkload<'c> = (&'c Workload, Vec<&'c CaseReport>);
 
 /// Whether each target has answers of its own. More than two targets would not fit on a screen.
 pub(crate) fn are_for_each_target(run: &RunRecord, cases: &[CaseReport]) -> bool {
@@ -43,25 +43,25 @@ fn is_of_goals(cases: &[CaseReport]) -> bool {
     cases.iter().all(|case| case.record.origin.suite() == GOALS)
 }
 
-/// An answer for each contract, or, for two targets, for each contract on each target. Contracts without a sample are
+/// An answer for each workload, or, for two targets, for each workload on each target. Workloads without a sample are
 /// left out, unless all are.
-pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<ContractAnswer> {
-    let mut contracts = by_contract(cases);
-    if contracts.iter().any(|(_, cases)| is_measured(cases)) {
-        contracts.retain(|(_, cases)| is_measured(cases));
+pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<WorkloadAnswer> {
+    let mut workloads = by_workload(cases);
+    if workloads.iter().any(|(_, cases)| is_measured(cases)) {
+        workloads.retain(|(_, cases)| is_measured(cases));
     }
-    let has_several_sizes = have_several_sizes(&contracts);
+    let has_several_sizes = have_several_sizes(&workloads);
     let is_for_each_target = are_for_each_target(run, cases);
     if is_for_each_target {
-        contracts = contracts.into_iter().flat_map(by_target).collect();
+        workloads = workloads.into_iter().flat_map(by_target).collect();
     }
     let compares_targets = run.is_side_by_side() && !is_for_each_target;
     let mut answers = Vec::new();
-    for (contract, cases) in contracts {
-        let mut answer = ContractAnswer::for_contract(contract, run, cases, compares_targets);
+    for (workload, cases) in workloads {
+        let mut answer = WorkloadAnswer::for_workload(workload, run, cases, compares_targets);
         // A set's goal has the number and the size of its files.
-        if has_several_sizes && contract.files <= 1 {
-            answer.finding.goal += &format!(", {}", Bytes(contract.bytes).in_words());
+        if has_several_sizes && workload.files <= 1 {
+            answer.finding.goal += &format!(", {}", Bytes(workload.bytes).in_words());
         }
         answers.push(answer);
     }
@@ -74,28 +74,28 @@ fn is_measured(cases: &[&CaseReport]) -> bool {
 
 /// Whether files of the same kind have different sizes. Files of records are smaller than those of other goals, which
 /// needs no words.
-fn have_several_sizes(contracts: &[CasesOfContract<'_>]) -> bool {
-    let (of_records, others): (Vec<&Contract>, Vec<&Contract>) = contracts
+fn have_several_sizes(workloads: &[CasesOfWorkload<'_>]) -> bool {
+    let (of_records, others): (Vec<&Workload>, Vec<&Workload>) = workloads
         .iter()
-        .map(|(contract, _)| *contract)
-        .partition(|contract| contract.durable_every_bytes.is_some());
-    [of_records, others].iter().any(|contracts| {
-        contracts
+        .map(|(workload, _)| *workload)
+        .partition(|workload| workload.durable_every_bytes.is_some());
+    [of_records, others].iter().any(|workloads| {
+        workloads
             .windows(2)
             .any(|pair| pair[0].bytes != pair[1].bytes)
     })
 }
 
-fn by_target((contract, cases): CasesOfContract<'_>) -> Vec<CasesOfContract<'_>> {
+fn by_target((workload, cases): CasesOfWorkload<'_>) -> Vec<CasesOfWorkload<'_>> {
     grouped(cases, |case| case.record.target.clone())
         .into_iter()
-        .map(|(_, cases)| (contract, cases))
+        .map(|(_, cases)| (workload, cases))
         .collect()
 }
 
-impl ContractAnswer {
-    fn for_contract(
-        contract: &Contract,
+impl WorkloadAnswer {
+    fn for_workload(
+        workload: &Workload,
         run: &RunRecord,
         cases: Vec<&CaseReport>,
         compares_targets: bool,
@@ -118,13 +118,13 @@ impl ContractAnswer {
             Some(target) => promised([target]),
             None => promised(&run.targets),
         };
-        finding.goal = goal(contract, target, promised);
+        finding.goal = goal(workload, target, promised);
         if let Some(target) = target.filter(|_| run.is_side_by_side()) {
             finding.target = Some(target.name.clone());
         }
-        let sentence = format!("{}: {sentence}", question(contract, target, promised));
+        let sentence = format!("{}: {sentence}", question(workload, target, promised));
         Self {
-            contract: contract.clone(),
+            workload: workload.clone(),
             finding,
             sentence,
             certainty,
@@ -139,7 +139,7 @@ impl ContractAnswer {
 }
 
 impl Answer {
-    /// The answer from the cases of a contract, by time. The best case is compared with the same case on
+    /// The answer from the cases of a workload, by time. The best case is compared with the same case on
     /// `first_target`, if there is one.
     fn for_cases(
         run: &RunRecord,
@@ -442,19 +442,19 @@ pub(crate) const NO_ANSWER_YET: &str = "no answer yet";
 pub(crate) fn without_answer(
     run: &RunRecord,
     cases: &[CaseReport],
-    answers: &[ContractAnswer],
+    answers: &[WorkloadAnswer],
 ) -> Option<String> {
-    let missing: Vec<&Contract> = answers
+    let missing: Vec<&Workload> = answers
         .iter()
         .filter(|answer| answer.finding.description.starts_with(NO_ANSWER_YET))
-        .map(|answer| &answer.contract)
+        .map(|answer| &answer.workload)
         .collect();
     if missing.is_empty() {
         return None;
     }
     let needed: Vec<&CaseReport> = cases
         .iter()
-        .filter(|case| missing.contains(&&case.record.contract) && is_baseline(case))
+        .filter(|case| missing.contains(&&case.record.workload) && is_baseline(case))
         .collect();
     let reason = obstacle(run, &needed)?.text();
     Some(format!(
@@ -465,9 +465,9 @@ pub(crate) fn without_answer(
 
 /// The goals that the limits left out, and the limit that would do.
 pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
-    let contracts = by_contract(cases);
+    let workloads = by_workload(cases);
     let (measured, left): (Vec<_>, Vec<_>) =
-        contracts.iter().partition(|(_, cases)| is_measured(cases));
+        workloads.iter().partition(|(_, cases)| is_measured(cases));
     if !is_of_goals(cases)
         || measured.is_empty()
         || left.is_empty()
@@ -477,11 +477,11 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
     }
     let names: Vec<String> = left
         .iter()
-        .map(|(contract, _)| goal(contract, None, promised(&run.targets)))
+        .map(|(workload, _)| goal(workload, None, promised(&run.targets)))
         .collect();
     let names = names.join("; ");
     let goals = counted(left.len(), "goal");
-    let factor = as_f64(contracts.len() as u64) / as_f64(measured.len() as u64);
+    let factor = as_f64(workloads.len() as u64) / as_f64(measured.len() as u64);
     let needed_bytes = as_f64(run.written_bytes.unwrap_or(0)) * factor;
     let max_bytes = run.settings.max_bytes;
     if max_bytes.is_some_and(|most| needed_bytes > as_f64(most)) {

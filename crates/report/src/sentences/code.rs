@@ -4,8 +4,8 @@ use writebench_snippets::{EmitOptions, Language, code};
 /// How a case is printed as code. A producer's data is asked for in chunks, also where its length is not known first. A
 /// set of files has a function for each.
 pub fn emit_options(case: &Case) -> EmitOptions {
-    let is_produced = case.contract().source == DataSource::Chunk;
-    let is_ahead = case.axes().prepare == Prepare::FallocateAhead;
+    let is_produced = case.workload().source == DataSource::Chunk;
+    let is_ahead = case.choices().prepare == Prepare::FallocateAhead;
     let is_stream = (is_produced || is_ahead) && !case.method().writes_set();
     EmitOptions {
         is_stream,
@@ -19,7 +19,7 @@ pub(crate) fn codes(
     case: &Case,
     only: Option<&str>,
 ) -> Option<(EmitOptions, Vec<(Language, String)>)> {
-    if case.axes().sync.is_on_the_way() {
+    if case.choices().sync.is_on_the_way() {
         let log = EmitOptions {
             is_append: true,
             ..EmitOptions::default()

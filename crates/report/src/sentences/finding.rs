@@ -1,6 +1,6 @@
 use serde::Serialize;
 use writebench_model::{
-    CaseRecord, Content, Contract, DataSource, Durability, Keeper, Start, TargetRecord, Visibility,
+    CaseRecord, Content, DataSource, Durability, Keeper, Start, TargetRecord, Visibility, Workload,
 };
 use writebench_stats::{Interval, Verdict};
 
@@ -101,25 +101,25 @@ pub(crate) fn promised<'t>(targets: impl IntoIterator<Item = &'t TargetRecord>) 
 }
 
 /// `promised`: of the targets whose answer it is.
-pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>, promised: &str) -> String {
+pub(crate) fn goal(workload: &Workload, target: Option<&TargetRecord>, promised: &str) -> String {
     let is_device = target.is_some_and(|target| target.environment.filesystem.is_block_device());
     let is_durable =
-        contract.durability == Durability::Durable && contract.durable_every_bytes.is_none();
+        workload.durability == Durability::Durable && workload.durable_every_bytes.is_none();
     let durable = if is_durable { "durable " } else { "" };
-    let start = match (contract.start, contract.visibility) {
+    let start = match (workload.start, workload.visibility) {
         (Start::Existing, Visibility::Complete) => "replaced",
         (Start::New, Visibility::Complete) => "complete new",
         (start, Visibility::Partial) => start.name(),
     };
-    let size = contract.file_size.filter(|_| contract.files > 1);
+    let size = workload.file_size.filter(|_| workload.files > 1);
     let size = size.map_or(String::new(), |size| format!(" of {}", size.in_words()));
-    let file = match contract.files {
+    let file = match workload.files {
         _ if is_device => format!("{durable}device"),
         1 => format!("{durable}{start} file"),
         files => format!("{files} {durable}{start} files{size}"),
     };
-    let content = match contract.content {
-        Content::Random => &contract.zeros_in_words(),
+    let content = match workload.content {
+        Content::Random => &workload.zeros_in_words(),
         Content::Zero => " of zeros",
         Content::Copy => " by copying",
         Content::SharedCopy => " by sharing blocks",
@@ -128,28 +128,28 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>, promised:
         Content::Hole => ", length only",
         Content::Nothing => ", no data",
     };
-    let source = match contract.source {
+    let source = match workload.source {
         DataSource::Memory | DataSource::WarmFile => "",
         DataSource::Chunk => " from one buffer",
         DataSource::ColdFile => " a cold one",
     };
-    let memory = contract
+    let memory = workload
         .memory
         .words()
         .map_or(String::new(), |words| format!(" {words}"));
-    let kept = match (contract.durability, contract.durable_every_bytes) {
-        (Durability::Cached, _) if contract.content.has_own_bytes() => IN_PAGE_CACHE.to_owned(),
+    let kept = match (workload.durability, workload.durable_every_bytes) {
+        (Durability::Cached, _) if workload.content.has_own_bytes() => IN_PAGE_CACHE.to_owned(),
         (Durability::Cached, _) => String::new(),
         (Durability::Durable, None) => format!(", {promised}"),
         (Durability::Device, _) => ", on the device".to_owned(),
         (Durability::Durable, Some(_)) if promised == Keeper::Disk.words() => {
-            format!(", {}", contract.durability_in_words())
+            format!(", {}", workload.durability_in_words())
         }
         (Durability::Durable, Some(_)) => {
-            format!(", {} {promised}", contract.durability_in_words())
+            format!(", {} {promised}", workload.durability_in_words())
         }
     };
-    let checksums = contract
+    let checksums = workload
         .checksums
         .words()
         .map_or(String::new(), |words| format!(" {words}"));

@@ -8,13 +8,13 @@ use crate::sentences::words::{counted, list};
 /// sample.
 pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
     let all = case.estimate.as_ref()?.latency?;
-    let contract = &case.record.contract;
-    let unit = if contract.file_size.is_some() {
+    let workload = &case.record.workload;
+    let unit = if workload.file_size.is_some() {
         "file"
     } else {
         "record"
     };
-    let from_arrival = if contract.records_per_s.is_some() {
+    let from_arrival = if workload.records_per_s.is_some() {
         ", from their arrival"
     } else {
         ""
@@ -24,7 +24,7 @@ pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
         .record
         .case
         .known()
-        .map_or(1, |case| case.axes().threads);
+        .map_or(1, |case| case.choices().threads);
     let thread = if threads > 1 { " of its thread" } else { "" };
     let at_record = all
         .max_record

@@ -48,7 +48,7 @@ fn bytes_per_sample(cases: &[CaseReport]) -> String {
     let sizes: Vec<u64> = cases
         .iter()
         .filter(|case| !case.is_screening() && !case.record.samples.is_empty())
-        .map(|case| case.record.contract.bytes)
+        .map(|case| case.record.workload.bytes)
         .collect();
     match (sizes.iter().min(), sizes.iter().max()) {
         (Some(least), Some(most)) if least == most => format!(" · {} per sample", size(*least)),

@@ -103,20 +103,20 @@ fn speed(sample: &Sample) -> f64 {
 }
 
 impl Metric {
-    /// The quantity that a search minimizes, or else that of the contract: durable records and sets of files count per
+    /// The quantity that a search minimizes, or else that of the workload: durable records and sets of files count per
     /// second, and calls without data by time.
     pub(crate) fn for_case(case: &CaseRecord, estimate: &Estimate) -> &'static Self {
-        let contract = &case.contract;
+        let workload = &case.workload;
         match estimate.objective {
             Objective::Cpu => &CPU,
             Objective::P99 if has_percentile(estimate) => &P99,
             Objective::P99 => &LONGEST,
             Objective::Time => {
-                if contract.durable_every_bytes.is_some() && estimate.records_per_s.is_some() {
+                if workload.durable_every_bytes.is_some() && estimate.records_per_s.is_some() {
                     &RECORDS
                 } else if estimate.files_per_s.is_some() {
                     &FILES
-                } else if !contract.content.has_own_bytes() {
+                } else if !workload.content.has_own_bytes() {
                     &ELAPSED
                 } else {
                     &THROUGHPUT
@@ -129,7 +129,7 @@ impl Metric {
     pub(crate) fn files_or(cases: &[&CaseReport], other: &'static Self) -> &'static Self {
         if cases
             .iter()
-            .any(|case| case.record.contract.file_size.is_some())
+            .any(|case| case.record.workload.file_size.is_some())
         {
             &FILES
         } else {

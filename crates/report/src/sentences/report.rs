@@ -3,7 +3,7 @@ use writebench_model::{GOALS, RunRecord};
 use crate::numbers::{self, CaseReport, FailedCases, Gated, cases, gated, obstacle_to};
 use crate::sentences::advice::{Advice, Search, without_advice};
 use crate::sentences::answer::{
-    ContractAnswer, answers, are_for_each_target, left_out, without_answer,
+    WorkloadAnswer, answers, are_for_each_target, left_out, without_answer,
 };
 use crate::sentences::failures;
 use crate::sentences::finding::Finding;
@@ -23,8 +23,8 @@ pub struct Report {
     pub cases: Vec<CaseReport>,
     /// The answer of a search. Other runs have none.
     pub advice: Option<Advice>,
-    /// An answer for each contract. A search has none.
-    pub answers: Vec<ContractAnswer>,
+    /// An answer for each workload. A search has none.
+    pub answers: Vec<WorkloadAnswer>,
     /// A line per goal, or per finalist of a search.
     pub findings: Vec<Finding>,
     /// What the run says, in sentences: the advice or the answers, and the notes.
@@ -72,7 +72,7 @@ impl Report {
             None if is_search => vec![without_advice(&run, &cases)],
             None => answers
                 .iter()
-                .map(ContractAnswer::text)
+                .map(WorkloadAnswer::text)
                 .chain(notes.clone())
                 .collect(),
         };
@@ -176,7 +176,7 @@ impl Report {
 }
 
 /// All warnings about the run. What keeps goals from an answer is said first, and only once.
-fn all_warnings(run: &RunRecord, cases: &[CaseReport], answers: &[ContractAnswer]) -> Vec<String> {
+fn all_warnings(run: &RunRecord, cases: &[CaseReport], answers: &[WorkloadAnswer]) -> Vec<String> {
     let mut first: Vec<String> = left_out(run, cases).into_iter().collect();
     first.extend(without_answer(run, cases, answers));
     let mut others = warnings(run, cases, run.is_search());

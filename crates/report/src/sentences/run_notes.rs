@@ -1,21 +1,21 @@
-use writebench_model::{Contract, Extent, ReadBack, ReadFrom, RunRecord};
+use writebench_model::{Extent, ReadBack, ReadFrom, RunRecord, Workload};
 use writebench_stats::{Verdict, as_f64, median};
 
-use crate::numbers::{CaseReport, by_contract, by_rank, distinct};
-use crate::sentences::answer::ContractAnswer;
+use crate::numbers::{CaseReport, by_rank, by_workload, distinct};
+use crate::sentences::answer::WorkloadAnswer;
 use crate::sentences::image_share;
 use crate::sentences::number::MILLISECONDS;
 
 /// Sentences about the whole run, which belong to no single answer.
 pub(crate) fn run_notes(
     run: &RunRecord,
-    answers: &[ContractAnswer],
+    answers: &[WorkloadAnswer],
     cases: &[CaseReport],
 ) -> Vec<String> {
     let mut notes = Vec::new();
     if answers
         .iter()
-        .any(|answer| compares_many(&answer.contract, cases))
+        .any(|answer| compares_many(&answer.workload, cases))
     {
         // There is no correction for many comparisons: with six rounds no case could be different any more. The
         // verdict "faster than all" needs none, because every comparison must agree.
@@ -29,10 +29,10 @@ pub(crate) fn run_notes(
     notes
 }
 
-fn compares_many(contract: &Contract, cases: &[CaseReport]) -> bool {
+fn compares_many(workload: &Workload, cases: &[CaseReport]) -> bool {
     let ranked = cases
         .iter()
-        .filter(|case| case.record.contract == *contract && case.is_ranked());
+        .filter(|case| case.record.workload == *workload && case.is_ranked());
     distinct(ranked, |case| &case.name).len() > 2
 }
 
@@ -49,10 +49,10 @@ fn startup(cases: &[CaseReport]) -> Option<String> {
     ))
 }
 
-/// The smallest difference that comparisons with the fastest of a contract could detect: the median over all of them,
+/// The smallest difference that comparisons with the fastest of a workload could detect: the median over all of them,
 /// and their range. It is None without enough rounds for 95 %.
 pub(crate) fn smallest_difference(cases: &[CaseReport]) -> Option<String> {
-    let mut all: Vec<f64> = by_contract(cases)
+    let mut all: Vec<f64> = by_workload(cases)
         .into_iter()
         .flat_map(|(_, cases)| differences(cases))
         .collect();
@@ -94,7 +94,7 @@ pub(crate) fn read_back(cases: &[CaseReport]) -> Option<String> {
     // A case may be in several tables, with the same samples.
     let all: Vec<Option<ReadBack>> = distinct(cases, |case| &case.name)
         .into_iter()
-        .filter(|case| case.record.contract.content.is_data())
+        .filter(|case| case.record.workload.content.is_data())
         .flat_map(|case| case.good_samples())
         .map(|sample| sample.read_back)
         .collect();

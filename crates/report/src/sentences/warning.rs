@@ -208,7 +208,7 @@ fn accidents(case: &CaseReport) -> impl Iterator<Item = String> {
         .filter_map(Sample::reason)
 }
 
-/// A sentence for each case whose file has fewer bytes of its own than the contract says.
+/// A sentence for each case whose file has fewer bytes of its own than the workload says.
 fn lacking_bytes(cases: &[&CaseReport]) -> Vec<String> {
     cases
         .iter()
@@ -223,8 +223,8 @@ fn lacking_bytes(cases: &[&CaseReport]) -> Vec<String> {
 }
 
 fn why_lacking_bytes(case: &CaseReport) -> Option<String> {
-    let found = case.record.contract.content;
-    if found == case.record.case.known()?.contract().content {
+    let found = case.record.workload.content;
+    if found == case.record.case.known()?.workload().content {
         return None;
     }
     if found == Content::SharedCopy {
@@ -234,7 +234,7 @@ fn why_lacking_bytes(case: &CaseReport) -> Option<String> {
         .good_samples()
         .filter_map(|sample| sample.hole_bytes)
         .max()?;
-    let all_bytes = case.record.contract.bytes;
+    let all_bytes = case.record.workload.bytes;
     let own = Bytes(all_bytes.saturating_sub(most_hole_bytes)).approximate();
     let all = Bytes(all_bytes).approximate();
     Some(format!("has holes, {own} of {all} hold data"))

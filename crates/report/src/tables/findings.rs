@@ -73,9 +73,9 @@ impl Report {
             Column::figure(group, heading, 0)
         };
         let cell = |target: &str, index: usize| {
-            let contract = &self.answers[index].contract;
+            let workload = &self.answers[index].workload;
             let of_goal = |case: &&CaseReport| {
-                case.record.target == target && case.record.contract == *contract
+                case.record.target == target && case.record.workload == *workload
             };
             // A case without a rank has a value that is no answer.
             let cases = self

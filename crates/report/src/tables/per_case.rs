@@ -91,14 +91,14 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     }
     if cases
         .iter()
-        .any(|case| case.record.contract.durable_every_bytes.is_some())
+        .any(|case| case.record.workload.durable_every_bytes.is_some())
     {
         columns.push(Cells::figure(
             "total",
             "records/s",
             0,
             |(case, estimate): &MeasuredCase<'_>| {
-                let every_bytes = case.record.contract.durable_every_bytes;
+                let every_bytes = case.record.workload.durable_every_bytes;
                 or_nothing(every_bytes, |_| RECORDS.value(estimate))
             },
         ));
@@ -156,7 +156,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
     table_with_bars(title, cases, columns, (1, rate))
 }
 
-/// The cases of one contract by their rank, with distances from the fastest.
+/// The cases of one workload by their rank, with distances from the fastest.
 pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     let mut cases = cases.to_vec();
     cases.sort_by(|a, b| by_rank(a, b));
@@ -278,6 +278,6 @@ fn label_or_name(case: &CaseReport) -> String {
 }
 
 fn is_in_page_cache(case: &CaseReport) -> bool {
-    let contract = &case.record.contract;
-    contract.durability == Durability::Cached && contract.content.has_own_bytes()
+    let workload = &case.record.workload;
+    workload.durability == Durability::Cached && workload.content.has_own_bytes()
 }

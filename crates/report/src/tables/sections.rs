@@ -1,6 +1,6 @@
 use writebench_model::{Layout, Outcome, RunRecord, TargetRecord};
 
-use crate::numbers::{CaseReport, by_contract, distinct, grouped};
+use crate::numbers::{CaseReport, by_workload, distinct, grouped};
 use crate::sentences::{NAMED, Report, case_sentence, list};
 use crate::tables::table::{self, Table};
 use crate::tables::{matrix, notes, per_case, side_by_side};
@@ -32,7 +32,7 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     let all: Vec<&CaseReport> = cases.iter().collect();
     let mut tables = match layout {
         _ if run.is_side_by_side() => side_by_side::tables(&title, layout, &all, run),
-        // A search has one contract, though some cases promise more.
+        // A search has one workload, though some cases promise more.
         _ if first.origin.is_search() => vec![per_case::ranked(&title, &all)],
         Layout::Phases => vec![per_case::phases(&title, &all)],
         Layout::Ranked => ranked(&title, cases),
@@ -61,7 +61,7 @@ fn layout(cases: &[CaseReport], report: &Report) -> Layout {
     };
     let are_all_of_records = cases
         .iter()
-        .all(|case| case.record.contract.durable_every_bytes.is_some());
+        .all(|case| case.record.workload.durable_every_bytes.is_some());
     match layout {
         Layout::Phases if are_all_of_records => Layout::Records,
         layout => layout,
@@ -99,15 +99,15 @@ fn target_notes(cases: &[CaseReport], target: &TargetRecord) -> Vec<String> {
     notes::notes(&on_target, &target.limits)
 }
 
-/// A table for each contract, because only cases of one contract are ranked together.
+/// A table for each workload, because only cases of one workload are ranked together.
 fn ranked(title: &str, cases: &[CaseReport]) -> Vec<Table> {
-    let contracts = by_contract(cases);
-    if let [(_, cases)] = contracts.as_slice() {
+    let workloads = by_workload(cases);
+    if let [(_, cases)] = workloads.as_slice() {
         return vec![per_case::ranked(title, cases)];
     }
-    contracts
+    workloads
         .iter()
-        .map(|(contract, cases)| per_case::ranked(&format!("{title}: {contract}"), cases))
+        .map(|(workload, cases)| per_case::ranked(&format!("{title}: {workload}"), cases))
         .collect()
 }
 

@@ -119,8 +119,8 @@ fn each_contest_with_samples_has_a_decision() {
     assert!(answer.bound() <= 1.02, "{answer:?}");
     assert_eq!((buffered.target.as_str(), buffered.compared), ("/data", 3));
     assert_eq!(
-        durable.contract,
-        Case::parse("write,sync=fsync").unwrap().contract()
+        durable.workload,
+        Case::parse("write,sync=fsync").unwrap().workload()
     );
     assert!(run(goals, Some(0), time).decisions.is_empty());
 }

@@ -12,7 +12,7 @@ pub fn coordinates(cases: &[&Case]) -> Vec<Vec<u16>> {
     for axis in std::iter::once(None).chain(axes) {
         let text = |case: &&Case| match axis {
             None => case.method().name().to_owned(),
-            Some(axis) if case.method().has_axis(axis) => case.axes().get(axis),
+            Some(axis) if case.method().has_axis(axis) => case.value(axis),
             Some(_) => String::new(),
         };
         let texts: Vec<String> = cases.iter().map(text).collect();

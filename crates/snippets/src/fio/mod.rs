@@ -5,8 +5,8 @@
 mod section;
 
 use writebench_model::{
-    Axes, Axis, Bytes, Cache, Case, Cursor, Data, DataMemory, Descriptor, Files, FioEngine,
-    Prepare, Range, Registered, Source, Sync, SyncCall,
+    Axis, Bytes, Cache, Case, Choices, Cursor, Data, DataMemory, Descriptor, Files, FioEngine,
+    Given, Prepare, Range, Registered, Source, Sync, SyncCall,
 };
 
 use self::section::Part;
@@ -35,27 +35,27 @@ type Why = String;
 /// The reason why fio cannot run the case.
 pub fn job(case: &Case) -> Result<Job, Why> {
     let method = case.method();
-    let axes = case.axes();
+    let choices = case.choices();
     let engine = method.card().fio?;
     let calls = options(&engine, case)?;
-    method.own_axes().try_for_each(|axis| axes.card(axis).fio)?;
+    method.own_axes().try_for_each(|axis| case.card(axis).fio)?;
     if case.staged_bytes() > 0 {
         return Err("fio copies nothing to aligned memory: memory=page-aligned".to_owned());
     }
     let sync = sync(&engine, case)?;
-    let fallocate = section::fallocate(axes.prepare)?;
+    let fallocate = section::fallocate(choices.prepare)?;
     let parts = parts(case)?;
     let maps = maps(case);
-    let mut sections = section::before(axes, &parts, maps, fallocate)?;
+    let mut sections = section::before(choices, &parts, maps, fallocate)?;
     let has_preparation = !sections.is_empty();
     // A mapping's file is ready from the section before.
     let fallocate = if maps { "none" } else { fallocate };
-    let direct = u8::from(axes.cache == Cache::Direct);
-    let unlink = u8::from(!is_shared(axes));
-    let data = data_options(axes);
+    let direct = u8::from(choices.cache == Cache::Direct);
+    let unlink = u8::from(!is_shared(choices));
+    let data = data_options(case.given());
     for (index, Part { file, range }) in parts.iter().enumerate() {
         let Range { offset, length } = range;
-        let chunk_bytes = axes.chunk_size_bytes.min(*length);
+        let chunk_bytes = choices.chunk_size_bytes.min(*length);
         // Threads begin together, after the preparation.
         let stonewall = if has_preparation && index == 0 {
             "stonewall=1\n"
@@ -68,7 +68,7 @@ pub fn job(case: &Case) -> Result<Job, Why> {
              {data}"
         );
     }
-    if is_shared(axes) {
+    if is_shared(choices) {
         // A thread that ends early must not remove the file of threads that still write.
         sections += &format!(
             "\n[remove]\nstonewall=1\nioengine=sync\nfilename={FILE}\nfallocate=none\ndirect=0\nbs=1\nsize=1\nunlink=1\n"
@@ -85,8 +85,8 @@ fn maps(case: &Case) -> bool {
 }
 
 /// The options of the data and of its memory.
-fn data_options(axes: &Axes) -> String {
-    let content = match axes.data {
+fn data_options(given: &Given) -> String {
+    let content = match given.data {
         Data::Random => "zero_buffers=0\nscramble_buffers=1\n".to_owned(),
         Data::Compressible(percent) => format!(
             "refill_buffers=1\nbuffer_compress_percentage={percent}\nbuffer_compress_chunk={}\n",
@@ -95,7 +95,7 @@ fn data_options(axes: &Axes) -> String {
         Data::Zero => "zero_buffers=1\nscramble_buffers=0\n".to_owned(),
     };
     // Without this or direct I/O, fio uses malloc's memory.
-    let memory = if axes.memory == DataMemory::PageAligned {
+    let memory = if given.memory == DataMemory::PageAligned {
         "iomem_align=4096\n"
     } else {
         ""
@@ -106,10 +106,10 @@ fn data_options(axes: &Axes) -> String {
 /// The options of the calls.
 fn options(engine: &FioEngine, case: &Case) -> Result<String, Why> {
     let method = case.method();
-    let axes = case.axes();
+    let choices = case.choices();
     let mut options = format!("ioengine={}\n", engine.name);
     if let Some(axis) = engine.queue {
-        let depth = axes.get(axis);
+        let depth = case.value(axis);
         let least = if axis == Axis::Vector {
             depth.as_str()
         } else {
@@ -120,7 +120,7 @@ fn options(engine: &FioEngine, case: &Case) -> Result<String, Why> {
              iodepth_batch_complete_max={depth}\n"
         );
     }
-    if method.has_axis(Axis::Vector) && engine.queue != Some(Axis::Vector) && axes.vector > 1 {
+    if method.has_axis(Axis::Vector) && engine.queue != Some(Axis::Vector) && choices.vector > 1 {
         return Err(format!(
             "fio's {} hands over one element in each call: vector=1",
             engine.name
@@ -133,8 +133,8 @@ fn options(engine: &FioEngine, case: &Case) -> Result<String, Why> {
             .map(|(name, value)| format!("{name}={value}\n")),
     );
     if method.has_axis(Axis::Registered) {
-        let has_buffers = [Registered::Buffers, Registered::Both].contains(&axes.registered);
-        let has_files = [Registered::Files, Registered::Both].contains(&axes.registered);
+        let has_buffers = [Registered::Buffers, Registered::Both].contains(&choices.registered);
+        let has_files = [Registered::Files, Registered::Both].contains(&choices.registered);
         let buffers = u8::from(has_buffers);
         let files = u8::from(has_files);
         options += &format!("fixedbufs={buffers}\nregisterfiles={files}\n");
@@ -144,7 +144,7 @@ fn options(engine: &FioEngine, case: &Case) -> Result<String, Why> {
 
 /// The options of the sync calls.
 fn sync(engine: &FioEngine, case: &Case) -> Result<String, Why> {
-    let Sync { call, every } = case.axes().sync;
+    let Sync { call, every } = case.choices().sync;
     let why = match (call, every) {
         (SyncCall::None, _) => return Ok(String::new()),
         (SyncCall::ODsync, _) => return Ok("sync=dsync\n".to_owned()),
@@ -159,7 +159,7 @@ fn sync(engine: &FioEngine, case: &Case) -> Result<String, Why> {
             "fio's mmap engine syncs all of the mapping, and not what was written since"
         }
         (SyncCall::Fdatasync, None) => "fio's end_fsync is fsync: it makes no fdatasync at the end",
-        (SyncCall::Fsync | SyncCall::Msync, None) if is_shared(case.axes()) => {
+        (SyncCall::Fsync | SyncCall::Msync, None) if is_shared(case.choices()) => {
             "each thread of fio would sync the shared file"
         }
         (SyncCall::Fsync | SyncCall::Msync, None) => return Ok("end_fsync=1\n".to_owned()),
@@ -176,22 +176,22 @@ fn sync(engine: &FioEngine, case: &Case) -> Result<String, Why> {
     Err(why.to_owned())
 }
 
-fn is_shared(axes: &Axes) -> bool {
-    axes.threads > 1 && axes.files == Files::Shared
+fn is_shared(choices: &Choices) -> bool {
+    choices.threads > 1 && choices.files == Files::Shared
 }
 
 /// The part of each thread, which has the same range as that of writebench's engine.
 fn parts(case: &Case) -> Result<Vec<Part>, Why> {
     let ranges = case.ranges().into_iter().enumerate();
     ranges
-        .map(|(index, range)| part(case.axes(), index, range))
+        .map(|(index, range)| part(case.choices(), index, range))
         .collect()
 }
 
-fn part(axes: &Axes, index: usize, range: Range) -> Result<Part, Why> {
+fn part(choices: &Choices, index: usize, range: Range) -> Result<Part, Why> {
     /// The limit of Linux for one call. fio would not write the remainder of a larger chunk.
     const MOST_BYTES: u64 = 0x7fff_f000;
-    let chunk_bytes = axes.chunk_size_bytes.min(range.length);
+    let chunk_bytes = choices.chunk_size_bytes.min(range.length);
     if range.length == 0 {
         return Err("fio writes at least a byte with each thread".to_owned());
     }
@@ -205,8 +205,8 @@ fn part(axes: &Axes, index: usize, range: Range) -> Result<Part, Why> {
             Bytes(chunk_bytes)
         ));
     }
-    Ok(match axes.files {
-        Files::PerThread if axes.threads > 1 => Part {
+    Ok(match choices.files {
+        Files::PerThread if choices.threads > 1 => Part {
             file: format!("{FILE}-{index}"),
             range: Range { offset: 0, ..range },
         },
@@ -218,34 +218,34 @@ fn part(axes: &Axes, index: usize, range: Range) -> Result<Part, Why> {
 }
 
 fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
-    let axes = case.axes();
     let engines = engine
         .differences
         .iter()
         .map(|difference| (*difference).to_owned());
-    difference_in_memory(engine, axes, parts)
+    difference_in_memory(engine, case, parts)
         .into_iter()
-        .chain(difference_in_data(axes))
+        .chain(difference_in_data(case.given()))
         .chain(engines)
         .chain(differences_in_calls(engine, case))
         .collect()
 }
 
-fn difference_in_memory(engine: &FioEngine, axes: &Axes, parts: &[Part]) -> Option<String> {
+fn difference_in_memory(engine: &FioEngine, case: &Case, parts: &[Part]) -> Option<String> {
+    let choices = case.choices();
     let depth: u64 = engine
         .queue
-        .and_then(|axis| axes.get(axis).parse().ok())
+        .and_then(|axis| case.value(axis).parse().ok())
         .unwrap_or(1);
     let longest = parts.iter().map(|part| part.range.length).max();
-    let chunk_bytes = axes.chunk_size_bytes.min(longest.unwrap_or(0));
+    let chunk_bytes = choices.chunk_size_bytes.min(longest.unwrap_or(0));
     let fios = Bytes(chunk_bytes * depth);
-    let ours = Bytes(axes.size_bytes);
-    let of_each = if axes.threads > 1 {
+    let ours = Bytes(case.given().size_bytes);
+    let of_each = if choices.threads > 1 {
         ", each thread"
     } else {
         ""
     };
-    match axes.source {
+    match case.given().source {
         Source::File => Some(format!(
             "fio writes out of {fios} of memory again and again{of_each}, which CPU caches may hold. writebench reads each of \
              {ours} once. The same with source=chunk is nearer to fio."
@@ -257,8 +257,8 @@ fn difference_in_memory(engine: &FioEngine, axes: &Axes, parts: &[Part]) -> Opti
     }
 }
 
-fn difference_in_data(axes: &Axes) -> Option<String> {
-    let what = match axes.data {
+fn difference_in_data(given: &Given) -> Option<String> {
+    let what = match given.data {
         Data::Random => "fio's data is random once. Then it changes a few bytes in each 512",
         Data::Compressible(_) => "fio makes new data",
         Data::Zero => return None,
@@ -269,22 +269,22 @@ fn difference_in_data(axes: &Axes) -> Option<String> {
 }
 
 fn differences_in_calls(engine: &FioEngine, case: &Case) -> impl Iterator<Item = String> {
-    let axes = case.axes();
+    let choices = case.choices();
     let differences = [
         (
-            engine.queue == Some(Axis::Depth) && axes.sync.is_at_end(),
+            engine.queue == Some(Axis::Depth) && choices.sync.is_at_end(),
             "fio's fsync at the end uses the queue",
         ),
         (
-            is_shared(axes) && axes.descriptor == Descriptor::Shared,
+            is_shared(choices) && choices.descriptor == Descriptor::Shared,
             "each thread of fio opens the file for itself, as descriptor=per-thread does",
         ),
         (
-            axes.sync.call == SyncCall::Fdatasync,
+            choices.sync.call == SyncCall::Fdatasync,
             "the last fdatasync is an fsync, which fio does not time",
         ),
         (
-            axes.sync.call == SyncCall::Fsync && axes.sync.every.is_some(),
+            choices.sync.call == SyncCall::Fsync && choices.sync.every.is_some(),
             "fio does not time the last fsync",
         ),
         (
@@ -292,7 +292,7 @@ fn differences_in_calls(engine: &FioEngine, case: &Case) -> impl Iterator<Item =
             "fio does not sync the directory of the new file",
         ),
         (
-            axes.prepare == Prepare::Fallocate,
+            choices.prepare == Prepare::Fallocate,
             "fio continues if fallocate is refused",
         ),
     ];

@@ -1,6 +1,6 @@
 //! The sections that make files before the clock of fio starts.
 
-use writebench_model::{Axes, Prepare, Range};
+use writebench_model::{Choices, Prepare, Range};
 
 /// A thread's file, and its part of the file.
 pub(super) struct Part {
@@ -24,7 +24,7 @@ pub(super) fn fallocate(prepare: Prepare) -> Result<&'static str, String> {
 
 /// The sections that write old content, or that make an empty file of full length, which fio would fill for a mapping.
 pub(super) fn before(
-    axes: &Axes,
+    choices: &Choices,
     parts: &[Part],
     maps: bool,
     fallocate: &str,
@@ -43,7 +43,7 @@ pub(super) fn before(
             "fio's mmap engine writes to the beginning of a file, whatever the offset".to_owned(),
         );
     }
-    let content = match axes.prepare {
+    let content = match choices.prepare {
         Prepare::ZeroFill => "zero_buffers=1\nend_fsync=1",
         Prepare::Overwrite => "zero_buffers=0\nend_fsync=1",
         _ if maps => "create_only=1",

@@ -1,4 +1,4 @@
-use writebench_model::{Axes, Axis, Case, Method, Prepare};
+use writebench_model::{Axis, Case, Method, Prepare};
 
 use super::{CaseView, LanguageBackend, UnsupportedValue, append, c_family, templates};
 
@@ -43,8 +43,8 @@ const HEADERS: &[(&str, &[&str])] = &[
     ("time.h", &["clock_gettime"]),
 ];
 
-fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
-    let shares_stream = case.method() == Method::Fwrite && axes.threads > 1;
+fn unsupported(case: &Case) -> Option<UnsupportedValue> {
+    let shares_stream = case.method() == Method::Fwrite && case.choices().threads > 1;
     shares_stream.then_some((
         Axis::Threads,
         "a stream of stdio is one thread's at a time",
@@ -152,7 +152,7 @@ impl CaseView<'_> {
     pub(crate) fn pipe_c(&self) -> u64 {
         const PIPE_MAX_BYTES: u64 = 1 << 20;
         const PAGE_BYTES: u64 = 4096;
-        let chunk = self.axes().chunk_size_bytes;
+        let chunk = self.choices().chunk_size_bytes;
         let needed = if chunk.is_multiple_of(PAGE_BYTES) {
             chunk
         } else {

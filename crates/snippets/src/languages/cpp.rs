@@ -19,7 +19,7 @@ templates! {
 pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     template,
     append: None,
-    unsupported: |_, _| None,
+    unsupported: |_| None,
     complete: completed,
 };
 

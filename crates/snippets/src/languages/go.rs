@@ -1,4 +1,4 @@
-use writebench_model::{Axes, Axis, Case, Method, Prepare, Store};
+use writebench_model::{Axis, Case, Method, Prepare, Store};
 
 use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, append, templates};
 
@@ -21,8 +21,8 @@ pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     complete: with_imports,
 };
 
-fn unsupported(_: &Case, axes: &Axes) -> Option<UnsupportedValue> {
-    let is_nontemporal = axes.store == Store::Nontemporal;
+fn unsupported(case: &Case) -> Option<UnsupportedValue> {
+    let is_nontemporal = case.choices().store == Store::Nontemporal;
     is_nontemporal.then_some((
         Axis::Store,
         "the stores of `copy` are chosen by the runtime",

@@ -1,6 +1,6 @@
 use writebench_model::{
-    Advice, Axes, Axis, Cache, Case, Checksums, DataMemory, Drop, Huge, Method, Opening, Populate,
-    Prepare, Store, Sync, SyncCall,
+    Advice, Axis, Cache, Case, Checksums, Choices, DataMemory, Drop, Huge, Method, Opening,
+    Populate, Prepare, Store, Sync, SyncCall,
 };
 
 use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, templates};
@@ -27,46 +27,67 @@ pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     complete: with_imports,
 };
 
-fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
-    unsupported_of_file(case, axes).or_else(|| unsupported_of_memory_and_source(axes))
+fn unsupported(case: &Case) -> Option<UnsupportedValue> {
+    unsupported_of_file(case)
+        .or_else(|| unsupported_given(case))
+        .or_else(|| unsupported_of_memory_and_source(case.choices()))
 }
 
-fn unsupported_of_file(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
+fn unsupported_given(case: &Case) -> Option<UnsupportedValue> {
+    let given = case.given();
+    if given.checksums == Checksums::No {
+        return Some((
+            Axis::Checksums,
+            "the standard library has no ioctl(2)",
+            "default",
+        ));
+    }
+    (given.memory == DataMemory::HugePages).then_some((Axis::Memory, NO_MADVISE, "page-aligned"))
+}
+
+const NO_MADVISE: &str = "the standard library has no madvise(2)";
+
+fn unsupported_of_file(case: &Case) -> Option<UnsupportedValue> {
     const NO_FLAGS: &str = "FileChannel has no flags of a write";
-    let reserves = axes.prepare.call().is_some();
-    Some(match *axes {
+    let choices = case.choices();
+    let reserves = choices.prepare.call().is_some();
+    Some(match *choices {
         // Only a mapping sets the file's length.
         _ if reserves && case.method().card().prepares.contains(&Prepare::Create) => (
             Axis::Prepare,
             "FileChannel neither makes a file longer nor allocates its blocks",
             "create",
         ),
-        Axes { prepare, .. } if reserves && prepare != Prepare::SetLen => (
+        Choices { prepare, .. } if reserves && prepare != Prepare::SetLen => (
             Axis::Prepare,
             "the standard library has no fallocate(2)",
             "set-len",
         ),
-        Axes {
+        Choices {
             cache: Cache::Dontcache,
             ..
         } => (Axis::Cache, NO_FLAGS, "buffered"),
-        Axes {
+        Choices {
             cache: Cache::Direct,
             chunk_size_bytes,
             ..
-        } if chunk_size_bytes != Axes::WHOLE && !chunk_size_bytes.is_multiple_of(BLOCK_BYTES) => (
-            Axis::Chunk,
-            "direct I/O of Java is in blocks of the filesystem, of 4 KiB mostly",
-            "4KiB",
-        ),
-        Axes {
+        } if chunk_size_bytes != Choices::WHOLE
+            && !chunk_size_bytes.is_multiple_of(BLOCK_BYTES) =>
+        {
+            (
+                Axis::Chunk,
+                "direct I/O of Java is in blocks of the filesystem, of 4 KiB mostly",
+                "4KiB",
+            )
+        }
+        Choices {
             drop: Drop::Yes, ..
         } => (
             Axis::Drop,
             "the standard library has no posix_fadvise(2)",
             "no",
         ),
-        Axes {
+        Choices {
             writeback_bytes: Some(_),
             ..
         } => (
@@ -74,45 +95,32 @@ fn unsupported_of_file(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
             "the standard library has no sync_file_range(2)",
             "none",
         ),
-        Axes {
+        Choices {
             sync: Sync {
                 call: SyncCall::RwfDsync,
                 ..
             },
             ..
         } => (Axis::Sync, NO_FLAGS, "o-dsync"),
-        Axes {
-            checksums: Checksums::No,
-            ..
-        } => (
-            Axis::Checksums,
-            "the standard library has no ioctl(2)",
-            "default",
-        ),
         _ => return None,
     })
 }
 
-fn unsupported_of_memory_and_source(axes: &Axes) -> Option<UnsupportedValue> {
-    const NO_MADVISE: &str = "the standard library has no madvise(2)";
-    Some(match *axes {
-        Axes {
-            memory: DataMemory::HugePages,
-            ..
-        } => (Axis::Memory, NO_MADVISE, "page-aligned"),
+fn unsupported_of_memory_and_source(choices: &Choices) -> Option<UnsupportedValue> {
+    Some(match *choices {
         // Only the next two values have windows.
-        Axes { window_bytes, .. } if window_bytes != Case::HUGE_PAGE_BYTES => {
+        Choices { window_bytes, .. } if window_bytes != Case::HUGE_PAGE_BYTES => {
             (Axis::Window, NO_MADVISE, "2MiB")
         }
-        Axes {
+        Choices {
             populate: Populate::Window | Populate::All,
             ..
         } => (Axis::Populate, NO_MADVISE, "none"),
-        Axes {
+        Choices {
             huge: Huge::Advise | Huge::Collapse,
             ..
         } => (Axis::Huge, NO_MADVISE, "none"),
-        Axes {
+        Choices {
             store: Store::Nontemporal,
             ..
         } => (
@@ -120,7 +128,7 @@ fn unsupported_of_memory_and_source(axes: &Axes) -> Option<UnsupportedValue> {
             "a ByteBuffer has no stores that bypass the CPU's caches",
             "plain",
         ),
-        Axes {
+        Choices {
             advice: Advice::Sequential,
             ..
         } => (
@@ -195,7 +203,7 @@ fn imports(names: &UsedNames, statement: &str, all: &[(&str, &str)]) -> String {
 /// These questions are asked by the templates of Java.
 impl CaseView<'_> {
     fn options_java(&self) -> String {
-        let how = match self.axes().prepare.opening() {
+        let how = match self.choices().prepare.opening() {
             Opening::Emptied => ", TRUNCATE_EXISTING",
             Opening::Kept => "",
             Opening::New => ", CREATE_NEW",

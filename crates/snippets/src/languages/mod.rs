@@ -7,7 +7,7 @@ pub(crate) mod node;
 pub(crate) mod python;
 pub(crate) mod rust;
 
-use writebench_model::{Axes, Axis, Case, Method};
+use writebench_model::{Axis, Case, Method};
 
 use crate::case_view::CaseView;
 use crate::used_names::UsedNames;
@@ -16,7 +16,7 @@ use crate::used_names::UsedNames;
 pub(crate) struct LanguageBackend {
     pub template: fn(Method) -> Result<Template, NoTemplate>,
     /// The first value of a case that the language does not support.
-    pub unsupported: fn(&Case, &Axes) -> Option<UnsupportedValue>,
+    pub unsupported: fn(&Case) -> Option<UnsupportedValue>,
     /// The template of a log, if the language has one.
     pub append: Option<Template>,
     /// Adds the imports of a template's text.

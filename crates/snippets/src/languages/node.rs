@@ -1,5 +1,6 @@
 use writebench_model::{
-    Advice, Axes, Axis, Cache, Case, Checksums, DataMemory, Drop, Method, Prepare, Sync, SyncCall,
+    Advice, Axis, Cache, Case, Checksums, Choices, DataMemory, Drop, Method, Prepare, Sync,
+    SyncCall,
 };
 
 use super::{CaseView, LanguageBackend, UnsupportedValue, templates};
@@ -28,58 +29,58 @@ pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     complete: |text| text,
 };
 
-fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
-    unsupported_of_file(axes)
-        .or_else(|| unsupported_vector(case, axes))
-        .or_else(|| unsupported_of_memory_and_source(axes))
+fn unsupported(case: &Case) -> Option<UnsupportedValue> {
+    unsupported_of_file(case.choices())
+        .or_else(|| unsupported_vector(case))
+        .or_else(|| unsupported_of_memory_and_source(case))
 }
 
-fn unsupported_of_file(axes: &Axes) -> Option<UnsupportedValue> {
+fn unsupported_of_file(choices: &Choices) -> Option<UnsupportedValue> {
     const NO_FLAGS: &str = "Node.js has no pwritev2";
-    Some(match *axes {
-        Axes { threads: 2.., .. } => (
+    Some(match *choices {
+        Choices { threads: 2.., .. } => (
             Axis::Threads,
             "a synchronous function of Node.js has one thread",
             "1",
         ),
-        Axes {
+        Choices {
             drop: Drop::Yes, ..
         } => (
             Axis::Drop,
             "it is part of write-behind, and Node.js has no sync_file_range",
             "no",
         ),
-        Axes {
+        Choices {
             writeback_bytes: Some(_),
             ..
         } => (Axis::Writeback, "Node.js has no sync_file_range", "none"),
-        Axes {
+        Choices {
             cache: Cache::Dontcache,
             ..
         } => (Axis::Cache, NO_FLAGS, "buffered"),
-        Axes {
+        Choices {
             sync: Sync {
                 call: SyncCall::RwfDsync,
                 ..
             },
             ..
         } => (Axis::Sync, NO_FLAGS, "o-dsync"),
-        Axes { prepare, .. } if prepare.call().is_some() && prepare != Prepare::SetLen => {
+        Choices { prepare, .. } if prepare.call().is_some() && prepare != Prepare::SetLen => {
             (Axis::Prepare, "Node.js has no fallocate", "create")
         }
         _ => return None,
     })
 }
 
-fn unsupported_vector(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
+fn unsupported_vector(case: &Case) -> Option<UnsupportedValue> {
     const ONE_BY_WRITE: &str = "Node.js writes a vector of one by write(2)";
     let is_vectored = case.method().has_axis(Axis::Vector);
-    Some(match *axes {
-        Axes {
-            chunk_size_bytes: Axes::WHOLE,
+    Some(match *case.choices() {
+        Choices {
+            chunk_size_bytes: Choices::WHOLE,
             ..
         } if is_vectored => (Axis::Chunk, ONE_BY_WRITE, "1MiB"),
-        Axes {
+        Choices {
             cache: Cache::Direct,
             chunk_size_bytes,
             vector,
@@ -88,31 +89,20 @@ fn unsupported_vector(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
             let why = "a vector's chunks are copied to an aligned buffer, which in Node.js has less than 2 GiB";
             (Axis::Chunk, why, "1MiB")
         }
-        Axes { vector: ..2, .. } => (Axis::Vector, ONE_BY_WRITE, "2"),
+        Choices { vector: ..2, .. } => (Axis::Vector, ONE_BY_WRITE, "2"),
         _ => return None,
     })
 }
 
-fn unsupported_of_memory_and_source(axes: &Axes) -> Option<UnsupportedValue> {
-    Some(match *axes {
-        Axes {
-            advice: Advice::Sequential,
-            ..
-        } => (Axis::Advice, "Node.js has no posix_fadvise", "none"),
-        Axes {
-            checksums: Checksums::No,
-            ..
-        } => (Axis::Checksums, "Node.js has no ioctl", "default"),
-        Axes {
-            memory: DataMemory::HugePages,
-            ..
-        } => (
-            Axis::Memory,
-            "Node.js has no madvise for its buffers",
-            "page-aligned",
-        ),
-        _ => return None,
-    })
+fn unsupported_of_memory_and_source(case: &Case) -> Option<UnsupportedValue> {
+    if case.choices().advice == Advice::Sequential {
+        return Some((Axis::Advice, "Node.js has no posix_fadvise", "none"));
+    }
+    if case.given().checksums == Checksums::No {
+        return Some((Axis::Checksums, "Node.js has no ioctl", "default"));
+    }
+    let why = "Node.js has no madvise for its buffers";
+    (case.given().memory == DataMemory::HugePages).then_some((Axis::Memory, why, "page-aligned"))
 }
 
 /// The most bytes of a call of Linux. Node.js also takes less than 2 GiB.

@@ -1,6 +1,6 @@
 use writebench_model::{
-    Axes, Axis, Case, Drop, Huge, MapSharing, Method, Naming, Populate, Prepare, Store, SyncCall,
-    SyncFiles,
+    Axis, Case, Choices, Drop, Huge, MapSharing, Method, Naming, Populate, Prepare, Store,
+    SyncCall, SyncFiles,
 };
 
 use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, templates};
@@ -52,37 +52,37 @@ fn styled(text: String) -> String {
         .replace("\n\nif __name__", "\n\n\nif __name__")
 }
 
-fn unsupported(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
-    unsupported_of_file(axes).or_else(|| unsupported_of_memory_and_threads(case, axes))
+fn unsupported(case: &Case) -> Option<UnsupportedValue> {
+    unsupported_of_file(case.choices()).or_else(|| unsupported_of_memory_and_threads(case))
 }
 
-fn unsupported_of_file(axes: &Axes) -> Option<UnsupportedValue> {
+fn unsupported_of_file(choices: &Choices) -> Option<UnsupportedValue> {
     const NO_RANGE: &str = "Python has no sync_file_range";
-    Some(match *axes {
-        Axes {
+    Some(match *choices {
+        Choices {
             naming: Naming::Exchange,
             ..
         } => (Axis::Naming, "Python has no renameat2", "rename"),
-        Axes {
+        Choices {
             sync_files: SyncFiles::Writeback,
             ..
         } => (Axis::SyncFiles, NO_RANGE, "batch"),
-        Axes {
+        Choices {
             sync_files: SyncFiles::Syncfs,
             ..
         } => (Axis::SyncFiles, "Python has no syncfs", "batch"),
-        Axes {
+        Choices {
             drop: Drop::Yes, ..
         } => (
             Axis::Drop,
             "it is part of write-behind, and Python has no sync_file_range",
             "no",
         ),
-        Axes {
+        Choices {
             writeback_bytes: Some(_),
             ..
         } => (Axis::Writeback, NO_RANGE, "none"),
-        Axes {
+        Choices {
             prepare: Prepare::FallocateKeepSize | Prepare::FallocateZeroRange,
             ..
         } => (
@@ -94,13 +94,13 @@ fn unsupported_of_file(axes: &Axes) -> Option<UnsupportedValue> {
     })
 }
 
-fn unsupported_of_memory_and_threads(case: &Case, axes: &Axes) -> Option<UnsupportedValue> {
-    Some(match *axes {
-        Axes {
+fn unsupported_of_memory_and_threads(case: &Case) -> Option<UnsupportedValue> {
+    Some(match *case.choices() {
+        Choices {
             store: Store::Nontemporal,
             ..
         } => (Axis::Store, "Python's copies are those of memcpy", "plain"),
-        Axes {
+        Choices {
             huge: Huge::Collapse,
             populate,
             window_bytes,
@@ -110,14 +110,14 @@ fn unsupported_of_memory_and_threads(case: &Case, axes: &Axes) -> Option<Unsuppo
             "it is part of huge=collapse, which Python's mmap cannot have",
             "2MiB",
         ),
-        Axes {
+        Choices {
             huge: Huge::Collapse,
             ..
         } => {
             let why = "Python's mmap chooses the address itself, and huge pages need not fit there";
             (Axis::Huge, why, "advise")
         }
-        Axes { threads: 2.., .. } if threads_wait(case) => {
+        Choices { threads: 2.., .. } if threads_wait(case) => {
             let why = "Python's memory copies, madvise and msync hold its lock: threads would wait for each other";
             (Axis::Threads, why, "1")
         }
@@ -127,10 +127,10 @@ fn unsupported_of_memory_and_threads(case: &Case, axes: &Axes) -> Option<Unsuppo
 
 /// Whether threads wait for each other, because the interpreter's lock lets only one proceed.
 fn threads_wait(case: &Case) -> bool {
-    let axes = case.axes();
-    let syncs_each = axes.map == MapSharing::PerThread && axes.sync.call == SyncCall::Msync;
+    let choices = case.choices();
+    let syncs_each = choices.map == MapSharing::PerThread && choices.sync.call == SyncCall::Msync;
     matches!(case.method(), Method::Mmap | Method::MmapMmap)
-        || axes.populate != Populate::None
+        || choices.populate != Populate::None
         || syncs_each
 }
 

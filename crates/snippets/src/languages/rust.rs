@@ -17,7 +17,7 @@ templates! {
 pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     template,
     append: append!("rust/append.rs"),
-    unsupported: |_, _| None,
+    unsupported: |_| None,
     complete: with_imports,
 };
 
@@ -181,7 +181,7 @@ impl CaseView<'_> {
         } else {
             ".write(true)"
         };
-        let how = match self.axes().prepare.opening() {
+        let how = match self.choices().prepare.opening() {
             _ if !is_first => "",
             Opening::Emptied => ".truncate(true)",
             Opening::Kept => "",
@@ -267,7 +267,7 @@ impl CaseView<'_> {
     /// The number of calls after which a sync follows, or 0 if none does.
     fn calls_between_syncs_rust(&self) -> u32 {
         let vector = if self.is_vectored() {
-            self.axes().vector
+            self.choices().vector
         } else {
             1
         };

@@ -4,13 +4,13 @@ enum { WRITERS = {{ case.writers() }} }; // threads
 enum { DEPTH = WRITERS + 1 }; // buffers: the producer fills one
 {%- endif %}
 {%- if case.is_uring() || case.is(Method::Pipeline) %}
-enum { DEPTH = {{ case.axes().depth }} }; // {% include "c_family/depth_words.c" %}
+enum { DEPTH = {{ case.choices().depth }} }; // {% include "c_family/depth_words.c" %}
 {%- endif %}
 {%- if case.threads() > 1 %}
 enum { THREADS = {{ case.threads() }} };
 {%- endif %}
 {%- if case.is_vectored() %}
-enum { VECTOR = {{ case.axes().vector }} }; // chunks per call
+enum { VECTOR = {{ case.choices().vector }} }; // chunks per call
 {%- endif %}
 {%- if case.is_direct() %}
 enum { BLOCK = {{ case.block() }} }; // with O_DIRECT, addresses, offsets and lengths are multiples of this

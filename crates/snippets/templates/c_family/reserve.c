@@ -1,28 +1,28 @@
 {%- if case.reserves() %}
 
-// Gives the file its {% if case.axes().prepare == Prepare::SetLen %}length{% else %}blocks: a full disk fails before any write{% endif %}.
+// Gives the file its {% if case.choices().prepare == Prepare::SetLen %}length{% else %}blocks: a full disk fails before any write{% endif %}.
 static int reserve(int fd, size_t size)
 {
     int result;
-{%- if case.axes().prepare != Prepare::SetLen %}
+{%- if case.choices().prepare != Prepare::SetLen %}
     if (size == 0) // it is refused
         return 0;
 {%- endif %}
     do
-        result = {% if case.axes().prepare == Prepare::SetLen %}ftruncate(fd, (off_t)size)
-{%- else if case.axes().prepare == Prepare::PosixFallocate %}posix_fallocate(fd, 0, (off_t)size)
-{%- else if case.axes().prepare == Prepare::FallocateKeepSize %}fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size)
-{%- else if case.axes().prepare == Prepare::FallocateZeroRange %}fallocate(fd, FALLOC_FL_ZERO_RANGE, 0, (off_t)size)
+        result = {% if case.choices().prepare == Prepare::SetLen %}ftruncate(fd, (off_t)size)
+{%- else if case.choices().prepare == Prepare::PosixFallocate %}posix_fallocate(fd, 0, (off_t)size)
+{%- else if case.choices().prepare == Prepare::FallocateKeepSize %}fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size)
+{%- else if case.choices().prepare == Prepare::FallocateZeroRange %}fallocate(fd, FALLOC_FL_ZERO_RANGE, 0, (off_t)size)
 {%- else %}fallocate(fd, 0, 0, (off_t)size){% endif %};
-    while (result {% if case.axes().prepare == Prepare::PosixFallocate %}== EINTR{% else %}!= 0 && errno == EINTR{% endif %});
-{%- if case.axes().prepare == Prepare::SetLen %}
+    while (result {% if case.choices().prepare == Prepare::PosixFallocate %}== EINTR{% else %}!= 0 && errno == EINTR{% endif %});
+{%- if case.choices().prepare == Prepare::SetLen %}
     return result;
 {%- else %}
-{%- if case.axes().prepare == Prepare::PosixFallocate %}
+{%- if case.choices().prepare == Prepare::PosixFallocate %}
     if (result != 0)
         errno = result;
 {%- endif %}
-{%- if case.axes().prepare == Prepare::PosixFallocate && case.is_direct() %}
+{%- if case.choices().prepare == Prepare::PosixFallocate && case.is_direct() %}
     // EINVAL: glibc's substitute for it writes single bytes, which O_DIRECT refuses.
     if (result != 0 && (errno == EOPNOTSUPP || errno == EINVAL))
 {%- else %}

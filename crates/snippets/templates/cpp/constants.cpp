@@ -4,7 +4,7 @@
 constexpr std::size_t chunk_size = {{ case.size_cpp(chunk) }};
 {%- endif %}
 {%- if case.is_uring() || case.is(Method::Pipeline) %}
-constexpr std::size_t depth = {{ case.axes().depth }}; // {% include "c_family/depth_words.c" %}
+constexpr std::size_t depth = {{ case.choices().depth }}; // {% include "c_family/depth_words.c" %}
 {%- endif %}
 {%- if case.has_writers() %}
 constexpr std::size_t writer_count = {{ case.writers() }}; // threads
@@ -15,7 +15,7 @@ constexpr std::size_t depth = writer_count + 1;
 constexpr std::size_t thread_count = {{ case.threads() }};
 {%- endif %}
 {%- if case.is_vectored() %}
-constexpr std::size_t vector_length = {{ case.axes().vector }}; // chunks per call
+constexpr std::size_t vector_length = {{ case.choices().vector }}; // chunks per call
 {%- endif %}
 {%- if case.is_direct() %}
 // With O_DIRECT, addresses, offsets and lengths are multiples of this.

@@ -27,7 +27,7 @@ const chunkSize = {{ chunk }}{% if case.is_vectored() || case.maps_target() || c
 {%- endif %}
 {%- if case.is_vectored() %}
 
-const vectorSize = {{ case.axes().vector }} // chunks per call
+const vectorSize = {{ case.choices().vector }} // chunks per call
 {%- endif %}
 {%- if case.has_writers() %}
 
@@ -38,7 +38,7 @@ const (
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}
 
-const depth = {{ case.axes().depth }} // buffers in turn
+const depth = {{ case.choices().depth }} // buffers in turn
 {%- endif %}
 {%- if case.threads() > 1 %}
 

@@ -1,10 +1,10 @@
-{%- if case.reserves() && case.axes().prepare != Prepare::SetLen %}
+{%- if case.reserves() && case.choices().prepare != Prepare::SetLen %}
 
 // reserve gives the file its blocks: a full disk fails before any write.
 func reserve(file *os.File, size int) error {
-{%- let has_mode = case.axes().prepare == Prepare::FallocateKeepSize || case.axes().prepare == Prepare::FallocateZeroRange %}
+{%- let has_mode = case.choices().prepare == Prepare::FallocateKeepSize || case.choices().prepare == Prepare::FallocateZeroRange %}
 {%- if has_mode %}
-	const mode = {% if case.axes().prepare == Prepare::FallocateKeepSize %}0x1 // FALLOC_FL_KEEP_SIZE{% else %}0x10 // FALLOC_FL_ZERO_RANGE{% endif %}
+	const mode = {% if case.choices().prepare == Prepare::FallocateKeepSize %}0x1 // FALLOC_FL_KEEP_SIZE{% else %}0x10 // FALLOC_FL_ZERO_RANGE{% endif %}
 {%- endif %}
 	if size == 0 {
 		return nil // the kernel refuses that
@@ -17,7 +17,7 @@ func reserve(file *os.File, size int) error {
 		case syscall.EINTR:
 			continue
 		case syscall.EOPNOTSUPP:
-{%- if case.axes().prepare == Prepare::PosixFallocate %}
+{%- if case.choices().prepare == Prepare::PosixFallocate %}
 			return touch(file, size)
 {%- else if case.maps_target() %}
 			return file.Truncate(int64(size)) // this filesystem cannot reserve blocks
@@ -28,7 +28,7 @@ func reserve(file *os.File, size int) error {
 		return &os.PathError{Op: "fallocate", Path: file.Name(), Err: err}
 	}
 }
-{%- if case.axes().prepare == Prepare::PosixFallocate %}
+{%- if case.choices().prepare == Prepare::PosixFallocate %}
 
 // touch writes a byte to each block where the filesystem has no call for that, as posix_fallocate(3) does.
 func touch(file *os.File, size int) error {

@@ -1,7 +1,7 @@
 {% extends "java/base.java" %}
 {% block declarations %}
 {%- include "java/copy_chunk.java" %}
-    private static final int DEPTH = {{ case.axes().depth }}; // buffers in turn
+    private static final int DEPTH = {{ case.choices().depth }}; // buffers in turn
     private static final ByteBuffer END = ByteBuffer.allocate(0);
 {%- endblock %}
 {% block fill %}

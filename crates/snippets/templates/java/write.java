@@ -6,7 +6,7 @@
     private static final int CHUNK = {{ chunk }};
 {%- endif %}
 {%- if case.is_vectored() %}
-    private static final int VECTOR = {{ case.axes().vector }}; // chunks per call
+    private static final int VECTOR = {{ case.choices().vector }}; // chunks per call
 {%- endif %}
 {%- endblock %}
 {% block fill %}

@@ -41,7 +41,7 @@ const { {{ case.constants_node() }} } = fs.constants;
 
 const CHUNK = {{ case.chunk_node() }};{% if case.chunk_is_most_node() %} // the most that Linux takes in one call{% endif %}
 {%- if case.is_vectored() %}
-const VECTOR = {{ case.axes().vector }}; // chunks per call
+const VECTOR = {{ case.choices().vector }}; // chunks per call
 {%- endif %}
 {%- if case.is_direct() %}
 const BLOCK = {{ case.block() }}; // with O_DIRECT, addresses, offsets and lengths are multiples of this

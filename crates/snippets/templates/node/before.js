@@ -1,4 +1,4 @@
-{%- if case.axes().prepare == Prepare::SetLen %}
+{%- if case.choices().prepare == Prepare::SetLen %}
   fs.ftruncateSync(fd, {% if case.options.is_stream %}expected{% else %}size{% endif %});
 {%- endif %}
 {%- if case.fills_with_zeros() %}

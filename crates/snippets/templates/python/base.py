@@ -36,14 +36,14 @@ CHUNK = {{ chunk }}
 THREADS = {{ case.threads() }}
 {%- endif %}
 {%- if case.is_vectored() && case.chunk().is_some() %}
-VECTOR = {{ case.axes().vector }}  # chunks per call
+VECTOR = {{ case.choices().vector }}  # chunks per call
 {%- endif %}
 {%- if case.has_writers() %}
 WRITERS = {{ case.writers() }}
 DEPTH = WRITERS + 1  # buffers: the producer fills one
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}
-DEPTH = {{ case.axes().depth }}  # buffers in turn
+DEPTH = {{ case.choices().depth }}  # buffers in turn
 {%- endif %}
 {%- if case.is_direct() %}
 BLOCK = {{ case.block() }}  # with O_DIRECT, addresses, offsets and lengths are multiples of this
@@ -112,7 +112,7 @@ def some(length):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
     return length
 {%- endif %}
-{%- if case.reserves() && case.axes().prepare != Prepare::SetLen %}
+{%- if case.reserves() && case.choices().prepare != Prepare::SetLen %}
 
 
 def reserve(fd, size):

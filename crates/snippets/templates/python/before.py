@@ -1,4 +1,4 @@
-{%- if case.axes().prepare == Prepare::SetLen %}
+{%- if case.choices().prepare == Prepare::SetLen %}
     os.ftruncate(fd, {% include "python/size.py" %})
 {%- else if case.reserves() %}
     reserve(fd, {% include "python/size.py" %})

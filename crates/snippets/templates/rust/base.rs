@@ -31,10 +31,10 @@ const WRITERS: usize = {{ case.writers() }};
 const DEPTH: usize = WRITERS + 1; // buffers: the producer fills one
 {%- endif %}
 {%- if case.is(Method::Pipeline) %}
-const DEPTH: usize = {{ case.axes().depth }}; // buffers in turn
+const DEPTH: usize = {{ case.choices().depth }}; // buffers in turn
 {%- endif %}
 {%- if case.is_vectored() %}
-const VECTOR: usize = {{ case.axes().vector }}; // chunks per call
+const VECTOR: usize = {{ case.choices().vector }}; // chunks per call
 {%- endif %}
 {%- if case.prepares_windows() %}
 const WINDOW: usize = {% if case.prepares_all() %}usize::MAX{% else %}{{ case.window() }}{% endif %}; // bytes prepared at a time

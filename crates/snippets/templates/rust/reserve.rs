@@ -1,13 +1,13 @@
 {%- if case.reserves() %}
 
-/// Gives the file its {% if case.axes().prepare == Prepare::SetLen %}length{% else %}blocks: a full disk fails before any write{% endif %}.
+/// Gives the file its {% if case.choices().prepare == Prepare::SetLen %}length{% else %}blocks: a full disk fails before any write{% endif %}.
 fn reserve(file: &File, size: {% if case.options.is_stream %}u64{% else %}usize{% endif %}) -> io::Result<()> {
     if size == 0 {
         return Ok(()); // the call would refuse it
     }
-{%- if case.axes().prepare == Prepare::SetLen %}
+{%- if case.choices().prepare == Prepare::SetLen %}
     file.set_len({{ case.size_rust() }})
-{%- else if case.axes().prepare == Prepare::PosixFallocate %}
+{%- else if case.choices().prepare == Prepare::PosixFallocate %}
     loop {
         // SAFETY: the call takes numbers only.
         match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, size as libc::off_t) } {
@@ -26,7 +26,7 @@ fn reserve(file: &File, size: {% if case.options.is_stream %}u64{% else %}usize{
         }
     }
 {%- else %}
-    let mode = rustix::fs::FallocateFlags::{% if case.axes().prepare == Prepare::FallocateKeepSize %}KEEP_SIZE{% else if case.axes().prepare == Prepare::FallocateZeroRange %}ZERO_RANGE{% else %}empty(){% endif %};
+    let mode = rustix::fs::FallocateFlags::{% if case.choices().prepare == Prepare::FallocateKeepSize %}KEEP_SIZE{% else if case.choices().prepare == Prepare::FallocateZeroRange %}ZERO_RANGE{% else %}empty(){% endif %};
     match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, 0, {{ case.size_rust() }})) {
         // This filesystem cannot reserve blocks.
         Err(rustix::io::Errno::OPNOTSUPP) => {% if case.maps_target() %}file.set_len(size as u64){% else %}Ok(()){% endif %},

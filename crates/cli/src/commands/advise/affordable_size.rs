@@ -8,11 +8,12 @@ use writebench_runner::RaceLimits;
 /// write at the requested size, then at smaller ones.
 pub(super) fn sentence(cases: &[&Case], limits: &RaceLimits) -> Option<String> {
     let asked = cases.first()?;
-    let bytes = |case: &Case| RaceLimits::least_bytes(case.axes().size_bytes, limits.times_written);
+    let bytes =
+        |case: &Case| RaceLimits::least_bytes(case.given().size_bytes, limits.times_written);
     if bytes(asked) <= limits.max_bytes {
         return None;
     }
-    let size = |case: &Case| Bytes(case.axes().size_bytes).approximate();
+    let size = |case: &Case| Bytes(case.given().size_bytes).approximate();
     let paid = cases
         .iter()
         .find(|case| bytes(case) <= limits.max_bytes)

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 use anyhow::Result;
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Goal, SelectedCase, Space, Stage,
-    TargetRecord,
+    Bytes, Cache, Case, CaseOrigin, CaseRecord, Goal, SelectedCase, Space, Stage, TargetRecord,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, RaceLimits, coordinates};
@@ -61,7 +60,7 @@ impl CandidateSet {
         let mut set = Self::default();
         let mut kept = Vec::new();
         for case in space.cases() {
-            let unchecked = (case.axes().cache == Cache::Direct && !checks_direct).then(|| {
+            let unchecked = (case.choices().cache == Cache::Direct && !checks_direct).then(|| {
                 let check = Bytes(direct_check_bytes).approximate();
                 format!("{case}: --max-bytes leaves no room for the {check} that show whether O_DIRECT bypasses the page cache")
             });
@@ -76,7 +75,7 @@ impl CandidateSet {
             candidate.values = values;
         }
         let times_written = kept.iter().map(|case| {
-            let size_bytes = case.axes().size_bytes.max(1);
+            let size_bytes = case.given().size_bytes.max(1);
             case.bytes_written().div_ceil(size_bytes)
         });
         set.limits = RaceLimits {
@@ -101,7 +100,7 @@ impl CandidateSet {
         let real = self.add(case.clone(), Stage::Final, is_baseline, target);
         let mut with_size = |bytes: u64, stage| {
             // Some cases are invalid at smaller sizes.
-            case.with(Axis::Size, &Bytes(bytes).to_string())
+            case.with_size(bytes)
                 .map_or(real, |case| self.add(case, stage, is_baseline, target))
         };
         let screening = screening_bytes

@@ -12,7 +12,7 @@ const LEAST_UNITS: u64 = 64;
 /// Sizes for the screening, from small to large, and for the finals: the requested size, then halves of it. All have whole
 /// records or files. Files that fit into memory do not predict larger ones.
 pub(super) fn file_sizes(goal: Goal, space: &Space) -> (Vec<u64>, Vec<u64>) {
-    let size_bytes = space.baseline.axes().size_bytes;
+    let size_bytes = space.baseline.given().size_bytes;
     if goal == Goal::LargerThanMemory {
         let screening_bytes = size_bytes.checked_sub(1 << 20).into_iter().collect();
         return (screening_bytes, vec![size_bytes]);

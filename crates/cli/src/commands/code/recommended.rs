@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use writebench_model::{Goal, RunStatus};
-use writebench_report::{ContractAnswer, Report, counted, quoted, visible};
+use writebench_report::{Report, WorkloadAnswer, counted, quoted, visible};
 
 use crate::database;
 use crate::exit::usage;
@@ -75,9 +75,9 @@ fn answers(report: &Report) -> Vec<Answer> {
             case: advice.recommended.clone(),
         }];
     }
-    // A suite compares the cases of a contract, which is no recommendation.
+    // A suite compares the cases of a workload, which is no recommendation.
     let of_goals = report.answers.iter().filter(|_| report.is_of_goals());
-    let answer = |answer: &ContractAnswer| {
+    let answer = |answer: &WorkloadAnswer| {
         let finding = &answer.finding;
         let case = finding
             .case
@@ -85,7 +85,7 @@ fn answers(report: &Report) -> Vec<Answer> {
             .filter(|_| finding.samples >= SAMPLES as usize)?;
         let target = finding.target.clone().unwrap_or_else(|| first.clone());
         Some(Answer {
-            goal: Goal::of_contract(&answer.contract)?,
+            goal: Goal::of_workload(&answer.workload)?,
             target,
             case,
         })
@@ -98,7 +98,7 @@ fn searched_goal(report: &Report) -> Option<Goal> {
         .cases
         .iter()
         .find(|case| case.record.origin.is_baseline())?;
-    Goal::of_contract(&baseline.record.contract)
+    Goal::of_workload(&baseline.record.workload)
 }
 
 /// Names the command of the run, because its target and goal may not be those that the user remembers.
@@ -135,13 +135,13 @@ fn why_not(wanted: Option<Goal>, report: &Report) -> String {
     if !report.is_of_goals() {
         return "A run of suites or cases compares, and recommends nothing.".to_owned();
     }
-    let is_meant = |answer: &&ContractAnswer| {
-        wanted.is_none_or(|wanted| Goal::of_contract(&answer.contract) == Some(wanted))
+    let is_meant = |answer: &&WorkloadAnswer| {
+        wanted.is_none_or(|wanted| Goal::of_workload(&answer.workload) == Some(wanted))
     };
     let answer = report
         .answers
         .iter()
         .find(is_meant)
-        .map(ContractAnswer::text);
+        .map(WorkloadAnswer::text);
     answer.unwrap_or_else(|| "It did not measure this goal.".to_owned())
 }

@@ -63,7 +63,7 @@ pub(super) fn files_at<'c>(
     case: &Case,
     content: &'c [u8],
 ) -> Vec<(PathBuf, &'c [u8])> {
-    let size = case.axes().file_size;
+    let size = case.given().file_size;
     if !case.method().writes_set() || size == FileSize::Whole {
         return vec![(target.to_owned(), content)];
     }

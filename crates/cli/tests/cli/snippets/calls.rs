@@ -33,7 +33,7 @@ pub(crate) fn add(trials: &mut Trials) {
             promise.0
         );
         // A producer fills whole buffers.
-        if streams(&case) && case.axes().chunk_size_bytes <= case.axes().size_bytes {
+        if streams(&case) && case.choices().chunk_size_bytes <= case.given().size_bytes {
             let (case, name) = (case.clone(), format!("{name}, for a producer"));
             let call = move || {
                 keeps(
@@ -46,7 +46,7 @@ pub(crate) fn add(trials: &mut Trials) {
             };
             trials.add(name, &needs, call);
         }
-        if appends(&case, language) && case.axes().chunk_size_bytes <= case.axes().size_bytes {
+        if appends(&case, language) && case.choices().chunk_size_bytes <= case.given().size_bytes {
             let (case, name) = (case.clone(), format!("{name}, for a log"));
             let call = move || {
                 keeps(
@@ -99,7 +99,7 @@ fn keeps(
         if is_log {
             log_content_bytes(case)?
         } else {
-            usize::try_from(case.axes().size_bytes)?
+            usize::try_from(case.given().size_bytes)?
         }
     ];
     std::fs::write(directory.join("copied"), &content)?;
@@ -108,7 +108,7 @@ fn keeps(
     if files.len() > 1 {
         std::fs::create_dir(&target)?;
     }
-    if case.axes().prepare.needs_old_content() {
+    if case.choices().prepare.needs_old_content() {
         for (path, content) in &files {
             std::fs::write(path, content)?;
         }
@@ -151,7 +151,8 @@ fn keeps(
 
 /// So many that the log's calls write the bytes of the case's.
 fn log_content_bytes(case: &Case) -> Result<usize> {
-    let [size, chunk] = [case.axes().size_bytes, case.axes().chunk_size_bytes].map(usize::try_from);
+    let [size, chunk] =
+        [case.given().size_bytes, case.choices().chunk_size_bytes].map(usize::try_from);
     let (size, chunk) = (size?, chunk?);
     Ok(size / chunk * (chunk - HEAD_BYTES) + (size % chunk).saturating_sub(HEAD_BYTES))
 }
@@ -159,7 +160,7 @@ fn log_content_bytes(case: &Case) -> Result<usize> {
 /// A log has a page of its own before its records, and syncs it.
 fn of_log(promised: &Calls, case: &Case, content_bytes: usize) -> Calls {
     let page = PAGE_BYTES as u64;
-    let (size, prepare) = (case.axes().size_bytes, case.axes().prepare);
+    let (size, prepare) = (case.given().size_bytes, case.choices().prepare);
     let later = |offset: &str| offset.parse::<u64>().map_or(0, |offset| offset + page);
     let mut calls: Calls = promised
         .iter()
@@ -180,7 +181,7 @@ fn of_log(promised: &Calls, case: &Case, content_bytes: usize) -> Calls {
             (call, *count)
         })
         .collect();
-    let sync = case.axes().sync;
+    let sync = case.choices().sync;
     let write = match case.method() {
         Method::Write => format!("write {page}"),
         _ if sync.call == SyncCall::RwfDsync => format!("pwritev2 1 0 RWF_DSYNC {page}"),
@@ -257,12 +258,12 @@ fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
             *count -= 1;
         }
     };
-    if case.axes().prepare.needs_old_content() {
+    if case.choices().prepare.needs_old_content() {
         const DROPPED: &str = "fadvise64 0 0 POSIX_FADV_DONTNEED";
         for call in [
             CREATE,
             CREATE_TO_MAP,
-            &format!("write {}", case.axes().size_bytes),
+            &format!("write {}", case.given().size_bytes),
             DROPPED,
         ] {
             less(call);
@@ -273,12 +274,12 @@ fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
     }
     // The engine looks which pages remain.
     if case.method().has_axis(writebench_model::Axis::Cache)
-        && case.axes().cache == Cache::Dontcache
+        && case.choices().cache == Cache::Dontcache
     {
         less("fdatasync");
     }
     // The caller makes further directories.
-    if case.axes().directory != Directory::One {
+    if case.choices().directory != Directory::One {
         less("fsync");
     }
     calls.remove(LOOK);
@@ -299,7 +300,7 @@ fn with_all_elements(call: &str, case: &Case) -> String {
         ["pwritev", "1", offset, length] => {
             let elements = length
                 .parse::<u64>()
-                .map_or(1, |length| length.div_ceil(case.axes().chunk_size_bytes));
+                .map_or(1, |length| length.div_ceil(case.choices().chunk_size_bytes));
             format!("pwritev {elements} {offset} {length}")
         }
         _ => call.to_owned(),

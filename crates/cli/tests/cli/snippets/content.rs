@@ -107,9 +107,9 @@ pub(super) fn content(size: usize) -> Vec<u8> {
 
 /// Sizes of an existing file. A copy replaces a longer one completely.
 fn old_sizes(case: &Case, size: usize) -> impl Iterator<Item = Option<usize>> + use<> {
-    let sizes = if !case.axes().prepare.needs_old_content() {
+    let sizes = if !case.choices().prepare.needs_old_content() {
         vec![None]
-    } else if case.method().copies() || case.axes().prepare == Prepare::Truncate {
+    } else if case.method().copies() || case.choices().prepare == Prepare::Truncate {
         vec![Some(size), Some(size / 2), Some(size + 5000)]
     } else {
         vec![Some(size), Some(size / 2)]
@@ -153,7 +153,7 @@ pub(super) fn is_whole(name: &str, language: Language, more: &[&str], on: &Path)
         );
     }
     // An existing file is never replaced by accident.
-    if !case.axes().prepare.needs_old_content() {
+    if !case.choices().prepare.needs_old_content() {
         std::fs::write(&target, "old")?;
         let output = built.output(on, &source, &target)?;
         ensure!(
@@ -214,7 +214,7 @@ fn writes_set(name: &str, language: Language) -> Result<()> {
     };
     let on = directory_on(Kind::Ext4);
     let (source, target) = (on.path().join("source"), on.path().join("target"));
-    let replaces = case.axes().prepare.needs_old_content();
+    let replaces = case.choices().prepare.needs_old_content();
     for size in SIZES {
         let content = content(size);
         std::fs::write(&source, &content)?;
@@ -248,7 +248,7 @@ fn writes_set(name: &str, language: Language) -> Result<()> {
         );
     }
     // A file that exists is never replaced by accident.
-    if !replaces && case.axes().naming == Naming::Direct {
+    if !replaces && case.choices().naming == Naming::Direct {
         let (source_bytes, first) = (content(20_000), target.join("writebench0000000"));
         std::fs::write(&source, source_bytes)?;
         std::fs::write(&first, "old")?;

@@ -64,10 +64,10 @@ fn cases() -> impl Iterator<Item = Case> {
 
 /// Compilers take long: C has all cases.
 fn is_tried(case: &Case, language: Language) -> bool {
-    let has_many_steps = case.axes().naming != Naming::Direct
-        && case.axes().prepare.needs_old_content()
+    let has_many_steps = case.choices().naming != Naming::Direct
+        && case.choices().prepare.needs_old_content()
         && matches!(
-            case.axes().sync_files,
+            case.choices().sync_files,
             SyncFiles::Each | SyncFiles::Batch | SyncFiles::Syncfs
         );
     match language {
@@ -202,7 +202,7 @@ fn printed(case: &Case, language: Language) -> Result<()> {
     let [source, log, set] = ["source", "log", "sample-set"].map(|name| on.path().join(name));
     std::fs::write(&source, vec![7; FILES * FILE_BYTES])?;
     std::fs::create_dir(&set)?;
-    if case.axes().prepare.needs_old_content() {
+    if case.choices().prepare.needs_old_content() {
         for number in 0..FILES {
             std::fs::write(set.join(format!("writebench{number:07}")), "old")?;
         }

@@ -128,7 +128,7 @@ fn every_value() -> Result<()> {
             let Some((_, case)) = pairs.first() else {
                 continue;
             };
-            let fits = match case.axes().card(axis).code {
+            let fits = match case.card(axis).code {
                 // With one thread, sharing makes no difference.
                 InCode::Supported => pairs.iter().any(|(usual, case)| {
                     let direct = [usual, case].map(|case| case.with(Axis::Cache, "direct"));
@@ -169,13 +169,12 @@ fn every_value_of_logs() -> Result<()> {
                 .iter()
                 .filter_map(|value| base.with(axis, value).ok())
             {
-                let is_left =
-                    case.axes().card(axis).code == InCode::LeftToCaller || is_callers(axis);
+                let is_left = case.card(axis).code == InCode::LeftToCaller || is_callers(axis);
                 let fits = match code_in_frame(&case, frame) {
                     Ok(text) => (text == plain) == (is_left || case == base),
                     Err(refusal) => refusal
                         .why
-                        .contains(&format!("{axis}={}: ", case.axes().get(axis))),
+                        .contains(&format!("{axis}={}: ", case.value(axis))),
                 };
                 ensure!(fits, "{case}");
             }
@@ -251,7 +250,7 @@ fn refuses_logs() -> Result<()> {
 
 /// Durability is required of the nearest case. Bypassing the page cache is not.
 fn keeps(case: &Case) -> bool {
-    case.contract().durability == writebench_model::Durability::Durable
+    case.workload().durability == writebench_model::Durability::Durable
 }
 
 fn nearest() -> Result<()> {
@@ -264,7 +263,7 @@ fn nearest() -> Result<()> {
                 let Some(nearest) = refusal.nearest else {
                     anyhow::bail!("{name} in {}", language.title())
                 };
-                let kept = |case: &Case| case.contract().durability;
+                let kept = |case: &Case| case.workload().durability;
                 ensure!(
                     kept(&nearest) == kept(&case) || !keeps(&case),
                     "{name} is as durable as {nearest}"

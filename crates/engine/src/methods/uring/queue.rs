@@ -63,7 +63,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         ring: &'q mut R,
         staging: Option<&'q mut [u8]>,
     ) -> Self {
-        let depth = region.axes.depth as usize;
+        let depth = region.choices.depth as usize;
         Self {
             region,
             file,
@@ -81,7 +81,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
     }
 
     pub(super) fn run(&mut self, write_loop: &mut WriteLoop) -> Result<()> {
-        let chunk = to_usize(self.region.axes.chunk_size_bytes);
+        let chunk = to_usize(self.region.choices.chunk_size_bytes);
         write_loop.start_clock();
         while self.next < self.length || !self.operations.is_empty() {
             if write_loop.is_past_limit() {
@@ -111,7 +111,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
             }
         }
         if self.sync_owed || (self.waits_for_all() && self.since_sync > 0) {
-            crate::sync::sync(self.file, self.region.axes.sync.call)?;
+            crate::sync::sync(self.file, self.region.choices.sync.call)?;
         }
         write_loop.handed_over_bytes += self.length as u64;
         Ok(())
@@ -119,7 +119,11 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
 
     /// A sync after several writes must wait for all of them.
     fn waits_for_all(&self) -> bool {
-        self.region.axes.sync.every.is_some_and(|every| every > 1)
+        self.region
+            .choices
+            .sync
+            .every
+            .is_some_and(|every| every > 1)
     }
 
     fn begin(&mut self, index: usize, length: usize, submitted: Option<Instant>) -> Result<()> {
@@ -140,7 +144,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
             self.since_sync += 1;
             if self
                 .region
-                .axes
+                .choices
                 .sync
                 .every
                 .is_some_and(|every| self.since_sync >= u64::from(every))
@@ -168,26 +172,26 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
     fn entries(&mut self, index: usize) -> (Entry, Option<Entry>) {
         let slot = &mut self.slots[index];
         let done = slot.length - slot.left;
-        let mut in_memory = match self.region.axes.source {
+        let mut in_memory = match self.region.given.source {
             Source::File => slot.begin + done,
             Source::Chunk => done,
         };
         let mut memory = self.memory;
         if let Some(staging) = self.staging.as_deref_mut() {
             // No other operation uses the slot's bytes.
-            let staged_at = index * to_usize(self.region.axes.chunk_size_bytes).min(self.length);
+            let staged_at = index * to_usize(self.region.choices.chunk_size_bytes).min(self.length);
             staging[staged_at..staged_at + slot.left]
                 .copy_from_slice(&memory[in_memory..in_memory + slot.left]);
             memory = staging;
             in_memory = staged_at;
         }
-        let registered = self.region.axes.registered;
+        let registered = self.region.choices.registered;
         let bytes = &memory[in_memory..in_memory + slot.left];
         let file = entry_file(registered, self.file.as_raw_fd(), 0);
         let offset = self.region.file_offset + (slot.begin + done) as u64;
-        let flags = i32::try_from(flags(self.region.axes).bits()).unwrap_or(0);
+        let flags = i32::try_from(flags(self.region.choices).bits()).unwrap_or(0);
         let (write, length) = write_entry(bytes, in_memory, registered, file, (offset, flags));
-        slot.linked = self.region.axes.sync.every == Some(1) && length == slot.left;
+        slot.linked = self.region.choices.sync.every == Some(1) && length == slot.left;
         let write = write.user_data(user_data(index, WRITE));
         if !slot.linked {
             return (write, None);
@@ -198,13 +202,14 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
 
     fn sync_entry(&self) -> Entry {
         // `Case` allows no other periodic sync than fsync.
-        let is_data = self.region.axes.sync.call == SyncCall::Fdatasync;
+        let is_data = self.region.choices.sync.call == SyncCall::Fdatasync;
         let sync_flags = if is_data {
             FsyncFlags::DATASYNC
         } else {
             FsyncFlags::empty()
         };
-        let (file, file_flags) = entry_file(self.region.axes.registered, self.file.as_raw_fd(), 0);
+        let (file, file_flags) =
+            entry_file(self.region.choices.registered, self.file.as_raw_fd(), 0);
         opcode::Fsync::new(file)
             .flags(sync_flags)
             .build()

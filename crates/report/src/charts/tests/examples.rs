@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use writebench_model::{Axis, CaseRecord, Contract, Durability, Latency, Start, Timeline};
+use writebench_model::{Axis, CaseRecord, Durability, Latency, Start, Timeline, Workload};
 use writebench_testkit::{example_case, section_of};
 
 use super::{CaseReport, Outcome, Sample, study};
@@ -27,10 +27,10 @@ fn record(
     } else {
         Start::New
     };
-    record.contract = Contract {
+    record.workload = Workload {
         bytes: 32 << 20,
         start,
-        ..record.contract
+        ..record.workload
     };
     record
 }
@@ -64,7 +64,7 @@ pub(crate) fn parallel() -> Vec<(String, CaseReport)> {
             let write = 20_000 / u64::from(threads.min(6)) + u64::from(threads * slower * 30);
             let samples = samples_of([80, 20, write, 0, 10], 6);
             let mut record = record("parallel", "Into an emptied file", None, &case, samples);
-            record.contract.files = if files.is_empty() { 1 } else { threads };
+            record.workload.files = if files.is_empty() { 1 } else { threads };
             cases.push(on_ext4(&record));
         }
     }
@@ -84,8 +84,8 @@ pub(crate) fn scaling() -> Vec<(String, CaseReport)> {
             let case = format!("pwrite,size={}MiB{counted}{files},sync=fsync", 32 * ranks);
             let samples = samples_of([80, 20, 20_000, 0, 10], 6);
             let mut record = record("cluster", "By ranks", None, &case, samples);
-            record.contract.files = if files.is_empty() { 1 } else { ranks };
-            record.contract.bytes = u64::from(ranks) << 25;
+            record.workload.files = if files.is_empty() { 1 } else { ranks };
+            record.workload.bytes = u64::from(ranks) << 25;
             record
                 .samples
                 .iter_mut()
@@ -96,7 +96,7 @@ pub(crate) fn scaling() -> Vec<(String, CaseReport)> {
     cases
 }
 
-/// With two contracts and a cell without a value.
+/// With two workloads and a cell without a value.
 pub(crate) fn direct() -> Vec<(String, CaseReport)> {
     let labels = [
         "BUFFERED",
@@ -109,7 +109,7 @@ pub(crate) fn direct() -> Vec<(String, CaseReport)> {
         let mut record = case.record;
         record.origin = section_of("direct", "GB/s by chunk size and flags");
         if label.contains("FSYNC") {
-            record.contract.durability = Durability::Durable;
+            record.workload.durability = Durability::Durable;
         }
         if label == "O_DIRECT" && record.case.value(Axis::Chunk).as_deref() == Some("4KiB") {
             record.samples.clear();
@@ -198,7 +198,7 @@ pub(crate) fn durable_in(calls: u64) -> Vec<(String, CaseReport)> {
             }
         }
         let mut record = record("durable", "Every record", Some(label), case, samples);
-        record.contract.durability = Durability::Durable;
+        record.workload.durability = Durability::Durable;
         on_ext4(&record)
     });
     cases.to_vec()

@@ -100,7 +100,7 @@ fn ranks_with_equal_sizes_are_an_axis() {
 }
 
 #[test]
-fn two_numbers_of_threads_have_no_chart_and_contracts_have_one_each() {
+fn two_numbers_of_threads_have_no_chart_and_workloads_have_one_each() {
     let few: Vec<_> = parallel()
         .into_iter()
         .filter(|(_, case)| {
@@ -116,7 +116,7 @@ fn two_numbers_of_threads_have_no_chart_and_contracts_have_one_each() {
     let mut cases = parallel();
     for (_, case) in cases.iter_mut().skip(5) {
         let mut record = case.record.clone();
-        record.contract.durability = writebench_model::Durability::Durable;
+        record.workload.durability = writebench_model::Durability::Durable;
         *case = CaseReport::from_record(record.clone());
     }
     let charts = answering(&charts_of(&cases), ChartFamily::ThroughputByThreads);
@@ -157,11 +157,11 @@ fn flags_are_rows_and_a_cell_without_a_value_has_a_note() {
     assert!(
         chart
             .subtitle
-            .contains("Colours compare cells, not contracts"),
+            .contains("Colours compare cells, not workloads"),
         "{}",
         chart.subtitle
     );
-    assert!(chart.subtitle.contains("2 contracts"), "{}", chart.subtitle);
+    assert!(chart.subtitle.contains("2 workloads"), "{}", chart.subtitle);
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn latencies_reach_from_the_shortest_to_the_longest_call() {
     );
     let longest = figure(1.0 - 0.5 / 7680.0);
     assert!(longest.value > 100.0 * 90e-6, "{longest:?}");
-    assert!(chart.subtitle.contains("2 contracts"), "{}", chart.subtitle);
+    assert!(chart.subtitle.contains("2 workloads"), "{}", chart.subtitle);
 }
 
 #[test]

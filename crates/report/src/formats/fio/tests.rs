@@ -15,7 +15,7 @@ fn case(name: &str) -> CaseRecord {
         sample
     });
     let mut record = example_case("A section", name, samples.collect());
-    record.contract.bytes = 1 << 20;
+    record.workload.bytes = 1 << 20;
     if record.case.known().is_none() {
         let (method, axes) = name.split_once(',').unwrap_or((name, ""));
         let axes = axes.split(',').filter_map(|axis| axis.split_once('='));
@@ -136,7 +136,7 @@ fn no_value_is_left_out_silently() {
             let mut pairs = example_pairs(axis, value);
             pairs.retain(|(usual, _)| job(usual).is_ok());
             let is_said = |(usual, case): &(Case, Case)| {
-                case.axes().card(axis).fio.is_err() || job(usual) != job(case)
+                case.card(axis).fio.is_err() || job(usual) != job(case)
             };
             assert!(
                 pairs.is_empty() || pairs.iter().any(is_said),

@@ -27,15 +27,15 @@ pub(super) fn of_program(case: &CaseRecord, settings: &Settings) -> Option<Strin
     let beside: String = [("setup", &*commands.setup), ("cleanup", &*commands.cleanup)]
         .map(beside)
         .concat();
-    let (contract, copies) = (&case.contract, case.case.known()?.method().copies());
-    let size = Bytes(contract.bytes);
-    let durable = if contract.durability == Durability::Durable {
+    let (workload, copies) = (&case.workload, case.case.known()?.method().copies());
+    let size = Bytes(workload.bytes);
+    let durable = if workload.durability == Durability::Durable {
         " --durable"
     } else {
         ""
     };
     let copies = if copies { " --copies" } else { "" };
-    let existing = if contract.start == Start::Existing {
+    let existing = if workload.start == Start::Existing {
         " --existing"
     } else {
         ""

@@ -202,9 +202,9 @@ fn charts_of<'r>(
     let (main, more): (Vec<NumberedChart<'r>>, _) = of_section.into_iter().partition(is_main);
     let mut met: HashMap<_, usize> = HashMap::new();
     let main = main.into_iter().map(|(number, named)| {
-        // The subject: question, values, and the contract of the first case.
-        let (run, contract) = first_case(named, reports).unzip();
-        let subject = (named.family, named.chart.y.label.as_str(), contract);
+        // The subject: question, values, and the workload of the first case.
+        let (run, workload) = first_case(named, reports).unzip();
+        let subject = (named.family, named.chart.y.label.as_str(), workload);
         // The second chart of a subject is next to the other run's second.
         let turn = met.entry((subject.clone(), run)).or_default();
         *turn += 1;
@@ -222,7 +222,7 @@ fn charts_of<'r>(
     )
 }
 
-/// Few charts have several contracts.
+/// Few charts have several workloads.
 fn first_case(named: &NamedChart, reports: &[Report]) -> Option<(usize, String)> {
     let row = named
         .chart
@@ -236,7 +236,7 @@ fn first_case(named: &NamedChart, reports: &[Report]) -> Option<(usize, String)>
         .flat_map(|(report, run)| report.cases.iter().map(move |case| (run, case)));
     cases
         .nth(row)
-        .map(|(run, case)| (run, case.record.contract.to_string()))
+        .map(|(run, case)| (run, case.record.workload.to_string()))
 }
 
 fn notes(section: (&str, &str), reports: &[Report], names: &[String]) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 use writebench_model::{
-    Axis, Bytes, CaseRecord, Content, Contract, RunRecord, Sample, Settings, TargetRecord,
+    Axis, Bytes, CaseRecord, Content, RunRecord, Sample, Settings, TargetRecord, Workload,
 };
 use writebench_stats::as_f64;
 
@@ -47,7 +47,7 @@ struct Case {
 
 struct Goal<'r> {
     text: String,
-    contract: &'r Contract,
+    workload: &'r Workload,
     figures: Vec<&'r Figure>,
 }
 
@@ -71,11 +71,11 @@ pub(super) fn data<'r>(
             let target = targets[case.record.target.as_str()];
             let section = numbers[&case.record.origin.table()];
             // Throughput is meaningless without written bytes.
-            let is_ranked = case.is_ranked() && case.record.contract.content.has_own_bytes();
+            let is_ranked = case.is_ranked() && case.record.workload.content.has_own_bytes();
             let is_other = is_ranked && others.contains(&number);
             let has_goal = is_ranked && report.is_drawn(case);
             let goal = has_goal.then(|| goal_number(&mut goals, case, &report.run.targets, target));
-            let contract = &case.record.contract;
+            let workload = &case.record.workload;
             let figure = case
                 .estimate
                 .as_ref()
@@ -83,7 +83,7 @@ pub(super) fn data<'r>(
             match goal {
                 Some(goal) => goals[goal].figures.extend(figure),
                 None => {
-                    of_others.extend(figure.filter(|_| is_other).map(|figure| (contract, figure)));
+                    of_others.extend(figure.filter(|_| is_other).map(|figure| (workload, figure)));
                 }
             }
             let facts = facts(
@@ -126,16 +126,16 @@ fn goal_number<'r>(
     targets: &[TargetRecord],
     target: usize,
 ) -> usize {
-    let contract = &case.record.contract;
+    let workload = &case.record.workload;
     goals
         .iter()
-        .position(|goal| goal.contract == contract)
+        .position(|goal| goal.workload == workload)
         .unwrap_or_else(|| {
-            let goal = finding::goal(contract, Some(&targets[target]), finding::promised(targets));
-            let text = format!("{goal}, {}", Bytes(contract.bytes).in_words());
+            let goal = finding::goal(workload, Some(&targets[target]), finding::promised(targets));
+            let text = format!("{goal}, {}", Bytes(workload.bytes).in_words());
             goals.push(Goal {
                 text,
-                contract,
+                workload,
                 figures: Vec::new(),
             });
             goals.len() - 1
@@ -158,17 +158,17 @@ fn others(report: &Report) -> HashSet<usize> {
     let by_way = grouped(candidates, |(_, case)| key(case)).into_iter();
     let others = by_way.filter(|(_, cases)| !cases.iter().any(|(_, case)| report.is_drawn(case)));
     let stage =
-        |(_, case): &(usize, &CaseReport)| (!case.is_screening(), case.record.contract.bytes);
+        |(_, case): &(usize, &CaseReport)| (!case.is_screening(), case.record.workload.bytes);
     others
         .filter_map(|(_, cases)| Some(cases.into_iter().max_by_key(stage)?.0))
         .collect()
 }
 
 /// Goals with records or files have their own, much smaller scales, unless all have the same: then it is everyone's.
-fn overview(goals: &[Goal<'_>], others: Vec<(&Contract, &Figure)>) -> Value {
-    let common = goals.first().and_then(|goal| own_unit(goal.contract));
+fn overview(goals: &[Goal<'_>], others: Vec<(&Workload, &Figure)>) -> Value {
+    let common = goals.first().and_then(|goal| own_unit(goal.workload));
     if let Some((per, unit)) =
-        common.filter(|_| goals.iter().all(|goal| own_unit(goal.contract) == common))
+        common.filter(|_| goals.iter().all(|goal| own_unit(goal.workload) == common))
     {
         let of_goals = goals
             .iter()
@@ -176,16 +176,16 @@ fn overview(goals: &[Goal<'_>], others: Vec<(&Contract, &Figure)>) -> Value {
             .map(|figure| ends(figure, per));
         let of_others = others
             .iter()
-            .map(|(contract, figure)| ends(figure, rate_bytes(contract)));
+            .map(|(workload, figure)| ends(figure, rate_bytes(workload)));
         return scale_data(&bars(of_goals.chain(of_others)), per, Some(unit));
     }
     let shared = || {
         goals
             .iter()
-            .filter(|goal| own_unit(goal.contract).is_none())
+            .filter(|goal| own_unit(goal.workload).is_none())
     };
     // Kernels may share blocks instead of copying bytes, at any speed.
-    let written = shared().filter(|goal| goal.contract.content != Content::Copy);
+    let written = shared().filter(|goal| goal.workload.content != Content::Copy);
     let of_others = others.into_iter().map(|(_, figure)| figure);
     let mut figures: Vec<&Figure> = written
         .flat_map(|goal| &goal.figures)
@@ -222,23 +222,23 @@ fn bars(ends: impl Iterator<Item = (f64, f64)>) -> Scale {
 
 /// Records and small files need their own, much smaller scale.
 fn goal_data(goal: &Goal<'_>) -> Value {
-    let (per, unit) = own_unit(goal.contract).unzip();
+    let (per, unit) = own_unit(goal.workload).unzip();
     let top = |per: f64| bars(goal.figures.iter().map(|figure| ends(figure, per))).top();
     let end = per.map(|per| Short(top(per) * per));
     known(json!({ "text": goal.text, "per": per, "unit": unit, "end": end }))
 }
 
 /// The bytes of a record or file, or 1.
-fn rate_bytes(contract: &Contract) -> f64 {
-    own_unit(contract).map_or(1.0, |(per, _)| per)
+fn rate_bytes(workload: &Workload) -> f64 {
+    own_unit(workload).map_or(1.0, |(per, _)| per)
 }
 
 /// The bytes of a record or file, and the unit of their rate.
-fn own_unit(contract: &Contract) -> Option<(f64, &'static str)> {
-    let file = contract
+fn own_unit(workload: &Workload) -> Option<(f64, &'static str)> {
+    let file = workload
         .file_size
-        .map(|_| as_f64(contract.bytes) / f64::from(contract.files.max(1)));
-    let record = contract
+        .map(|_| as_f64(workload.bytes) / f64::from(workload.files.max(1)));
+    let record = workload
         .durable_every_bytes
         .map(|bytes| (as_f64(bytes), RECORDS.unit));
     file.map(|file| (file, FILES.unit)).or(record)
@@ -280,14 +280,14 @@ fn facts(
         "goal": goal,
         "other": Some(true).filter(|_| is_other),
         // Of a record or file: candidates may have other sizes than the goal.
-        "per": Some(rate_bytes(&record.contract)).filter(|&per| is_other && per > 1.0),
+        "per": Some(rate_bytes(&record.workload)).filter(|&per| is_other && per > 1.0),
         "way": goal.map(|_| finding::words(record)),
         "shown": goal.and(case.estimate.as_ref()).map(|estimate| shown(record, estimate)),
         "plain": Some(true).filter(|_| goal.is_some() && is_baseline(case)),
         "case": record.case.name(),
         "label": record.label,
         "method": record.case.method(),
-        "prepare": record.case.known().map_or("", |case| case.axes().prepare.name()),
+        "prepare": record.case.known().map_or("", |case| case.choices().prepare.name()),
         "outcome": case.outcome_name(),
         "reason": case.reason,
         "figures": case.estimate.as_ref().map(|estimate| figures(record, estimate)),
@@ -296,7 +296,7 @@ fn facts(
 
 /// Value and interval as in the tables of a terminal: one rounding for both.
 fn shown(record: &CaseRecord, estimate: &Estimate) -> [String; 2] {
-    let metric = match own_unit(&record.contract) {
+    let metric = match own_unit(&record.workload) {
         Some((_, unit)) if unit == FILES.unit => &FILES,
         Some(_) => &RECORDS,
         None => &THROUGHPUT,
@@ -314,7 +314,7 @@ fn shown(record: &CaseRecord, estimate: &Estimate) -> [String; 2] {
 
 fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
     // Otherwise chunks are not records.
-    let has_records = record.contract.durable_every_bytes.is_some();
+    let has_records = record.workload.durable_every_bytes.is_some();
     known(json!({
         "throughput": spread(&estimate.throughput_bytes_per_s),
         "elapsed": Short(estimate.total_ns.value),

@@ -275,7 +275,7 @@ fn a_page_needs_nothing_from_elsewhere() {
 #[test]
 fn incomparable_runs_have_a_reason() {
     let mut other = run("other", 1, "plain");
-    other.cases[0].record.contract.bytes /= 2;
+    other.cases[0].record.workload.bytes /= 2;
     let page = own_part(&render(&[run("a", 1, "plain"), other]));
     assert!(
         page.contains("Not compared: case write,chunk=4KiB,size=1GiB is different work"),
@@ -300,8 +300,8 @@ fn page_data(page: &str) -> serde_json::Value {
 fn search_for_files() -> Report {
     let case = |stage, name: &str, bytes: u64, samples: Vec<Sample>| {
         let mut record = example_case("", name, samples);
-        (record.contract.bytes, record.contract.files) = (bytes, 100);
-        record.contract.file_size = Some("1KiB..64KiB".parse().unwrap());
+        (record.workload.bytes, record.workload.files) = (bytes, 100);
+        record.workload.file_size = Some("1KiB..64KiB".parse().unwrap());
         record
             .samples
             .iter_mut()

@@ -26,9 +26,9 @@ fn case(name: &str, write_ms: u64) -> CaseRecord {
     );
     case.origin = section_of(GOALS, "A section");
     if let Some(known) = case.case.known() {
-        case.contract = known.contract();
+        case.workload = known.workload();
     }
-    case.contract.bytes = 128 << 20;
+    case.workload.bytes = 128 << 20;
     case
 }
 
@@ -285,24 +285,24 @@ fn goals_name_the_final_state() {
     for (change, expected) in [
         ((|_| {}) as fn(&mut CaseRecord), "new file, page cache"),
         (
-            |case| case.contract.start = Start::Existing,
+            |case| case.workload.start = Start::Existing,
             "existing file, page cache",
         ),
-        (|case| case.contract.files = 4, "4 new files, page cache"),
+        (|case| case.workload.files = 4, "4 new files, page cache"),
         (
-            |case| case.contract.durability = Durability::Durable,
+            |case| case.workload.durability = Durability::Durable,
             "durable new file, disk",
         ),
         (
-            |case| case.contract.durability = Durability::Device,
+            |case| case.workload.durability = Durability::Device,
             "new file, on the device",
         ),
         (
-            |case| case.contract.content = Content::Zero,
+            |case| case.workload.content = Content::Zero,
             "new file of zeros, page cache",
         ),
         (
-            |case| case.contract.content = Content::Copy,
+            |case| case.workload.content = Content::Copy,
             "new file by copying, page cache",
         ),
     ] {
@@ -310,7 +310,7 @@ fn goals_name_the_final_state() {
     }
     let of_size = |bytes| {
         let mut case = case("write", 9);
-        case.contract.bytes = bytes;
+        case.workload.bytes = bytes;
         case
     };
     let goals = report_of(vec![of_size(1 << 20), of_size(4097)]).findings;

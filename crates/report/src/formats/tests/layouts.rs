@@ -56,8 +56,8 @@ fn narrow_and_wide(cases: Vec<CaseRecord>) -> String {
 fn cases_with_syncs_between_writes_show_records() {
     let synced = || {
         let mut case = case("run", None, "write,chunk=4KiB,sync=fsync/1", 900);
-        case.contract.durability = Durability::Durable;
-        case.contract.durable_every_bytes = Some(4096);
+        case.workload.durability = Durability::Durable;
+        case.workload.durable_every_bytes = Some(4096);
         case
     };
     let all = shown(vec![synced()], NARROW);
@@ -219,7 +219,7 @@ fn a_value_outside_its_samples_has_a_reason_beside_it() {
             sample
         };
         let mut case = example_case("A section", name, times_us.iter().map(sample).collect());
-        (case.origin, case.contract.bytes) = (section_of("write", "A section"), 1 << 20);
+        (case.origin, case.workload.bytes) = (section_of("write", "A section"), 1 << 20);
         case
     };
     let all = [
@@ -260,7 +260,7 @@ fn a_value_outside_its_samples_has_a_reason_beside_it() {
 fn a_table_has_no_percentile_of_too_few_values() {
     let records = |count: u64| {
         let mut case = case("run", None, "write,chunk=4KiB,sync=fsync/1", 900);
-        (case.contract.durability, case.contract.durable_every_bytes) =
+        (case.workload.durability, case.workload.durable_every_bytes) =
             (Durability::Durable, Some(4096));
         let mut report = Report::from_run(
             None,

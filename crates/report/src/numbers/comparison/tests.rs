@@ -168,8 +168,8 @@ fn several_runs_make_the_run_the_unit() {
 #[test]
 fn other_work_of_the_same_name_is_refused_with_the_difference() {
     let mut durable = case("write", &FAST);
-    durable.contract.durability = Durability::Durable;
-    durable.contract.bytes = 5;
+    durable.workload.durability = Durability::Durable;
+    durable.workload.bytes = 5;
     let error = two(vec![case("write", &FAST)], vec![durable])
         .unwrap_err()
         .to_string();

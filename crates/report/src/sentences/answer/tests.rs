@@ -53,7 +53,7 @@ fn on_data(cases: Vec<CaseRecord>) -> Report {
     )
 }
 
-fn answer(cases: Vec<CaseRecord>) -> ContractAnswer {
+fn answer(cases: Vec<CaseRecord>) -> WorkloadAnswer {
     on_data(cases).answers[0].clone()
 }
 
@@ -191,9 +191,9 @@ fn disturbed_samples_alone_give_a_value_and_no_rank() {
 #[test]
 fn a_goal_without_a_sample_has_no_answer() {
     let mut durable = case("write,sync=fsync", &SLOW);
-    durable.contract.durability = writebench_model::Durability::Durable;
+    durable.workload.durability = writebench_model::Durability::Durable;
     let mut not_reached = case("write,size=4GiB", &[]);
-    not_reached.contract.bytes *= 4;
+    not_reached.workload.bytes *= 4;
     let report = on_data(vec![
         durable,
         case("write", &SLOW),
@@ -208,9 +208,9 @@ fn a_goal_without_a_sample_has_no_answer() {
 fn records_in_files_of_two_sizes_have_two_goals() {
     let records = |bytes| {
         let mut records = case("write,sync=fsync/1", &SLOW);
-        records.contract.durability = writebench_model::Durability::Durable;
-        records.contract.durable_every_bytes = Some(4096);
-        records.contract.bytes = bytes;
+        records.workload.durability = writebench_model::Durability::Durable;
+        records.workload.durable_every_bytes = Some(4096);
+        records.workload.bytes = bytes;
         records
     };
     let report = on_data(vec![records(1 << 20), records(4 << 20)]);
@@ -332,7 +332,7 @@ fn a_busy_machine_gets_an_answer_that_compares_disturbed_samples_with_disturbed_
 #[test]
 fn goals_without_time_are_named_with_the_budget_that_would_do() {
     let mut other = of_goal("write", &[]);
-    other.contract.durability = writebench_model::Durability::Durable;
+    other.workload.durability = writebench_model::Durability::Durable;
     let cases = vec![of_goal("write", &SLOW), of_goal("mmap", &FAST), other];
     let cases = cases
         .into_iter()

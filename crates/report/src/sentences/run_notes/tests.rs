@@ -10,8 +10,8 @@ fn case(name: &str, durability: Durability, write_ns: &[u64]) -> CaseRecord {
         sample
     });
     let mut record = example_case("test", name, samples.collect());
-    record.contract.durability = durability;
-    record.contract.bytes = 1_000_000;
+    record.workload.durability = durability;
+    record.workload.bytes = 1_000_000;
     record
 }
 
@@ -30,7 +30,7 @@ fn conclude(cases: Vec<CaseRecord>) -> Vec<String> {
 }
 
 #[test]
-fn cases_of_two_contracts_are_never_ranked_together() {
+fn cases_of_two_workloads_are_never_ranked_together() {
     let fast = [100_000; 8];
     let slow = [900_000; 8];
     let sentences = conclude(vec![

@@ -6,9 +6,9 @@ use crate::file_set::FileSize;
 use crate::quantity::{Bytes, counted};
 use crate::value::{Checksums, DataMemory, named_values};
 
-/// The state of a file after a case. Only cases of one contract are ranked together.
+/// The state of a file after a case. Only cases of one workload are ranked together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Contract {
+pub struct Workload {
     pub content: Content,
     /// The percentage of zeros in otherwise incompressible content. Older documents lack the field.
     #[serde(default)]
@@ -97,6 +97,31 @@ named_values! {
     }
 }
 
+/// Why work does not answer a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Shortfall {
+    #[error("the file has other content")]
+    Content,
+    #[error("it writes other files, or another number of bytes")]
+    Files,
+    #[error("a new file is not an overwritten one")]
+    Start,
+    #[error("the data comes from elsewhere")]
+    Source,
+    #[error("the filesystem makes checksums for one of them only")]
+    Checksums,
+    #[error("records arrive at another rate")]
+    Arrivals,
+    #[error("it needs data in memory with more promises")]
+    Memory,
+    #[error("a reader or a crash may find a part of the new content")]
+    Visibility,
+    #[error("the data is less durable when the last call returns")]
+    Durability,
+    #[error("a crash may cost more bytes")]
+    AtRisk,
+}
+
 impl Content {
     /// Whether bytes are moved into the file. Otherwise a throughput means little.
     pub fn has_own_bytes(self) -> bool {
@@ -114,35 +139,49 @@ impl Content {
     }
 }
 
-impl Contract {
-    /// Whether this contract is at least as strong: the same bytes, at least as durable, from memory with
-    /// at most the same promises. A copy may share its blocks, as with cp.
-    pub fn satisfies(&self, wanted: &Self) -> bool {
-        let is_copy = self.content == Content::SharedCopy && wanted.content == Content::Copy;
-        (is_copy || self.content == wanted.content)
-            && self.has_same_files_and_data(wanted)
-            && self.memory as u8 <= wanted.memory as u8
-            && self.visibility as u8 >= wanted.visibility as u8
-            && self.durability as u8 >= wanted.durability as u8
-            && self.is_durable_as_often_as(wanted)
-    }
-
-    /// Whether the properties are equal of which no value is stronger than another one.
-    fn has_same_files_and_data(&self, other: &Self) -> bool {
-        self.zero_percent == other.zero_percent
-            && self.bytes == other.bytes
-            && self.files == other.files
-            && self.file_size == other.file_size
-            && self.start == other.start
-            && self.source == other.source
-            && self.checksums == other.checksums
-            && self.records_per_s == other.records_per_s
-    }
-
-    fn is_durable_as_often_as(&self, wanted: &Self) -> bool {
-        wanted
-            .durable_every_bytes
-            .is_none_or(|wanted| self.durable_every_bytes.is_some_and(|own| own <= wanted))
+impl Workload {
+    /// Whether work with this result is enough where `wanted` must be true.
+    ///
+    /// # Errors
+    ///
+    /// The first property in which it is not.
+    pub fn check(&self, wanted: &Self) -> Result<(), Shortfall> {
+        // A copy may share its blocks, as with cp.
+        let shares_blocks = self.content == Content::SharedCopy && wanted.content == Content::Copy;
+        let has_content = shares_blocks
+            || self.content == wanted.content && self.zero_percent == wanted.zero_percent;
+        let has_files = self.bytes == wanted.bytes
+            && self.files == wanted.files
+            && self.file_size == wanted.file_size;
+        let is_durable_as_often = match (self.durable_every_bytes, wanted.durable_every_bytes) {
+            (_, None) => true,
+            (own, Some(wanted)) => own.is_some_and(|own| own <= wanted),
+        };
+        let properties = [
+            (has_content, Shortfall::Content),
+            (has_files, Shortfall::Files),
+            (self.start == wanted.start, Shortfall::Start),
+            (self.source == wanted.source, Shortfall::Source),
+            (self.checksums == wanted.checksums, Shortfall::Checksums),
+            (
+                self.records_per_s == wanted.records_per_s,
+                Shortfall::Arrivals,
+            ),
+            (self.memory as u8 <= wanted.memory as u8, Shortfall::Memory),
+            (
+                self.visibility as u8 >= wanted.visibility as u8,
+                Shortfall::Visibility,
+            ),
+            (
+                self.durability as u8 >= wanted.durability as u8,
+                Shortfall::Durability,
+            ),
+            (is_durable_as_often, Shortfall::AtRisk),
+        ];
+        match properties.into_iter().find(|(is_kept, _)| !is_kept) {
+            Some((_, shortfall)) => Err(shortfall),
+            None => Ok(()),
+        }
     }
 
     /// ` with 50 % zeros`, or nothing for content without zeros.
@@ -204,7 +243,7 @@ impl Contract {
     }
 }
 
-impl fmt::Display for Contract {
+impl fmt::Display for Workload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = Bytes(self.bytes).in_words();
         let content = self.content_in_words();
@@ -227,12 +266,12 @@ mod tests {
     use crate::Case;
 
     #[test]
-    fn a_file_without_checksums_is_another_contract() {
+    fn a_file_without_checksums_is_another_workload() {
         let [plain, without] =
-            ["write", "write,checksums=no"].map(|name| Case::parse(name).unwrap().contract());
-        assert!(
-            !plain.satisfies(&without) && !without.satisfies(&plain) && without.satisfies(&without)
-        );
+            ["write", "write,checksums=no"].map(|name| Case::parse(name).unwrap().workload());
+        assert_eq!(plain.check(&without), Err(Shortfall::Checksums));
+        assert_eq!(without.check(&plain), Err(Shortfall::Checksums));
+        assert_eq!(without.check(&without), Ok(()));
         assert!(
             without
                 .to_string()
@@ -241,6 +280,6 @@ mod tests {
         );
         let mut older = serde_json::to_value(&plain).unwrap();
         older.as_object_mut().unwrap().remove("checksums");
-        assert_eq!(serde_json::from_value::<Contract>(older).unwrap(), plain);
+        assert_eq!(serde_json::from_value::<Workload>(older).unwrap(), plain);
     }
 }
