@@ -15,10 +15,7 @@ impl Store {
         let locks = run_locks::open(&self.real).map_err(self.lock_failed())?;
         for &run in numbers {
             if !run_locks::try_lock(&locks, run).map_err(self.lock_failed())? {
-                return Err(StoreError::UnderWay {
-                    path: self.path.clone(),
-                    run,
-                });
+                return Err(self.under_way(run));
             }
         }
         let missing = delete(&mut self.connection, numbers).map_err(self.failed("delete runs"))?;

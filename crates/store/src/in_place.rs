@@ -1,5 +1,6 @@
 //! Whether the database is still the file that was opened.
 
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -12,8 +13,12 @@ pub(crate) type Identity = [Option<(u64, u64)>; 2];
 pub(crate) fn identity(real: &Path) -> Identity {
     [real, &beside(real, "-wal")].map(|path| {
         let metadata = path.symlink_metadata().ok()?;
-        Some((metadata.dev(), metadata.ino()))
+        Some(device_and_inode(&metadata))
     })
+}
+
+pub(crate) fn device_and_inode(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
 }
 
 impl Store {

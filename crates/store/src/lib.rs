@@ -14,7 +14,7 @@ mod targets;
 mod workspaces;
 mod write;
 
-use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -85,7 +85,8 @@ pub struct Store {
     /// The path without links.
     real: PathBuf,
     identity: Identity,
-    locks: OnceCell<File>,
+    /// The file with the locks of this store's runs. None before the first.
+    locks: RefCell<Option<File>>,
 }
 
 /// How long other programs may keep the database locked.
@@ -133,7 +134,7 @@ impl Store {
             path: path.to_path_buf(),
             identity: identity(&real),
             real,
-            locks: OnceCell::new(),
+            locks: RefCell::new(None),
         }
     }
 
@@ -310,6 +311,13 @@ impl Store {
     /// The error of a run that this database does not have.
     pub fn no_run(&self, run: i64) -> StoreError {
         StoreError::NoRun {
+            path: self.path.clone(),
+            run,
+        }
+    }
+
+    fn under_way(&self, run: i64) -> StoreError {
+        StoreError::UnderWay {
             path: self.path.clone(),
             run,
         }

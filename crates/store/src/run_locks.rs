@@ -9,6 +9,7 @@ use std::path::Path;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 
+use crate::in_place;
 use crate::ownership::{RUN_LOCKS, beside};
 
 /// Opens the file to lock runs, and makes it if necessary.
@@ -22,6 +23,16 @@ pub(crate) fn open(database: &Path) -> io::Result<File> {
         .mode(0o600)
         .custom_flags(libc::O_NOFOLLOW);
     options.open(beside(database, RUN_LOCKS))
+}
+
+/// Whether other programs find this file at its path.
+pub(crate) fn is_in_place(file: &File, database: &Path) -> bool {
+    let at_path = beside(database, RUN_LOCKS).symlink_metadata();
+    file.metadata()
+        .and_then(|open| {
+            Ok(in_place::device_and_inode(&open) == in_place::device_and_inode(&at_path?))
+        })
+        .unwrap_or(false)
 }
 
 /// Locks a run until the file is closed. Returns false if another process has the lock.

@@ -9,19 +9,18 @@ use crate::{Store, StoreError, run_locks};
 impl Store {
     /// Claims a run until this store is closed. Returns false if the run is in progress elsewhere.
     pub fn hold_run(&self, run: i64) -> Result<bool, StoreError> {
-        let file = match self.locks.get() {
-            Some(file) => file,
-            None => {
-                let file = run_locks::open(&self.real).map_err(self.lock_failed())?;
-                self.locks.get_or_init(|| file)
-            }
+        let mut locks = self.locks.borrow_mut();
+        let file = match locks.take() {
+            Some(file) if run_locks::is_in_place(&file, &self.real) => file,
+            // Other programs do not see the locks of a removed file.
+            _ => run_locks::open(&self.real).map_err(self.lock_failed())?,
         };
-        run_locks::try_lock(file, run).map_err(self.lock_failed())
+        run_locks::try_lock(locks.insert(file), run).map_err(self.lock_failed())
     }
 
     /// Whether a run is in progress in another process or store.
     pub fn is_under_way_elsewhere(&self, run: i64) -> Result<bool, StoreError> {
-        match self.locks.get() {
+        match &*self.locks.borrow() {
             Some(file) => run_locks::is_locked(file, run).map_err(self.lock_failed()),
             None => self.is_under_way(run),
         }

@@ -21,9 +21,13 @@ impl Store {
         Ok(number)
     }
 
-    /// Records an event of a run, which is committed at once.
+    /// Records an event of a run, which is committed at once. The run is in progress until this store is closed.
     pub fn record(&self, run: i64, event: &RunEvent) -> Result<(), StoreError> {
         self.check_in_place()?;
+        // The lock's file may have been removed, and another program may have claimed the run since.
+        if !self.hold_run(run)? {
+            return Err(self.under_way(run));
+        }
         write(&self.connection, run, event).map_err(self.failed("record the run"))
     }
 

@@ -369,6 +369,31 @@ fn a_run_is_running_only_while_a_store_holds_it() {
 }
 
 #[test]
+fn a_run_is_locked_again_if_the_file_of_its_lock_is_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let locks = directory.path().join("db-runs");
+    let mut store = open(&path).unwrap();
+    let other = open(&path).unwrap();
+    let number = store.begin_run(&run()).unwrap();
+    std::fs::remove_file(&locks).unwrap();
+    store.record(number, &taken(0, &samples()[0])).unwrap();
+    assert_eq!(store.runs().unwrap()[0].status, "running");
+    assert!(!other.hold_run(number).unwrap(), "it is in progress");
+    std::fs::remove_file(&locks).unwrap();
+    assert!(
+        other.hold_run(number).unwrap(),
+        "another program was faster"
+    );
+    let refused = store.record(number, &taken(0, &samples()[0]));
+    assert!(
+        matches!(refused, Err(StoreError::UnderWay { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(other.run(number).unwrap().cases[0].samples.len(), 1);
+}
+
+#[test]
 fn writing_to_a_moved_database_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
