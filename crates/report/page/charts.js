@@ -164,17 +164,11 @@ function say({ host, hidden }, isEmpty, more) {
 // In pixels of style.css.
 const NARROW = 640;
 
-const unpacked = new Map();
+const packs = new Map();
 
 function packOf(number) {
-  if (!unpacked.has(number)) unpacked.set(number, unpack(document.querySelectorAll(".pack")[number].textContent));
-  return unpacked.get(number);
-}
-
-async function unpack(text) {
-  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return JSON.parse(await new Response(stream).text());
+  if (!packs.has(number)) packs.set(number, unpacked(document.querySelectorAll(".pack")[number].textContent));
+  return packs.get(number);
 }
 
 async function addDrawing(plot, isNarrow) {

@@ -22,18 +22,20 @@ function nearest(all) {
 function candidates({ subject, drawings }, event) {
   const shown = drawings.filter(({ svg }) => isVisible(svg));
   const corners = shown.flatMap(({ paths }) => paths.filter(({ node, isBand }) => !isBand && isVisible(node)));
-  const dots = shown.flatMap(({ svg }) => [...svg.querySelectorAll(".wb-row:not(.left-out) [data-samples]")]);
+  const dots = shown.flatMap(({ svg }) => [...svg.querySelectorAll(".wb-row:not(.left-out) :is(.wb-dots, .wb-crosses)")]);
   return [
     ...corners.flatMap(({ node, kept }) => distances(node, event, kept.map(({ place, key }) => [place, () => ofKey(subject, key)]))),
     ...dots.flatMap((node) => distances(node, event, samplesOf(node, subject))),
   ];
 }
 
-// Each mark of a path of samples begins with `M` and its place. A cross has two more parts.
+// Each mark of a path of samples begins with `M` and its place. A cross has two more parts. Without their numbers, the
+// samples are the first ones.
 function samplesOf(path, subject) {
   const row = subject.row(keyOf(path.parentElement.dataset.dots));
+  const numbers = path.dataset.samples?.split(" ");
   const places = path.getAttribute("d").match(/M[-\d.]+,[-\d.]+/g);
-  return path.dataset.samples.split(" ").map((number, index) => [places[index].slice(1), () => ({ row, lines: sampleLines(cases[row], Number(number)) })]);
+  return places.map((place, index) => [place.slice(1), () => ({ row, lines: sampleLines(cases[row], Number(numbers?.[index] ?? index)) })]);
 }
 
 // From the pointer to places in a node, in pixels of the screen.

@@ -1,7 +1,6 @@
 //! `crates/report/page/tests/` tests the content in browsers.
 
-use anyhow::{Result, ensure};
-use serde_json::Value;
+use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on};
 
 use crate::program;
@@ -50,15 +49,12 @@ fn call(program: &Program, arguments: &[&str], code: i32) -> Result<Ended> {
     Ok(ended)
 }
 
-/// From the page's data.
+/// From the page's title: `NAME on TARGET`, or `NAME and NAME`.
 fn runs_of(page: &str) -> Result<Vec<String>> {
-    let (_, data) = page.split_once(r#"id="data">"#).unwrap_or_default();
-    let data: Value = serde_json::from_str(data.split("</script>").next().unwrap_or_default())?;
-    let runs = data["runs"].as_array().cloned().unwrap_or_default();
-    Ok(runs
-        .iter()
-        .map(|run| run["name"].as_str().unwrap_or_default().to_owned())
-        .collect())
+    let (_, title) = page.split_once("<title>").context("a title")?;
+    let names = title.split(['<', '·']).next().unwrap_or_default().trim();
+    let names = names.split(" on ").next().unwrap_or_default();
+    Ok(names.split(" and ").map(str::to_owned).collect())
 }
 
 fn pages() -> Result<()> {

@@ -1,6 +1,7 @@
 // Debian's Chromium, and a page in it.
 
 import { existsSync } from "node:fs";
+import { inflateRawSync } from "node:zlib";
 
 import { chromium } from "playwright-core";
 
@@ -65,12 +66,16 @@ export function picture(plot) {
   return plot.locator("> svg").filter({ visible: true });
 }
 
+/** What the page's scripts know. */
+export async function dataOf(page) {
+  const packed = await page.locator("#data").textContent();
+  return JSON.parse(inflateRawSync(Buffer.from(packed, "base64")));
+}
+
 /** The first chart of each kind. */
 export async function oneOfEachKind(page) {
-  const numbers = await page.evaluate(() => {
-    const { charts } = JSON.parse(document.getElementById("data").textContent);
-    return [...new Set(charts.map((chart) => chart.kind))].map((kind) => charts.findIndex((chart) => chart.kind === kind));
-  });
+  const { charts } = await dataOf(page);
+  const numbers = [...new Set(charts.map((chart) => chart.kind))].map((kind) => charts.findIndex((chart) => chart.kind === kind));
   if (numbers.length < 4) throw new Error(`only ${numbers.length} kinds of charts`);
   return numbers.map((number) => page.locator(`[data-chart="${number}"]`));
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { colours, drawn, hasBrowser, launch, oneOfEachKind, open, picture } from "./browser.mjs";
+import { colours, dataOf, drawn, hasBrowser, launch, oneOfEachKind, open, picture } from "./browser.mjs";
 import { Workplace, copyOf, endedBy, searched, sideBySide, slowed, timed, together } from "./runs.mjs";
 
 // Would end any element, attribute, string or script.
@@ -80,7 +80,6 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     workplace?.remove();
   });
 
-  const dataOf = (page) => page.evaluate(() => JSON.parse(document.getElementById("data").textContent));
   const chartOf = async (page, wanted) => (await dataOf(page)).charts.findIndex(wanted);
 
   async function rankedPlot(page) {
@@ -148,9 +147,9 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       for (const wanted of [/chunk size/i, /threads/i, /flags/i, /fastest/i, /latenc|percentile|how long/i, /buffer size/i, /phase|where the time/i]) {
         assert.match(titles, wanted);
       }
-      const question = (of) => page.evaluate((of) => JSON.parse(document.getElementById("data").textContent).charts.filter((chart) => chart.of === of).length, of);
+      const { charts } = await dataOf(page);
       for (const of of ["throughput-by-chunk", "throughput-by-threads", "flags", "ranked", "latency", "cpu-time", "phases"]) {
-        assert.ok((await question(of)) > 0, of);
+        assert.ok(charts.some((chart) => chart.of === of), of);
       }
     }));
 
@@ -187,7 +186,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       const cases = page.locator(".overview tr.case-row:not(.strip)");
       const rows = await cases.evaluateAll((all) =>
         all.map((row) => [Number(/[\d.]+/.exec(row.querySelector(".figure").textContent)[0]), row.querySelector(".bar").offsetWidth / row.querySelector(".scale").clientWidth, row.closest("tbody").style.getPropertyValue("--grid") === "none"]));
-      const shown = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).cases.filter((entry) => entry.goal !== undefined).length);
+      const shown = (await dataOf(page)).cases.filter((entry) => entry.goal !== undefined).length;
       assert.equal(rows.length, shown);
       const end = Number(await page.locator(".overview").getAttribute("data-end")) / 1e9;
       // Goals in files per second have their own scale.
@@ -334,7 +333,8 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
         await page.mouse.move(x, y);
         rounds.add(/sample of round (\d+)/.exec(await page.locator("#tip").textContent())?.[1]);
       }
-      const row = await page.evaluate(([chart, key]) => JSON.parse(document.getElementById("data").textContent).charts[chart].series[0].points[key.split(".")[1]][1], [await plot.getAttribute("data-chart"), await dots.getAttribute("data-dots")]);
+      const [, number] = (await dots.getAttribute("data-dots")).split(".");
+      const row = (await dataOf(page)).charts[await plot.getAttribute("data-chart")].series[0].points[number][1];
       assert.deepEqual([...rounds].sort(), cases[row].samples.round.map(String).sort());
     }));
 
@@ -421,7 +421,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
   test("every good sample of a ranked case is a dot", () =>
     withPage(files.one, async (page) => {
       const plot = await rankedPlot(page);
-      const dots = await picture(plot).locator("[data-samples]").evaluateAll((all) => all.flatMap((path) => path.dataset.samples.split(" ")).length);
+      const dots = await picture(plot).locator(".wb-dots, .wb-crosses").evaluateAll((all) => all.flatMap((path) => path.getAttribute("d").match(/M/g)).length);
       const copies = run.cases.filter((entry) => entry.suite === "copy" && entry.estimate);
       assert.equal(dots, copies.flatMap((entry) => entry.samples.filter((sample) => sample.outcome === "ok")).length);
     }));
@@ -487,10 +487,8 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
 
   test("a search has its finalists as bars, every other candidate as a mark, and all of them in a folded table", () =>
     withPage(files.searched, async (page) => {
-      const { finalists, others, all } = await page.evaluate(() => {
-        const { cases } = JSON.parse(document.getElementById("data").textContent);
-        return { finalists: cases.filter((entry) => entry.goal !== undefined).length, others: cases.filter((entry) => entry.other).length, all: cases.length };
-      });
+      const { cases } = await dataOf(page);
+      const [finalists, others, all] = [cases.filter((entry) => entry.goal !== undefined).length, cases.filter((entry) => entry.other).length, cases.length];
       assert.equal(await page.locator(".overview:not(.choices) .bar").count(), finalists);
       assert.ok(finalists > 1 && others > 30, `${finalists} finalists, ${others} others`);
       const strip = page.locator(".strip");
@@ -614,7 +612,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
         const cells = await row.locator("th, td").allTextContents();
         assert.ok(Math.abs(Number(cells[ratio]) - 0.5) < 0.01, cells.join(" | "));
       }
-      const legends = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.flatMap((chart) => chart.series.map((series) => series.name)));
+      const legends = (await dataOf(page)).charts.flatMap((chart) => chart.series.map((series) => series.name));
       assert.ok(legends.some((name) => name.startsWith("after · ")) && legends.some((name) => name.startsWith("before · ")), legends.slice(0, 5).join());
       const beside = page.locator(".beside", { has: page.locator("figure:nth-child(2)") }).first();
       const ranges = [];

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use self::content::{Run, Suite, extent, runs, suites, title};
 use self::data::data;
-use self::packs::Packs;
+use self::packs::{Packs, packed};
 use self::pictures::of_ratios;
 use self::spread::{Spread, spreads};
 use super::palette;
@@ -58,6 +58,7 @@ struct Page<'r> {
     /// Drawings that the script unpacks.
     packs: Vec<String>,
     script: String,
+    /// What only the script reads, packed as well.
     data: String,
     /// For the content security policy.
     script_hash: String,
@@ -79,7 +80,11 @@ pub fn render(reports: &[Report]) -> String {
     let comparisons: Vec<_> = (1..reports.len()).map(comparison).collect();
     let data = serde_json::to_string(&data(reports, &names, &charts, &comparisons))
         .expect("every key is a text");
-    let script = format!("\"use strict\"\n{{\n{}}}\n", short(&SCRIPTS.concat()));
+    // The first script waits for the data.
+    let script = format!(
+        "\"use strict\";\n(async () => {{\n{}}})();\n",
+        short(&SCRIPTS.concat())
+    );
     let mut suites = suites(reports, &names, &charts);
     let mut ratios = of_ratios(&comparisons);
     let page = Page {
@@ -100,8 +105,7 @@ pub fn render(reports: &[Report]) -> String {
         comparisons,
         script_hash: hash(&script),
         script,
-        // The same in a JSON string, and cannot end an element.
-        data: data.replace('<', "\\u003c"),
+        data: packed(&data),
     };
     page.render().expect("the page is written to memory")
 }

@@ -1,4 +1,4 @@
-//! Drawings that become a part of the page where they are seen.
+//! Drawings that become a part of the page where they are seen, and how they and the data are packed.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -72,7 +72,8 @@ impl Packs {
     }
 }
 
-fn packed(text: &str) -> String {
+/// Deflated, in base64, which is markup nowhere.
+pub(super) fn packed(text: &str) -> String {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
     let deflated = encoder
         .write_all(text.as_bytes())

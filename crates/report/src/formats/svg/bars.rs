@@ -73,7 +73,7 @@ fn parts_of(canvas: &Canvas<'_>, rows: &Rows<'_>, (at, whole): (f64, f64)) -> Ve
         let style = [
             ("class", class.as_str()),
             ("fill", &colour.light),
-            ("stroke-width", "0"),
+            ("stroke-width", NO_STROKE),
         ];
         let part = rect((from, y - height / 2.0), (to - from, height), &style);
         parts.push(canvas.told(part, place, || {
@@ -199,7 +199,10 @@ impl Bars<'_> {
                     ("stroke-opacity", "0.8"),
                 ];
                 let path = path(&dots.path, &style);
-                group.append(self.canvas.keyed(path, "data-samples", &dots.numbers()));
+                group.append(match dots.numbers() {
+                    Some(numbers) => self.canvas.keyed(path, "data-samples", &numbers),
+                    None => path,
+                });
             }
         }
         group
@@ -247,8 +250,15 @@ impl Dots {
         self.numbers.push(number);
     }
 
-    fn numbers(&self) -> String {
+    /// None if they are the first ones, in order, which is usual.
+    fn numbers(&self) -> Option<String> {
+        if (0..)
+            .zip(&self.numbers)
+            .all(|(index, number)| index == *number)
+        {
+            return None;
+        }
         let numbers = self.numbers.iter().map(u32::to_string);
-        numbers.collect::<Vec<_>>().join(" ")
+        Some(numbers.collect::<Vec<_>>().join(" "))
     }
 }

@@ -7,6 +7,9 @@ pub(super) const MARGIN: f64 = 16.0;
 
 pub(super) const WIDTH: f64 = 900.0;
 
+/// The outline of an area with a class of its own: a part of a bar, or a cell of a heat map.
+pub(super) const NO_STROKE: &str = "0";
+
 pub(super) const MIDDLE: [(&str, &str); 1] = [("text-anchor", "middle")];
 pub(super) const END: [(&str, &str); 1] = [("text-anchor", "end")];
 

@@ -266,7 +266,7 @@ fn filled(place: (f64, f64), size: (f64, f64), colour: &palette::Colour<String>)
         &[
             ("class", &class),
             ("fill", &colour.light),
-            ("stroke-width", "0"),
+            ("stroke-width", NO_STROKE),
         ],
     )
 }

@@ -5,6 +5,7 @@ use svg::node::element::Element;
 
 use super::canvas::Canvas;
 use super::element::*;
+use super::page::part_of_page;
 use crate::charts::{Chart, ChartKind, Series};
 use crate::formats::palette;
 
@@ -89,7 +90,7 @@ fn sample_alone(canvas: &Canvas<'_>, index: usize) -> String {
         picture.assign(name, value);
     }
     picture.append(sample(canvas, index, (0.0, 10.5)));
-    picture.to_string()
+    part_of_page(picture)
 }
 
 fn item(canvas: &Canvas<'_>, index: usize, name: &str, (x, y): (f64, f64)) -> Element {

@@ -2,9 +2,10 @@
 //! element by its key, to filter and to explain it.
 
 use svg::Node;
+use svg::node::element::Element;
 
 use super::canvas::Canvas;
-use super::element::{clean, element, px};
+use super::element::{NO_STROKE, clean, element, px};
 use super::legend::SERIES_WIDTH;
 use super::{LegendItem, draw, legend, marks};
 use crate::charts::{Chart, ChartKind, Scale};
@@ -71,11 +72,17 @@ fn inline(canvas: &Canvas<'_>, class: &str) -> String {
         ("viewBox", &format!("0 0 {width} {height}")),
         ("font-size", FONT_SIZE),
     ];
-    let mut children: Vec<Box<dyn Node>> = parts.into_iter().map(Into::into).collect();
-    children.iter_mut().for_each(lean);
-    element("svg", &root, children)
-        .to_string()
-        .replace('\n', "")
+    part_of_page(element(
+        "svg",
+        &root,
+        parts.into_iter().map(Into::into).collect(),
+    ))
+}
+
+/// The text of a drawing that the page's style sheet completes.
+pub(super) fn part_of_page(mut drawing: Element) -> String {
+    drawing.get_children_mut().iter_mut().for_each(lean);
+    drawing.to_string().replace('\n', "")
 }
 
 /// Removes attributes that the page's style sheet has, which are half of a drawing.
@@ -96,6 +103,7 @@ fn lean(node: &mut Box<dyn Node>) {
         let of_all = [
             ("class", "wb-ink"),
             ("stroke-width", SERIES_WIDTH),
+            ("stroke-width", NO_STROKE),
             ("font-size", FONT_SIZE),
         ];
         attributes.retain(|name, value| !of_all.contains(&(name.as_str(), &**value)));
