@@ -279,11 +279,11 @@ mod tests {
             ("{\"cases\": []}".to_owned(), "missing field `schema`"),
             (
                 newer.to_string(),
-                "has schema 7, this writebench reads schema 6: use a newer writebench",
+                "has schema 8, this writebench reads schema 7: use a newer writebench",
             ),
             (
                 older.to_string(),
-                "has schema 4, this writebench reads schema 6: export it again",
+                "has schema 4, this writebench reads schema 7: export it again",
             ),
             (
                 lost.to_string(),

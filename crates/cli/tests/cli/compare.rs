@@ -452,7 +452,7 @@ fn refusals() -> Result<()> {
         "not a JSON export of writebench",
     )?;
     let mut newer = document.clone();
-    newer["schema"] = 7.into();
+    newer["schema"] = 8.into();
     refused(
         &program,
         &[
@@ -461,7 +461,7 @@ fn refusals() -> Result<()> {
             text(&file(&program, "newer.json", &newer)?)?,
         ],
         2,
-        "schema 7",
+        "schema 8",
     )?;
     let mut other = altered(&document, 1.0)?;
     other["cases"][0]["name"] = "mmap".into();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
+use serde_json::{Value, json};
 use writebench_testkit::{
     Bindfs, Caching, Call, Errno, Faulty, Image, LoopDevice, Mounted, Need, Trials,
 };
@@ -133,7 +133,8 @@ fn makes_nothing_durable(directory: &Path, why: &str) -> Result<()> {
     ensure!(cached["not_durable"].is_null(), "{cached}");
     let finding = &document["findings"][0];
     ensure!(
-        finding["description"] == format!("not durable here: {why}") && finding["value"] == "",
+        finding["unanswered"] == json!({ "kind": "not-durable", "reason": why })
+            && finding["throughput_bytes_per_s"].is_null(),
         "{finding}"
     );
     let directory = directory.to_str().context("UTF-8")?;

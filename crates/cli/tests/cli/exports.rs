@@ -224,7 +224,7 @@ fn lines_come() -> Result<()> {
         || -> Result<Value> { Ok(serde_json::from_str(&lines.next().context("a line")??)?) };
     let first = next()?;
     ensure!(
-        first["run"]["schema"] == 6 && first["run"]["status"] == "running",
+        first["run"]["schema"] == 7 && first["run"]["status"] == "running",
         "{first}"
     );
     for _ in 0..3 {
@@ -329,7 +329,7 @@ fn arranged() -> Result<()> {
 fn refusals() -> Result<()> {
     let program = program()?;
     let broken = program.home().join("broken.json");
-    std::fs::write(&broken, "{\"schema\": 6}")?;
+    std::fs::write(&broken, "{\"schema\": 7}")?;
     let broken = broken.to_str().context("UTF-8")?;
     for (arguments, expected) in [
         (vec!["import", "/nowhere.json"], "No such file"),

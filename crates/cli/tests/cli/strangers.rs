@@ -287,11 +287,11 @@ fn broken_pages() -> Result<()> {
 fn documents() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let file = program.home().join("document.json");
-    let nested = format!("{{\"schema\":6,\"run\":{}", "[".repeat(200_000));
+    let nested = format!("{{\"schema\":7,\"run\":{}", "[".repeat(200_000));
     let no_utf8: &[u8] = &[0xff; 100];
     for content in [
         nested.as_bytes(),
-        b"{\"schema\":6}",
+        b"{\"schema\":7}",
         b"{\"schema\":-1}",
         b"\0",
         b"",

@@ -79,7 +79,7 @@ fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
     }
     let document = program.run(target.path(), &arguments, 0)?;
     ensure!(
-        document["schema"] == 6 && document["run"]["seed"] == 7,
+        document["schema"] == 7 && document["run"]["seed"] == 7,
         "{}",
         document["run"]
     );

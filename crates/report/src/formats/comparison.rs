@@ -1,6 +1,7 @@
 //! A comparison in a terminal, and as the JSON of `docs/reference/json.md`.
 
 use anstyle::Style;
+use serde::Serialize;
 use serde_json::{Value, json};
 use writebench_stats::Verdict;
 
@@ -13,7 +14,7 @@ use crate::sentences::comparison::{counts, excluded, notes, obstacles, only_in, 
 use crate::sentences::{Change, visible};
 use crate::tables::comparison::table;
 
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
 
 /// A longer table shows only different rows, unless `--all` or no row can differ.
 const MOST_ROWS: usize = 20;
@@ -108,13 +109,16 @@ pub(crate) fn json(comparison: &Comparison) -> String {
     format!("{document:#}\n")
 }
 
-fn obstacle((run, obstacle): &(String, Obstacle)) -> Value {
-    json!({
-        "run": run,
-        "kind": obstacle.name(),
-        "cause": obstacle.cause(),
-        "remedy": obstacle.remedy(),
-    })
+/// What kept a run's excluded cases from a result, in numbers.
+#[derive(Serialize)]
+struct ObstacleOf<'c> {
+    run: &'c str,
+    #[serde(flatten)]
+    obstacle: &'c Obstacle,
+}
+
+fn obstacle((run, obstacle): &(String, Obstacle)) -> ObstacleOf<'_> {
+    ObstacleOf { run, obstacle }
 }
 
 fn side(side: &Side) -> Value {

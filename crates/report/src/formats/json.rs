@@ -1,13 +1,16 @@
 //! `docs/reference/json.md` describes the document. An incompatible change raises [`SCHEMA`].
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use writebench_model::{CaseRecord, MissingTarget, RunRecord, TargetRecord};
+use writebench_stats::{Interval, Verdict};
 
-use crate::numbers::{CaseReport, Estimate, FailedCases, Gated};
-use crate::sentences::finding::Finding;
+use crate::numbers::{CaseReport, Estimate, FailedCases, Figure, Gated};
+use crate::sentences::finding::{Comparison, Finding, Others, RatioToOther, Unanswered};
 use crate::sentences::{Advice, Report};
 
-pub(crate) const SCHEMA: u32 = 6;
+pub(crate) const SCHEMA: u32 = 7;
 /// The oldest schema that has the same samples, so that documents of it can be imported.
 pub(crate) const OLDEST_SCHEMA: u32 = 5;
 
@@ -19,7 +22,7 @@ struct Document<'r> {
     missing_targets: &'r [MissingTarget],
     cases: Vec<Case<'r>>,
     advice: &'r Option<Advice>,
-    findings: &'r [Finding],
+    findings: Vec<FindingNumbers<'r>>,
     #[serde(skip_serializing_if = "<[Gated]>::is_empty")]
     gated: &'r [Gated],
     failures: &'r [FailedCases],
@@ -46,6 +49,37 @@ struct Case<'r> {
     estimate: &'r Option<Estimate>,
 }
 
+/// A line of the first screen. The words of the case are those of its axes.
+#[derive(Serialize)]
+struct FindingNumbers<'r> {
+    goal: &'r str,
+    case: &'r Option<String>,
+    target: &'r Option<String>,
+    unanswered: &'r Option<Unanswered>,
+    /// At most one, by the quantity's name with its unit.
+    #[serde(flatten)]
+    figure: BTreeMap<&'static str, &'r Figure>,
+    samples: usize,
+    speed_ratio: Option<SpeedRatioTo<'r>>,
+    plain_write: Option<Others>,
+    limit_share: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct SpeedRatioTo<'r> {
+    to: OtherCase<'r>,
+    #[serde(flatten)]
+    ratio: Interval,
+    rounds: usize,
+    verdict: Verdict,
+}
+
+#[derive(Serialize)]
+struct OtherCase<'r> {
+    name: &'r str,
+    target: &'r str,
+}
+
 pub(crate) fn render(report: &Report) -> String {
     let run = &report.run;
     let document = Document {
@@ -55,7 +89,7 @@ pub(crate) fn render(report: &Report) -> String {
         missing_targets: &run.missing,
         cases: report.cases.iter().map(Case::from).collect(),
         advice: &report.advice,
-        findings: &report.findings,
+        findings: report.findings.iter().map(FindingNumbers::from).collect(),
         gated: &report.gated,
         failures: &report.failures,
         conclusions: &report.conclusions,
@@ -87,6 +121,50 @@ impl<'r> From<&'r CaseReport> for Case<'r> {
             reason,
             not_durable,
             estimate,
+        }
+    }
+}
+
+impl<'r> From<&'r Finding> for FindingNumbers<'r> {
+    fn from(finding: &'r Finding) -> Self {
+        let figure = finding.measured.as_ref().and_then(|measured| {
+            let figure = (measured.metric.figure)(&measured.estimate)?;
+            Some((measured.metric.key, figure))
+        });
+        let limit = finding
+            .measured
+            .as_ref()
+            .and_then(|measured| measured.estimate.limit);
+        let (speed_ratio, plain_write) = match &finding.comparison {
+            Some(Comparison::Ratio(ratio)) => (Some(SpeedRatioTo::from(ratio)), None),
+            Some(Comparison::OfPlainWrite { others, .. }) => (None, Some(*others)),
+            None => (None, None),
+        };
+        Self {
+            goal: &finding.goal,
+            case: &finding.case,
+            target: &finding.target,
+            unanswered: &finding.unanswered,
+            figure: figure.into_iter().collect(),
+            samples: finding.samples,
+            speed_ratio,
+            plain_write,
+            limit_share: limit.map(|limit| limit.share),
+        }
+    }
+}
+
+impl<'r> From<&'r RatioToOther> for SpeedRatioTo<'r> {
+    fn from(to: &'r RatioToOther) -> Self {
+        Self {
+            to: OtherCase {
+                name: &to.case,
+                target: &to.target,
+            },
+            ratio: to.ratio,
+            rounds: to.ratio.count,
+            // Ratios of times have the verdict, and a faster case has the lower time.
+            verdict: to.ratio.inverse().verdict(),
         }
     }
 }

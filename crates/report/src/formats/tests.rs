@@ -378,7 +378,7 @@ fn csv_has_a_row_for_every_sample() {
 fn json_has_no_value_for_a_case_without_a_good_sample() {
     let document: serde_json::Value =
         serde_json::from_str(&super::json::render(&report())).unwrap();
-    assert_eq!(document["schema"], 6);
+    assert_eq!(document["schema"], 7);
     let cases = document["cases"].as_array().unwrap();
     for case in cases {
         assert_eq!(
@@ -503,6 +503,49 @@ fn rounds_without_cpu_time_distinguish_no_targets() {
     }
 }
 
+/// To six digits, because logarithms differ between C libraries in the last ones.
+fn rounded(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let text = format!("{:.5e}", number.as_f64().unwrap());
+            text.parse::<f64>().unwrap().into()
+        }
+        Value::Array(all) => all.into_iter().map(rounded).collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, value)| (name, rounded(value)))
+            .collect(),
+        value => value,
+    }
+}
+
+#[test]
+fn json_has_findings_in_numbers() {
+    let faster = vec![
+        example_case("new", "write", good([300, 310, 320, 330, 340, 350])),
+        example_case("new", "mmap", good([200, 202, 204, 206, 208, 210])),
+    ];
+    let plain = vec![
+        example_case("new", "write", good([200, 202, 204, 206, 208, 210])),
+        example_case("new", "mmap", good([300, 310, 320, 330, 340, 350])),
+    ];
+    let mut unranked = example_case("new", "mmap", good([200, 202, 204, 206, 208, 210]));
+    for sample in &mut unranked.samples {
+        sample.disturbed = Some("noise".to_owned());
+    }
+    let findings = [faster, plain, vec![unranked]].map(|cases| {
+        let run = RunRecord {
+            cases,
+            ..example_run()
+        };
+        let text = super::json::render(&crate::Report::from_run(None, run));
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        rounded(document["findings"].clone())
+    });
+    insta::assert_snapshot!(serde_json::to_string_pretty(&findings).unwrap());
+}
+
 #[test]
 fn each_line_is_a_document_from_the_run_to_its_end() {
     let text = super::jsonl::render(&report());
@@ -512,7 +555,7 @@ fn each_line_is_a_document_from_the_run_to_its_end() {
         .collect();
     assert_eq!(
         (&lines[0]["run"]["schema"], &lines[0]["run"]["id"]),
-        (&6.into(), &"0f0e".into())
+        (&7.into(), &"0f0e".into())
     );
     assert_eq!(
         lines[0]["run"]["targets"][0]["environment"]["filesystem"]["kind"],

@@ -1,13 +1,15 @@
 //! What keeps cases from enough usable samples.
 
+use serde::Serialize;
 use writebench_model::{DisturbedBy, Outcome, RunRecord, RunStatus, Sample};
 use writebench_stats::{FEWEST_FOR_INTERVAL, as_f64, distinct, grouped};
 
 use crate::numbers::case::CaseReport;
 
 /// The main reason for too few usable samples, with the evidence for it. Sentences name its cause and the remedy.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Obstacle {
+    #[serde(flatten)]
     pub kind: ObstacleKind,
     /// Disturbed samples, or failed cases. For the other kinds, rounds with usable samples.
     pub count: usize,
@@ -27,7 +29,8 @@ impl Obstacle {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum ObstacleKind {
     /// Other programs used the CPUs. `wait_ppm` is the share of time in which a task waited for one, in millionths.
     CpuPressure {
@@ -73,7 +76,8 @@ pub(crate) enum ObstacleKind {
     },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(tag = "limit", rename_all = "kebab-case")]
 pub(crate) enum EndedBy {
     Budget {
         ns: u64,

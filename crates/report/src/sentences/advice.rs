@@ -11,10 +11,10 @@ use writebench_stats::{CLOSE, Interval, Verdict};
 use crate::numbers::{CaseReport, Decided, decided, obstacle};
 use crate::sentences::answer::plain;
 use crate::sentences::code;
-use crate::sentences::finding::{Finding, compared};
+use crate::sentences::finding::{Comparison, Finding};
 use crate::sentences::latency::latency;
 use crate::sentences::metric::{Metric, RECORDS, THROUGHPUT};
-use crate::sentences::number::{MILLISECONDS, TIMES, or_nothing};
+use crate::sentences::number::{MILLISECONDS, TIMES};
 use crate::sentences::recommended::{has_rounds, simpler};
 use crate::sentences::words::{NAMED, capitalised, counted, list, quoted};
 
@@ -215,7 +215,7 @@ impl<'c> Search<'c> {
         &self,
         case: &CaseReport,
         before: Option<&CaseReport>,
-        times: &str,
+        times: &'static str,
     ) -> Option<Finding> {
         let goal = match before {
             _ if std::ptr::eq(case, self.recommended) => "recommended",
@@ -480,11 +480,10 @@ fn finding(
     description: Option<String>,
     case: &CaseReport,
     other: Option<&CaseReport>,
-    times: &str,
+    times: &'static str,
 ) -> Option<Finding> {
-    let ratio = other.and_then(|other| other.ratio_to(case));
-    let compared = or_nothing(ratio, |ratio| compared(&ratio).replacen(" ×", times, 1));
-    let finding = Finding::for_case(case, case.estimate.as_ref()?, compared);
+    let comparison = other.and_then(|other| Comparison::with(other, case, times));
+    let finding = Finding::for_case(case, case.estimate.as_ref()?, comparison);
     Some(Finding {
         goal: goal.to_owned(),
         description: description.unwrap_or(finding.description),

@@ -4,10 +4,12 @@ use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict, as_f64, grouped};
 use crate::numbers::{
     CaseReport, Decided, Estimate, by_workload, decided, distinct, is_baseline, obstacle, usable,
 };
-use crate::sentences::finding::{Finding, compared, goal, promised};
+use crate::sentences::finding::{
+    Comparison, Finding, NO_ANSWER_YET, Others, Unanswered, goal, promised,
+};
 use crate::sentences::latency::latency;
 use crate::sentences::metric::Metric;
-use crate::sentences::number::{NOTHING, TIMES, or_nothing, share};
+use crate::sentences::number::{TIMES, share};
 use crate::sentences::question::question;
 use crate::sentences::recommended::simpler;
 use crate::sentences::warning::case_sentence;
@@ -193,19 +195,21 @@ impl Answer {
             .into_iter()
             .find(|case| is_baseline(case) && !is_plain);
         let ratio_to_baseline = baseline.and_then(|baseline| baseline.ratio_to(best));
-        let speed_ratio = match (first_target, &ratio_to_baseline) {
-            (Some(first), _) => ratio_to_target(best, others, &first.name),
-            (None, Some(ratio)) => compared(ratio),
-            (None, None) if is_plain => match &decision {
-                Some(decision) => plain_as_answer(best, others, decision),
-                None => plain_as_fastest(best, others),
-            },
-            (None, None) => NOTHING.to_owned(),
+        let comparison = match (first_target, baseline) {
+            (Some(first), _) => with_target(best, others, &first.name),
+            (None, Some(baseline)) => Comparison::with(baseline, best, " ×"),
+            (None, None) => is_plain.then(|| Comparison::OfPlainWrite {
+                plain: plain(best),
+                others: match &decision {
+                    Some(decision) => others_than_answer(best, others, decision),
+                    None => others_than_fastest(best, others),
+                },
+            }),
         };
         let finding = Finding {
             target: first_target.map(|_| best.record.target.clone()),
             is_baseline: is_plain && first_target.is_none() && best.record.origin.suite() == GOALS,
-            ..Finding::for_case(best, estimate, speed_ratio)
+            ..Finding::for_case(best, estimate, comparison)
         };
         let worth = worth(best, estimate, is_baseline_of_others, ratio_to_baseline);
         let latency = latency(best, "It").map_or(String::new(), |latency| format!(" {latency}"));
@@ -227,23 +231,33 @@ impl Answer {
             };
             return Self {
                 // It stands in the column of the fastest methods.
-                finding: Finding::none(&format!("no result: {why}")),
+                finding: Finding::none(Unanswered::NoResult {
+                    name: first.record.case.to_string(),
+                    outcome: first.outcome_name(),
+                    reason: first.reason.clone(),
+                    sentence: why.clone(),
+                }),
                 sentence: format!("no answer. {why}{more}."),
                 certainty: String::new(),
             };
         };
         let why = why_unranked(first, estimate);
-        let finding = match &first.not_durable {
-            Some(why) => Finding::none(&not_durable_here(why)),
-            None => Finding {
-                case: None,
-                ..Finding::for_case(first, estimate, format!("no rank: {why}"))
-            },
+        let text = why.text();
+        let (it_is, finding) = match why {
+            Unanswered::NotDurable { .. } => ("it is ", Finding::none(why)),
+            _ => (
+                "",
+                Finding {
+                    case: None,
+                    unanswered: Some(why),
+                    ..Finding::for_case(first, estimate, None)
+                },
+            ),
         };
         Self {
             finding,
             sentence: format!("{}, without a rank.", value_in_words(first, estimate)),
-            certainty: format!("Not ranked, because {why}."),
+            certainty: format!("Not ranked, because {it_is}{text}."),
         }
     }
 
@@ -263,9 +277,10 @@ impl Answer {
         let why = obstacle(run, &lacking)
             .map_or(String::new(), |obstacle| format!(" {}", obstacle.text()));
         Self {
-            finding: Finding::none(&format!(
-                "{NO_ANSWER_YET}: {count} of {FEWEST_FOR_INTERVAL} usable samples"
-            )),
+            finding: Finding::none(Unanswered::TooFewSamples {
+                usable_samples: count,
+                needed_samples: FEWEST_FOR_INTERVAL as usize,
+            }),
             sentence: format!(
                 "{NO_ANSWER_YET}: an answer needs {FEWEST_FOR_INTERVAL} usable samples of {whose}, and has {count}.{why}"
             ),
@@ -399,8 +414,8 @@ fn value_in_words(case: &CaseReport, estimate: &Estimate) -> String {
     format!("{} {at} {value} {} ({interval})", case.name, metric.unit)
 }
 
-/// The comparison of plain write with the others, if it is the fastest.
-fn plain_as_fastest(best: &CaseReport, others: &[&CaseReport]) -> String {
+/// The others than plain write, if it is the fastest.
+fn others_than_fastest(best: &CaseReport, others: &[&CaseReport]) -> Others {
     let ratios: Vec<Interval> = others
         .iter()
         .filter_map(|other| other.ratio_to(best))
@@ -408,35 +423,31 @@ fn plain_as_fastest(best: &CaseReport, others: &[&CaseReport]) -> String {
     // A case without a common round has no ratio, and its verdict is inconclusive.
     let verdicts: Vec<Verdict> = others.iter().map(|other| other.verdict_to(best)).collect();
     match ratios.iter().map(|ratio| ratio.count).max().unwrap_or(0) {
-        _ if others.is_empty() => plain(best).to_owned(),
-        _ if verdicts.contains(&Verdict::Faster) => "plain, none 3 % faster".to_owned(),
-        most if !ratios.iter().any(Interval::is_sure) => {
-            format!("plain, only {}", counted(most, "round"))
-        }
-        _ if verdicts.iter().all(|verdict| verdict.is_difference()) => {
-            "plain is fastest".to_owned()
-        }
-        _ if verdicts.contains(&Verdict::Inconclusive) => "plain, inconclusive".to_owned(),
-        _ => "plain, none faster".to_owned(),
+        _ if others.is_empty() => Others::None,
+        _ if verdicts.contains(&Verdict::Faster) => Others::LittleFaster,
+        rounds if !ratios.iter().any(Interval::is_sure) => Others::TooFewRounds { rounds },
+        _ if verdicts.iter().all(|verdict| verdict.is_difference()) => Others::Slower,
+        _ if verdicts.contains(&Verdict::Inconclusive) => Others::Inconclusive,
+        _ => Others::NotFaster,
     }
 }
 
-/// The comparison of plain write with the others, if it is the answer to a goal.
-fn plain_as_answer(best: &CaseReport, others: &[&CaseReport], decision: &Decided<'_>) -> String {
+/// The others than plain write, if it is the answer to a goal.
+fn others_than_answer(best: &CaseReport, others: &[&CaseReport], decision: &Decided<'_>) -> Others {
     if others.is_empty() {
-        return plain(best).to_owned();
+        return Others::None;
     }
     let are_all_slower = others
         .iter()
         .all(|other| other.verdict_to(best) == Verdict::Slower);
     if are_all_slower {
-        "plain is fastest".to_owned()
+        Others::Slower
     } else {
-        format!("plain, others ≤ {} % faster", decision.bound_percent())
+        Others::Bounded {
+            bound: decision.bound,
+        }
     }
 }
-
-pub(crate) const NO_ANSWER_YET: &str = "no answer yet";
 
 /// The reason for missing answers, with what helps.
 pub(crate) fn without_answer(
@@ -446,7 +457,12 @@ pub(crate) fn without_answer(
 ) -> Option<String> {
     let missing: Vec<&Workload> = answers
         .iter()
-        .filter(|answer| answer.finding.description.starts_with(NO_ANSWER_YET))
+        .filter(|answer| {
+            matches!(
+                answer.finding.unanswered,
+                Some(Unanswered::TooFewSamples { .. })
+            )
+        })
         .map(|answer| &answer.workload)
         .collect();
     if missing.is_empty() {
@@ -500,28 +516,26 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
     ))
 }
 
-/// The ratio of the best case to the same case on the first target.
-fn ratio_to_target(best: &CaseReport, others: &[&CaseReport], first: &str) -> String {
+/// The best case with the same case on the first target.
+fn with_target(best: &CaseReport, others: &[&CaseReport], first: &str) -> Option<Comparison> {
     let same = others
         .iter()
         .find(|other| other.record.target == first && other.record.case == best.record.case)
-        .filter(|_| best.record.target != first);
-    let ratio = same.and_then(|same| same.ratio_to(best));
-    or_nothing(ratio, |ratio| compared(&ratio))
+        .filter(|_| best.record.target != first)?;
+    Comparison::with(same, best, " ×")
 }
 
-pub(crate) fn not_durable_here(why: &str) -> String {
-    format!("not durable here: {why}")
-}
-
-fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
-    if let Some(why) = &case.not_durable {
-        return format!("it is {}", not_durable_here(why));
-    }
-    match &case.reason {
-        Some(reason) => format!("it {} later: {reason}", case.outcome_name()),
-        None if estimate.bytes == 0 => "the budget ended before its first record".to_owned(),
-        None => "every sample was disturbed".to_owned(),
+fn why_unranked(case: &CaseReport, estimate: &Estimate) -> Unanswered {
+    match (&case.not_durable, &case.reason) {
+        (Some(reason), _) => Unanswered::NotDurable {
+            reason: reason.clone(),
+        },
+        (None, Some(reason)) => Unanswered::EndedLater {
+            outcome: case.outcome_name(),
+            reason: reason.clone(),
+        },
+        (None, None) if estimate.bytes == 0 => Unanswered::NoRecord,
+        (None, None) => Unanswered::AllDisturbed,
     }
 }
 

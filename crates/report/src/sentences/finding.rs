@@ -6,10 +6,13 @@ use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::{CaseReport, Estimate, distinct};
 use crate::sentences::metric::Metric;
-use crate::sentences::number::{NOTHING, TIMES, or_nothing, share};
+use crate::sentences::number::{TIMES, or_nothing, share};
+use crate::sentences::recommended::bound_percent;
 use crate::sentences::words::counted;
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+/// A line of the first screen in numbers, and the words for its goal and case. Exports have the numbers, and the other
+/// formats make its texts from them.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Finding {
     /// `durable new file`.
     pub goal: String,
@@ -18,44 +21,201 @@ pub struct Finding {
     pub case: Option<String>,
     /// With several targets.
     pub target: Option<String>,
-    /// Empty if there is none.
-    pub value: String,
-    pub unit: &'static str,
-    /// 95% interval, or the range of fewer than six samples.
-    pub interval: String,
     /// Undisturbed samples behind the value.
     pub samples: usize,
-    /// Vs. plain write, or with several targets vs. the same case on the first.
-    pub speed_ratio: String,
-    /// Share of the hardware's limit.
-    pub limit_share: String,
+    pub(crate) measured: Option<Measured>,
+    /// None without another case.
+    pub(crate) comparison: Option<Comparison>,
+    /// Why there is no answer.
+    pub(crate) unanswered: Option<Unanswered>,
     /// Plain write is recommended.
-    #[serde(skip)]
     pub(crate) is_baseline: bool,
 }
 
+/// The quantity that counts for a case, and the values of all.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Measured {
+    pub metric: &'static Metric,
+    pub estimate: Estimate,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Comparison {
+    /// With plain write, with the step before, or on several targets with the same case on the first.
+    Ratio(RatioToOther),
+    /// Of plain write with all others.
+    OfPlainWrite { plain: &'static str, others: Others },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct RatioToOther {
+    pub case: String,
+    pub target: String,
+    /// The speed over the other case's.
+    pub ratio: Interval,
+    /// What stands for the sign after the number, such as ` × more`.
+    pub times: &'static str,
+}
+
+/// How the others compare with plain write, which is the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "others", rename_all = "kebab-case")]
+pub(crate) enum Others {
+    None,
+    Slower,
+    /// Some are faster, but none by 3 %.
+    LittleFaster,
+    NotFaster,
+    Inconclusive,
+    TooFewRounds {
+        rounds: usize,
+    },
+    /// None is faster by more than this ratio, at 95 %.
+    Bounded {
+        bound: f64,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(crate) enum Unanswered {
+    /// No sample is good.
+    NoResult {
+        name: String,
+        outcome: &'static str,
+        reason: Option<String>,
+        #[serde(skip)]
+        sentence: String,
+    },
+    NotDurable {
+        reason: String,
+    },
+    /// Plain write, or every other method, has too few of them.
+    TooFewSamples {
+        usable_samples: usize,
+        needed_samples: usize,
+    },
+    /// A later sample was not good. The value is that of the samples before.
+    EndedLater {
+        outcome: &'static str,
+        reason: String,
+    },
+    /// The budget ended before the first record.
+    NoRecord,
+    AllDisturbed,
+}
+
+impl Unanswered {
+    /// Instead of a case, or as the reason why the case has no rank.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::NoResult { sentence, .. } => format!("no result: {sentence}"),
+            Self::NotDurable { reason } => format!("not durable here: {reason}"),
+            Self::TooFewSamples {
+                usable_samples,
+                needed_samples,
+            } => format!("{NO_ANSWER_YET}: {usable_samples} of {needed_samples} usable samples"),
+            Self::EndedLater { outcome, reason } => format!("it {outcome} later: {reason}"),
+            Self::NoRecord => "the budget ended before its first record".to_owned(),
+            Self::AllDisturbed => "every sample was disturbed".to_owned(),
+        }
+    }
+}
+
+pub(crate) const NO_ANSWER_YET: &str = "no answer yet";
+
 impl Finding {
-    pub(crate) fn none(why: &str) -> Self {
+    pub(crate) fn none(why: Unanswered) -> Self {
         Self {
-            description: why.to_owned(),
-            speed_ratio: NOTHING.to_owned(),
+            description: why.text(),
+            unanswered: Some(why),
             ..Self::default()
         }
     }
 
     /// Without a goal and target.
-    pub(crate) fn for_case(case: &CaseReport, estimate: &Estimate, speed_ratio: String) -> Self {
-        let metric = Metric::for_case(&case.record, estimate);
+    pub(crate) fn for_case(
+        case: &CaseReport,
+        estimate: &Estimate,
+        comparison: Option<Comparison>,
+    ) -> Self {
         Self {
             description: words(&case.record),
             case: Some(case.record.case.to_string()),
-            value: metric.value(estimate),
-            unit: metric.unit,
-            interval: metric.interval(estimate),
             samples: estimate.samples,
-            speed_ratio,
-            limit_share: or_nothing(estimate.limit, |limit| share(limit.share)),
+            measured: Some(Measured {
+                metric: Metric::for_case(&case.record, estimate),
+                estimate: estimate.clone(),
+            }),
+            comparison,
             ..Self::default()
+        }
+    }
+
+    /// Empty if there is none.
+    pub(crate) fn value(&self) -> String {
+        self.text(|metric, estimate| metric.value(estimate))
+    }
+
+    pub(crate) fn unit(&self) -> &'static str {
+        self.measured
+            .as_ref()
+            .map_or("", |measured| measured.metric.unit)
+    }
+
+    /// 95% interval, or the range of fewer than six samples.
+    pub(crate) fn interval(&self) -> String {
+        self.text(|metric, estimate| metric.interval(estimate))
+    }
+
+    /// Share of the hardware's limit.
+    pub(crate) fn limit_share(&self) -> String {
+        self.text(|_, estimate| or_nothing(estimate.limit, |limit| share(limit.share)))
+    }
+
+    fn text(&self, text: impl Fn(&Metric, &Estimate) -> String) -> String {
+        self.measured
+            .as_ref()
+            .map_or(String::new(), |Measured { metric, estimate }| {
+                text(metric, estimate)
+            })
+    }
+
+    /// Vs. plain write, or with several targets vs. the same case on the first.
+    pub(crate) fn speed_ratio(&self) -> String {
+        match &self.unanswered {
+            Some(why) if self.measured.is_some() => format!("no rank: {}", why.text()),
+            _ => or_nothing(self.comparison.as_ref(), Comparison::text),
+        }
+    }
+}
+
+impl Comparison {
+    pub(crate) fn with(other: &CaseReport, case: &CaseReport, times: &'static str) -> Option<Self> {
+        Some(Self::Ratio(RatioToOther {
+            case: other.record.case.to_string(),
+            target: other.record.target.clone(),
+            ratio: other.ratio_to(case)?,
+            times,
+        }))
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Ratio(to) => compared(&to.ratio).replacen(" ×", to.times, 1),
+            Self::OfPlainWrite { plain, others } => match others {
+                Others::None => (*plain).to_owned(),
+                Others::Slower => "plain is fastest".to_owned(),
+                Others::LittleFaster => "plain, none 3 % faster".to_owned(),
+                Others::NotFaster => "plain, none faster".to_owned(),
+                Others::Inconclusive => "plain, inconclusive".to_owned(),
+                Others::TooFewRounds { rounds } => {
+                    format!("plain, only {}", counted(*rounds, "round"))
+                }
+                Others::Bounded { bound } => {
+                    format!("plain, others ≤ {} % faster", bound_percent(*bound))
+                }
+            },
         }
     }
 }
@@ -71,7 +231,7 @@ pub(crate) fn words(case: &CaseRecord) -> String {
 }
 
 /// Too few rounds have no number.
-pub(crate) fn compared(ratio: &Interval) -> String {
+fn compared(ratio: &Interval) -> String {
     if !ratio.is_sure() {
         return format!("inconclusive ({})", counted(ratio.count, "round"));
     }

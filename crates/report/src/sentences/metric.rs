@@ -1,3 +1,5 @@
+use std::fmt;
+
 use writebench_model::{CaseRecord, Objective, Sample};
 use writebench_stats::as_f64;
 
@@ -11,6 +13,8 @@ type FigureOf = fn(&Estimate) -> Option<&Figure>;
 /// A quantity of a case that tables and sentences show, with its unit.
 #[derive(Clone, Copy)]
 pub(crate) struct Metric {
+    /// In JSON, with the unit of the figure's values.
+    pub key: &'static str,
     pub title: &'static str,
     pub unit: &'static str,
     pub figure: FigureOf,
@@ -20,34 +24,56 @@ pub(crate) struct Metric {
     pub sample_value: fn(&Sample) -> f64,
 }
 
+impl fmt::Debug for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key)
+    }
+}
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
 pub(crate) const THROUGHPUT: Metric = Metric {
+    key: "throughput_bytes_per_s",
     title: "total throughput",
     unit: "GB/s",
     figure: |estimate| Some(&estimate.throughput_bytes_per_s),
     text: &GIGABYTES_PER_S,
     sample_value: speed,
 };
-pub(crate) const RECORDS: Metric = rate("records per second, total", "records/s", |estimate| {
-    estimate.records_per_s.as_ref()
-});
-pub(crate) const FILES: Metric = rate("files per second, total", "files/s", |estimate| {
-    estimate.files_per_s.as_ref()
-});
+pub(crate) const RECORDS: Metric = rate(
+    "records_per_s",
+    "records per second, total",
+    "records/s",
+    |estimate| estimate.records_per_s.as_ref(),
+);
+pub(crate) const FILES: Metric = rate(
+    "files_per_s",
+    "files per second, total",
+    "files/s",
+    |estimate| estimate.files_per_s.as_ref(),
+);
 pub(crate) const ELAPSED: Metric = TIMES[0];
 
 /// The times of layout `cpu-time`.
 pub(crate) const TIMES: [Metric; 3] = [
     time(
+        "total_ns",
         "total elapsed time",
         |estimate| Some(&estimate.total_ns),
         total,
     ),
     time(
+        "user_cpu_ns",
         "user CPU time",
         |estimate| Some(&estimate.user_cpu_ns),
         |sample| as_f64(sample.user_cpu_ns),
     ),
     time(
+        "system_cpu_ns",
         "system CPU time",
         |estimate| Some(&estimate.system_cpu_ns),
         |sample| as_f64(sample.system_cpu_ns),
@@ -57,22 +83,39 @@ pub(crate) const TIMES: [Metric; 3] = [
 /// The quantity of a search that minimizes the CPU time.
 const CPU: Metric = Metric {
     unit: "ms CPU",
-    ..time("CPU time", |estimate| estimate.minimized_ns.as_ref(), total)
+    ..time(
+        "cpu_ns",
+        "CPU time",
+        |estimate| estimate.minimized_ns.as_ref(),
+        total,
+    )
 };
 /// The quantity of a search that minimizes p99. It is the median over samples, unlike the percentiles of all records
 /// together.
 const P99: Metric = Metric {
     unit: "ms at p99 of a sample",
-    ..time("latency", |estimate| estimate.minimized_ns.as_ref(), total)
+    ..time(
+        "p99_ns",
+        "latency",
+        |estimate| estimate.minimized_ns.as_ref(),
+        total,
+    )
 };
 /// The same for samples with fewer than a hundred records or files, whose p99 is their longest.
 const LONGEST: Metric = Metric {
+    key: "longest_ns",
     unit: "ms, the longest of a sample",
     ..P99
 };
 
-const fn rate(title: &'static str, unit: &'static str, figure: FigureOf) -> Metric {
+const fn rate(
+    key: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    figure: FigureOf,
+) -> Metric {
     Metric {
+        key,
         title,
         unit,
         figure,
@@ -81,8 +124,14 @@ const fn rate(title: &'static str, unit: &'static str, figure: FigureOf) -> Metr
     }
 }
 
-const fn time(title: &'static str, figure: FigureOf, sample_value: fn(&Sample) -> f64) -> Metric {
+const fn time(
+    key: &'static str,
+    title: &'static str,
+    figure: FigureOf,
+    sample_value: fn(&Sample) -> f64,
+) -> Metric {
     Metric {
+        key,
         title,
         unit: "ms",
         figure,

@@ -156,29 +156,6 @@ impl Obstacle {
     pub(crate) fn text(&self) -> String {
         format!("{}. {}", capitalised(&self.cause()), self.remedy())
     }
-
-    /// The obstacle's name in documents.
-    pub(crate) fn name(&self) -> &'static str {
-        use ObstacleKind as Kind;
-        match self.kind {
-            Kind::CpuPressure { .. } => "cpu-pressure",
-            Kind::CpuQuota { .. } => "cpu-quota",
-            Kind::Hypervisor => "hypervisor",
-            Kind::Heat => "heat",
-            Kind::ReturnedMemory => "returned-memory",
-            Kind::SlowMemory => "slow-memory",
-            Kind::Disturbed { .. } => "disturbed",
-            Kind::DiskFull => "disk-full",
-            Kind::QuotaExceeded => "quota-exceeded",
-            Kind::MemoryLimit { .. } => "memory-limit",
-            Kind::FileSizeLimit => "file-size-limit",
-            Kind::ReadOnly => "read-only",
-            Kind::Failures { .. } => "failures",
-            Kind::Unsupported { .. } => "unsupported",
-            Kind::Interrupted => "interrupted",
-            Kind::TooFewRounds { .. } => "too-few-rounds",
-        }
-    }
 }
 
 /// `1 sample was`, `3 samples were`.

@@ -6,7 +6,7 @@ use crate::numbers::{CaseReport, Decided};
 impl Decided<'_> {
     /// `no other of the 9 methods compared is more than 2 % faster (95 %)`. The words are None if there is no other.
     pub(crate) fn bound_in_words(&self) -> Option<String> {
-        let percent = self.bound_percent();
+        let percent = bound_percent(self.bound);
         match self.compared {
             0 | 1 => None,
             2 => Some(format!(
@@ -17,14 +17,14 @@ impl Decided<'_> {
             )),
         }
     }
+}
 
-    /// The bound in percent, rounded up.
-    pub(crate) fn bound_percent(&self) -> String {
-        // Recorded in millionths. A quotient of floats must not round 7 % up to 8.
-        let millionths = ((self.bound - 1.0) * 1e6).round();
-        let percent = (millionths / 1e4).ceil().max(1.0);
-        format!("{percent:.0}")
-    }
+/// The bound in percent, rounded up.
+pub(crate) fn bound_percent(bound: f64) -> String {
+    // Recorded in millionths. A quotient of floats must not round 7 % up to 8.
+    let millionths = ((bound - 1.0) * 1e6).round();
+    let percent = (millionths / 1e4).ceil().max(1.0);
+    format!("{percent:.0}")
 }
 
 /// Whether a case has the samples of an interval.

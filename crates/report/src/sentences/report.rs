@@ -152,7 +152,10 @@ impl Report {
     /// The headings of the findings' columns for the case, and for its comparison.
     pub(crate) fn headings(&self) -> (&'static str, String) {
         // A case that failed is not the fastest.
-        let is_any_without = self.findings.iter().any(|finding| finding.value.is_empty());
+        let is_any_without = self
+            .findings
+            .iter()
+            .any(|finding| finding.measured.is_none());
         let case = match (self.is_brief(), is_any_without) {
             _ if self.advice.is_some() => "method",
             (true, _) => "recommended",

@@ -18,9 +18,9 @@ impl Report {
         } else {
             ""
         };
-        let number = |finding: &Finding| match finding.value.as_str() {
+        let number = |finding: &Finding| match finding.value().as_str() {
             "" => NOTHING.to_owned(),
-            value if unit.is_empty() => format!("{value} {}", finding.unit),
+            value if unit.is_empty() => format!("{value} {}", finding.unit()),
             value => value.to_owned(),
         };
         let (found, beside) = self.headings();
@@ -35,15 +35,15 @@ impl Report {
         }
         columns.extend([
             Cells::figure("", unit, 0, number),
-            Cells::figure("", table::INTERVAL, 1, |finding| finding.interval.clone()),
+            Cells::figure("", table::INTERVAL, 1, Finding::interval),
             Cells::figure("", table::SAMPLES, u8::from(!names), |finding| {
                 or_nothing(
                     Some(finding.samples).filter(|&samples| samples > 0),
                     |samples| samples.to_string(),
                 )
             }),
-            Cells::words(&beside, |finding| finding.speed_ratio.clone()),
-            Cells::figure("of", "limit", 2, |finding| finding.limit_share.clone()).if_any(),
+            Cells::words(&beside, Finding::speed_ratio),
+            Cells::figure("of", "limit", 2, Finding::limit_share).if_any(),
             Cells::text(table::CASE, 3, |finding| {
                 finding.case.clone().unwrap_or_default()
             }),
@@ -55,7 +55,7 @@ impl Report {
         distinct(
             self.findings
                 .iter()
-                .map(|finding| finding.unit)
+                .map(Finding::unit)
                 .filter(|unit| !unit.is_empty()),
             |unit| *unit,
         )

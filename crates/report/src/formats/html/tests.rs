@@ -370,10 +370,7 @@ fn a_search_for_files_has_one_unit_in_its_chart_and_its_answers_in_it() {
         let shown = &drawn.expect("a row")["shown"];
         assert_eq!(
             (&shown[0], &shown[1]),
-            (
-                &finding.value.clone().into(),
-                &finding.interval.clone().into()
-            ),
+            (&finding.value().into(), &finding.interval().into()),
             "{finding:?}"
         );
     }
@@ -388,7 +385,7 @@ fn a_chart_and_its_table_have_the_same_numbers() {
         for finding in report
             .findings
             .iter()
-            .filter(|finding| finding.unit != "ms")
+            .filter(|finding| finding.unit() != "ms")
         {
             let case = data["cases"].as_array().unwrap().iter().find(|case| {
                 case["goal"].is_number() && case["case"].as_str() == finding.case.as_deref()
@@ -396,10 +393,7 @@ fn a_chart_and_its_table_have_the_same_numbers() {
             let shown = &case.unwrap_or_else(|| panic!("no row for {finding:?}"))["shown"];
             assert_eq!(
                 (&shown[0], &shown[1]),
-                (
-                    &finding.value.clone().into(),
-                    &finding.interval.clone().into()
-                )
+                (&finding.value().into(), &finding.interval().into())
             );
         }
     }

@@ -392,7 +392,7 @@ fn json_has_the_same_comparison() {
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(
         (&document["comparison"], &document["observation_unit"]),
-        (&3.into(), &"run".into())
+        (&4.into(), &"run".into())
     );
     assert_eq!(document["cases"][0]["verdict"], "inconclusive");
     let estimate = document["cases"][0]["speed_ratio"]["value"]

@@ -53,6 +53,31 @@ fn failed(name: &str, errno: i32) -> CaseRecord {
     )
 }
 
+#[test]
+fn documents_have_an_obstacle_in_numbers() {
+    let document = |kind, count, of| {
+        serde_json::to_value(Obstacle { kind, count, of }).expect("every key is a text")
+    };
+    let too_few = ObstacleKind::TooFewRounds {
+        ended_by: EndedBy::Budget { ns: 5_000_000_000 },
+        wait_ppm: None,
+    };
+    assert_eq!(
+        document(too_few, 4, 6),
+        serde_json::json!({
+            "kind": "too-few-rounds",
+            "ended_by": { "limit": "budget", "ns": 5_000_000_000_u64 },
+            "wait_ppm": null,
+            "count": 4,
+            "of": 6,
+        })
+    );
+    assert_eq!(
+        document(ObstacleKind::CpuPressure { wait_ppm: 880_000 }, 5, 7),
+        serde_json::json!({ "kind": "cpu-pressure", "wait_ppm": 880_000, "count": 5, "of": 7 })
+    );
+}
+
 fn run() -> RunRecord {
     RunRecord {
         status: RunStatus::Complete,

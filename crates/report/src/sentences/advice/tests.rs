@@ -99,10 +99,14 @@ fn each_measured_step_to_the_recommended_method_has_a_line() {
             ..example_run()
         },
     );
-    let lines = report
-        .findings
-        .iter()
-        .map(|line| format!("{}: {}: {}", line.goal, line.description, line.speed_ratio));
+    let lines = report.findings.iter().map(|line| {
+        format!(
+            "{}: {}: {}",
+            line.goal,
+            line.description,
+            line.speed_ratio()
+        )
+    });
     assert_eq!(
         lines.collect::<Vec<_>>(),
         [

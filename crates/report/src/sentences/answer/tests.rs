@@ -121,7 +121,7 @@ fn plain_write_is_the_fastest_only_if_proven() {
     let compared = |other: &[u64]| {
         answer(vec![case("write", &FAST), case("mmap", other)])
             .finding
-            .speed_ratio
+            .speed_ratio()
     };
     assert_eq!(compared(&SLOW), "plain is fastest");
     assert_eq!(compared(&AS_FAST), "plain, none faster");
@@ -134,7 +134,7 @@ fn plain_write_is_the_fastest_only_if_proven() {
         .iter_mut()
         .for_each(|sample| sample.round += 100);
     let cases = vec![case("write", &FAST), case("mmap", &SLOW), elsewhere];
-    assert_eq!(answer(cases).finding.speed_ratio, "plain, inconclusive");
+    assert_eq!(answer(cases).finding.speed_ratio(), "plain, inconclusive");
 }
 
 #[test]
@@ -288,8 +288,8 @@ fn a_goal_has_no_answer_while_plain_write_has_fewer_than_six_samples() {
             format!("no answer yet: {count} of 6 usable samples")
         );
         assert_eq!(
-            (answer.finding.case.as_ref(), answer.finding.value.as_str()),
-            (None, "")
+            (answer.finding.case.as_ref(), answer.finding.value()),
+            (None, String::new())
         );
         assert!(
             report

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use writebench_model::{
-    Case, CaseOrigin, CaseRecord, Contract, GOALS, Latency, Layout, Outcome, RunRecord, Sample,
+    Case, CaseOrigin, CaseRecord, GOALS, Latency, Layout, Outcome, RunRecord, Sample, Workload,
 };
 use writebench_testkit::{example_case, example_run};
 
@@ -44,10 +44,10 @@ fn first_answer() -> Report {
         let section = lines.next().unwrap();
         let names: Vec<&str> = lines.collect();
         // All cases of a goal do the work of plain write, which is the first.
-        let contract = Case::parse(names[0]).unwrap().contract();
+        let workload = Case::parse(names[0]).unwrap().workload();
         names
             .into_iter()
-            .map(|name| case(section, name, &contract))
+            .map(|name| case(section, name, &workload))
             .collect::<Vec<_>>()
     });
     let run = RunRecord {
@@ -57,16 +57,16 @@ fn first_answer() -> Report {
     Report::from_run(None, run)
 }
 
-fn case(section: &str, name: &str, contract: &Contract) -> CaseRecord {
+fn case(section: &str, name: &str, workload: &Workload) -> CaseRecord {
     let number = name.bytes().map(u64::from).sum();
     CaseRecord {
         origin: CaseOrigin::of_suite(GOALS, section, Layout::Ranked),
-        contract: contract.clone(),
+        workload: workload.clone(),
         ..example_case(
             section,
             name,
             (0..SAMPLES)
-                .map(|round| sample(number, round, contract))
+                .map(|round| sample(number, round, workload))
                 .collect(),
         )
     }
@@ -78,10 +78,10 @@ fn noise(number: u64, round: u32) -> u64 {
     (mixed >> 40) % 1_000_003
 }
 
-fn sample(number: u64, round: u32, contract: &Contract) -> Sample {
+fn sample(number: u64, round: u32, workload: &Workload) -> Sample {
     let ns = |phase: u64, usual: u64| usual + noise(number + phase, round) * usual / 1_500_000;
     let mut sample = Sample::without_figures(round, Outcome::Ok);
-    sample.bytes = contract.bytes;
+    sample.bytes = workload.bytes;
     sample.phases_ns.prepare = ns(1, 28_000);
     sample.phases_ns.open = ns(2, 65_000);
     sample.phases_ns.write = ns(3, 5_000_000 + number % 17 * 1_000_000);
@@ -89,7 +89,7 @@ fn sample(number: u64, round: u32, contract: &Contract) -> Sample {
     sample.phases_ns.close = ns(5, 12_000);
     sample.user_cpu_ns = ns(6, 400_000);
     sample.system_cpu_ns = ns(7, 3_000_000);
-    if contract.files > 1 || contract.durable_every_bytes.is_some() {
+    if workload.files > 1 || workload.durable_every_bytes.is_some() {
         sample.latency = Some(Box::new(latency(number, round)));
     }
     sample
