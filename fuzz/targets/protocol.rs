@@ -2,13 +2,13 @@
 
 use libfuzzer_sys::fuzz_target;
 use writebench_model::Sample;
-use writebench_model::protocol::{InsufficientSpace, MeasuredLimits, WorkerRequest};
+use writebench_model::protocol::{InsufficientSpace, MeasuredLimits, AgentRequest};
 
 fuzz_target!(|line: &str| {
-    if let Ok(request) = serde_json::from_str::<WorkerRequest>(line) {
+    if let Ok(request) = serde_json::from_str::<AgentRequest>(line) {
         let written = serde_json::to_string(&request).unwrap();
         assert_eq!(
-            serde_json::from_str::<WorkerRequest>(&written).unwrap(),
+            serde_json::from_str::<AgentRequest>(&written).unwrap(),
             request
         );
     }

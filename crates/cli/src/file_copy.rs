@@ -9,10 +9,9 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueHint};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use writebench_model::protocol::{CopyDestination, CopySource, Existing};
 use writebench_model::{Bytes, Failure, Settings, path_from_text, path_text};
-use writebench_runner::{
-    CopyDestination, CopySource, Deadline, Existing, RunnerError, TargetHelper,
-};
+use writebench_runner::{Deadline, RunnerError, TargetAgent};
 
 use crate::arguments::{WHAT, WHERE};
 use crate::exit::{refused, usage};
@@ -104,9 +103,8 @@ impl FileCopy {
         limit: Option<Duration>,
     ) -> Result<Self> {
         let deadline = Deadline::without_stop(limit);
-        let source =
-            writebench_runner::inspect_source(&processes::target_helper()?, from, deadline)
-                .map_err(|error| option_error("--from", from, error))?;
+        let source = writebench_runner::inspect_source(&processes::target_agent()?, from, deadline)
+            .map_err(|error| option_error("--from", from, error))?;
         let copied = Self::new(source, None, Vec::new())?;
         let to = to
             .map(|to| copy_destination(to, &copied.source, recorded, deadline))
@@ -143,7 +141,7 @@ impl FileCopy {
         let name = |descriptor: &OwnedFd| {
             PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()))
         };
-        let command = processes::target_helper()?;
+        let command = processes::target_agent()?;
         let source = writebench_runner::inspect_source(&command, &name(&stdin), deadline);
         let Some(source) = source.ok().filter(|source| source.is_regular) else {
             return Ok(Redirected::Neither);
@@ -279,19 +277,19 @@ impl FileCopy {
         Ok(())
     }
 
-    /// The target helper copies, and compares byte by byte. Returns the path of the copy, if `--to` asks for one.
-    pub(crate) fn finish(&self, helper: &mut TargetHelper) -> Result<Option<PathBuf>> {
+    /// The target's agent copies, and compares byte by byte. Returns the path of the copy, if `--to` asks for one.
+    pub(crate) fn finish(&self, agent: &mut TargetAgent) -> Result<Option<PathBuf>> {
         let Some(to) = &self.to else { return Ok(None) };
         // A minute, plus time to write the copy and to read both files at 4 MiB/s.
         let limit = Duration::from_secs(60 + self.source.size_bytes / (4 << 20) * 3);
         let deadline = Deadline::until(limit, signals::stop());
-        let copied = helper.copy(&self.source, to, deadline);
+        let copied = agent.copy(&self.source, to, deadline);
         if matches!(
             copied,
             Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })
         ) {
-            // The target helper was killed, and half a copy looks like a whole one.
-            helper.empty(to)?;
+            // The agent was killed, and half a copy looks like a whole one.
+            agent.empty(to)?;
         }
         copied
             .with_context(|| {
@@ -314,7 +312,7 @@ fn copy_destination(
 ) -> Result<CopyDestination> {
     let refuse = |why: &str| usage!("--to {}: {why}", named.display());
     let destination =
-        writebench_runner::inspect_copy_destination(&processes::target_helper()?, named, deadline)
+        writebench_runner::inspect_copy_destination(&processes::target_agent()?, named, deadline)
             .map_err(|error| option_error("--to", named, error))?;
     if let Some(recorded) = recorded.filter(|&recorded| recorded != destination.path) {
         return Err(refuse(&format!("the run copies to {}", recorded.display())));

@@ -1,17 +1,16 @@
+use std::ffi::OsString;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use writebench_runner::WorkerCommand;
+use writebench_runner::AgentCommand;
 
-/// A hidden command.
-pub(crate) const TARGET_HELPER: &str = "target-helper";
+/// The hidden command of an agent.
+pub(crate) const AGENT: &str = "agent";
 
-/// A hidden command.
-pub(crate) const WORKER: &str = "worker";
-
-/// The argument of a worker, as JSON. Files are paths as text, with device and inode to detect a replaced one.
+/// What a worker, the agent that takes samples, works on. Files are paths as text, with device and inode to detect a
+/// replaced one.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct WorkerPlan {
     /// The run's directories as text, with device and inode, in the order of its targets.
@@ -21,20 +20,21 @@ pub(crate) struct WorkerPlan {
     pub copy_from: Option<(String, [u64; 2])>,
 }
 
-pub(crate) fn worker(plan: &WorkerPlan, has_barrier: bool) -> Result<WorkerCommand> {
-    let arguments = vec![WORKER.into(), serde_json::to_string(plan)?.into()];
-    Ok(WorkerCommand {
+pub(crate) fn worker(plan: &WorkerPlan, has_barrier: bool) -> Result<AgentCommand> {
+    let arguments = vec!["--samples".into(), serde_json::to_string(plan)?.into()];
+    agent(arguments, has_barrier)
+}
+
+pub(crate) fn target_agent() -> Result<AgentCommand> {
+    agent(Vec::new(), false)
+}
+
+fn agent(mut arguments: Vec<OsString>, has_barrier: bool) -> Result<AgentCommand> {
+    arguments.insert(0, AGENT.into());
+    Ok(AgentCommand {
         program: this_program()?,
         arguments,
         has_barrier,
-    })
-}
-
-pub(crate) fn target_helper() -> Result<WorkerCommand> {
-    Ok(WorkerCommand {
-        program: this_program()?,
-        arguments: vec![TARGET_HELPER.into()],
-        has_barrier: false,
     })
 }
 

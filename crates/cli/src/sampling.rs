@@ -1,61 +1,123 @@
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 
 use anyhow::{Context, Result, ensure};
 use rustix::fs::{Mode, OFlags};
 use writebench_engine::{Engine, RankBarrier, Target};
 use writebench_model::protocol::{
-    InsufficientSpace, PhaseTimestamps, RankRole, RankSample, SampleRequest,
+    InsufficientSpace, LimitRequest, MeasuredLimits, PhaseTimestamps, RankRole, RankSample,
+    SampleRequest,
 };
 use writebench_model::{Failure, Outcome, Phase, Sample, path_from_text};
 use writebench_runner::RunnerError;
 
-pub(crate) fn numbered<'t>(
-    targets: &[Target<'t>],
-    number: usize,
-) -> Result<Target<'t>, RunnerError> {
-    let none = || RunnerError::Protocol(format!("there is no target {number}"));
-    targets.get(number).copied().ok_or_else(none)
+use crate::processes::WorkerPlan;
+
+/// Takes samples in directories, or on a device.
+pub(crate) struct Sampler<'p> {
+    descriptors: Vec<OwnedFd>,
+    is_of_device: bool,
+    engine: Engine<'p>,
+    progress: &'p dyn Fn(Phase),
 }
 
-/// A sample, or one rank's share of it. The first rank makes room for all ranks before they begin.
-pub(crate) fn run_sample(
-    engine: &mut Engine<'_>,
-    target: Target<'_>,
-    request: &SampleRequest,
-    role: RankRole,
-    mut barrier: Option<&mut dyn RankBarrier>,
-    enter: &dyn Fn(Phase),
-) -> Result<RankSample, InsufficientSpace> {
-    enter(Phase::Settle);
-    let room = if role.rank == 0 {
-        make_room(target, request)
-    } else {
-        Ok(Ok(()))
-    };
-    let all = match &mut barrier {
-        Some(barrier) => barrier.wait(matches!(room, Ok(Ok(()))), false),
-        None => Ok(true),
-    };
-    let failed = |outcome, is_abandoned| RankSample {
-        sample: Sample::without_figures(request.round, outcome),
-        timestamps: PhaseTimestamps::default(),
-        is_abandoned,
-    };
-    Ok(match (room?, all) {
-        (Err(outcome), _) => failed(outcome, false),
-        (Ok(()), Ok(true)) => engine.rank_sample(target, request, role, barrier),
-        (Ok(()), _) => {
-            let detail = ": another rank has failed".to_owned();
-            failed(
-                Outcome::WorkerDied {
+impl<'p> Sampler<'p> {
+    /// `progress` is called before each phase.
+    pub(crate) fn new(plan: WorkerPlan, progress: &'p dyn Fn(Phase)) -> Result<Self> {
+        let descriptors = match plan.device {
+            Some(device) => vec![inherited(device)?],
+            None => open_directories(&plan.directories)?,
+        };
+        let copy_from = match plan.copy_from {
+            Some((name, identity)) => {
+                Some(writebench_runner::open_source(&path_from_text(&name), identity)?.into())
+            }
+            None => None,
+        };
+        Ok(Self {
+            descriptors,
+            is_of_device: plan.device.is_some(),
+            engine: Engine::new(copy_from, available_memory_bytes, progress),
+            progress,
+        })
+    }
+
+    pub(crate) fn sample(
+        &mut self,
+        request: &SampleRequest,
+    ) -> Result<Result<Sample, InsufficientSpace>, RunnerError> {
+        let share = self.rank_sample(request, RankRole::ALONE, None)?;
+        Ok(share.map(|share| share.sample))
+    }
+
+    /// One rank's share of a sample. The first rank makes room for all ranks before they begin.
+    pub(crate) fn rank_sample(
+        &mut self,
+        request: &SampleRequest,
+        role: RankRole,
+        mut barrier: Option<&mut dyn RankBarrier>,
+    ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
+        let target = numbered(&self.descriptors, self.is_of_device, request.target)?;
+        (self.progress)(Phase::Settle);
+        let room = if role.rank == 0 {
+            make_room(target, request)
+        } else {
+            Ok(Ok(()))
+        };
+        let all = match &mut barrier {
+            Some(barrier) => barrier.wait(matches!(room, Ok(Ok(()))), false),
+            None => Ok(true),
+        };
+        let failed = |outcome, is_abandoned| RankSample {
+            sample: Sample::without_figures(request.round, outcome),
+            timestamps: PhaseTimestamps::default(),
+            is_abandoned,
+        };
+        Ok(match (room, all) {
+            (Err(shortage), _) => Err(shortage),
+            (Ok(Err(outcome)), _) => Ok(failed(outcome, false)),
+            (Ok(Ok(())), Ok(true)) => Ok(self.engine.rank_sample(target, request, role, barrier)),
+            (Ok(Ok(())), _) => {
+                let detail = ": another rank has failed".to_owned();
+                let outcome = Outcome::WorkerDied {
                     phase: Phase::Settle,
                     signal: None,
                     detail,
-                },
-                true,
-            )
-        }
+                };
+                Ok(failed(outcome, true))
+            }
+        })
+    }
+
+    pub(crate) fn limits(&mut self, request: &LimitRequest) -> Result<MeasuredLimits, RunnerError> {
+        let target = numbered(&self.descriptors, self.is_of_device, request.target)?;
+        (self.progress)(Phase::Settle);
+        Ok(self.engine.limits(target, request))
+    }
+}
+
+fn numbered(
+    descriptors: &[OwnedFd],
+    is_of_device: bool,
+    number: usize,
+) -> Result<Target<'_>, RunnerError> {
+    let none = || RunnerError::Protocol(format!("there is no target {number}"));
+    let descriptor = descriptors.get(number).ok_or_else(none)?.as_fd();
+    Ok(if is_of_device {
+        Target::Device(descriptor)
+    } else {
+        Target::Directory(descriptor)
     })
+}
+
+fn available_memory_bytes() -> Result<u64, String> {
+    writebench_probe::available_memory_bytes().map_err(|error| error.to_string())
+}
+
+/// Reopens an inherited descriptor, for an open file description that other processes do not share.
+fn inherited(number: RawFd) -> Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{number}");
+    rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        .with_context(|| format!("open {path}"))
 }
 
 /// Removes leftovers of a dead worker, and checks the free space.
@@ -87,7 +149,7 @@ fn make_room(
 }
 
 /// Device and inode of each directory detect a replaced one.
-pub(crate) fn open_directories(directories: &[(String, [u64; 2])]) -> Result<Vec<OwnedFd>> {
+fn open_directories(directories: &[(String, [u64; 2])]) -> Result<Vec<OwnedFd>> {
     let open = |(path, identity): &(String, [u64; 2])| {
         let path = path_from_text(path);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

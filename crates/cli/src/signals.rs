@@ -56,7 +56,7 @@ pub(crate) fn stop_on_signals() -> Result<()> {
     Ok(())
 }
 
-/// Ignores signals from the terminal in a worker or a target helper, which only its supervisor ends.
+/// Ignores signals from the terminal in an agent, which only its supervisor ends.
 pub(crate) fn obey_supervisor_only() -> Result<()> {
     // A core file of a crash (SIGBUS is an outcome) would hold the source's data.
     let no_core = Rlimit {
@@ -68,7 +68,7 @@ pub(crate) fn obey_supervisor_only() -> Result<()> {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::default())?;
     }
-    // Without a supervisor, no worker may write, or hold the lock of the run's directory.
+    // Without a supervisor, no agent may write, or hold the lock of the run's directory.
     Ok(rustix::process::set_parent_process_death_signal(Some(
         Signal::KILL,
     ))?)

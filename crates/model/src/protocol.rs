@@ -1,10 +1,12 @@
-//! The protocol between runner and worker: one JSON document per line, requests on the worker's stdin,
-//! responses on its stdout.
+//! The protocol between the supervisor and its agents: one JSON document per line, requests on the agent's stdin, and
+//! answers on its stdout. Each answer is what its request names, or an error.
 //!
-//! Both also hold an anonymous file of one byte with the worker's current [`crate::Phase`], which shows the
-//! phase of a dead worker.
+//! Both also hold an anonymous file of one byte with the agent's current [`crate::Phase`], which shows the phase of a
+//! dead one.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +19,9 @@ use crate::target::Limit;
 use crate::value::{Cache, Prepare};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum WorkerRequest {
+pub enum AgentRequest {
+    /// A call on a target outside of samples.
+    Target(TargetRequest),
     /// Takes a sample. The answer is a [`Sample`], or an [`InsufficientSpace`] if other programs have filled the
     /// target.
     Sample(SampleRequest),
@@ -28,11 +32,115 @@ pub enum WorkerRequest {
     Limits(LimitRequest),
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TargetRequest {
+    /// Inspects a target, and holds a directory open. The answer has the facts.
+    Inspect(OsString),
+    /// Lists the directories in the inspected target with names of writebench. The answer has their paths.
+    ListLeftovers,
+    /// Makes and locks the run's directory with this id. The answer is its device and inode.
+    Make(String),
+    /// Removes the run's directory. The answer is what became of it.
+    Remove,
+    /// Removes the directory of a dead run. The answer is what became of it.
+    RemoveLeftover(OsString),
+    /// The answer is a [`CopySource`].
+    InspectSource(OsString),
+    /// The answer is a [`CopyDestination`].
+    InspectCopyDestination(OsString),
+    /// Makes the remaining copy. The answer is empty.
+    Copy(CopySource, CopyDestination),
+    /// Empties an open file after an interrupted copy. The answer is empty.
+    Empty(CopyDestination),
+}
+
+/// The source of copies. Each agent opens it separately, and the supervisor never does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopySource {
+    /// The name to open, which may be a descriptor in `/proc/self/fd`.
+    #[serde(with = "path_bytes")]
+    pub name: PathBuf,
+    #[serde(with = "path_bytes")]
+    pub path: PathBuf,
+    /// Device and inode.
+    pub identity: [u64; 2],
+    pub size_bytes: u64,
+    pub is_regular: bool,
+    /// Whether it ends at its size. Files of `/proc` have content and the size 0, those of `/sys` less than their size.
+    pub ends_at_size: bool,
+    /// Outside its holes.
+    pub data_bytes: u64,
+}
+
+/// The file that receives the remaining copy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyDestination {
+    #[serde(with = "path_bytes")]
+    pub path: PathBuf,
+    /// Device and inode of the directory. None for an open file.
+    pub directory: Option<[u64; 2]>,
+    pub existing: Existing,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Existing {
+    Nothing,
+    /// A file to replace, whose owner and mode are kept.
+    File {
+        identity: [u64; 2],
+        size_bytes: u64,
+        /// Whether this user may write to it.
+        is_writable: bool,
+    },
+    /// An open file to fill.
+    Descriptor {
+        /// The path in `/proc/self/fd`.
+        #[serde(with = "path_bytes")]
+        name: PathBuf,
+        identity: [u64; 2],
+        size_bytes: u64,
+    },
+    Link {
+        #[serde(with = "path_bytes")]
+        to: PathBuf,
+    },
+    Other,
+}
+
+impl CopyDestination {
+    /// Device and inode of an existing file.
+    pub fn identity(&self) -> Option<[u64; 2]> {
+        match self.existing {
+            Existing::File { identity, .. } | Existing::Descriptor { identity, .. } => {
+                Some(identity)
+            }
+            Existing::Nothing | Existing::Link { .. } | Existing::Other => None,
+        }
+    }
+}
+
+/// A path in a field need not be UTF-8.
+pub mod path_bytes {
+    use std::ffi::OsString;
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        path.as_os_str().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        OsString::deserialize(deserializer).map(PathBuf::from)
+    }
+}
+
 /// A request to measure a bandwidth beyond the reach of all methods.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitRequest {
     pub hardware: LimitedHardware,
-    /// The number of the worker's target, from 0.
+    /// The number of the agent's target, from 0.
     pub target: usize,
     /// The approximate time of the measurement.
     pub time_ns: u64,
@@ -67,7 +175,7 @@ pub struct DeviceWrites {
 pub struct SampleRequest {
     pub case: Case,
     pub program: Option<ProgramCommands>,
-    /// The number of the worker's target, from 0.
+    /// The number of the agent's target, from 0.
     pub target: usize,
     /// Whether all filesystems are synced first. A sync of the target's alone leaves data in the page cache of a
     /// filesystem below it.
@@ -75,7 +183,7 @@ pub struct SampleRequest {
     pub round: u32,
     /// The beginning of the files' names, which a thread's number follows.
     pub file_stem: String,
-    /// Whether a dead worker's files are removed first.
+    /// Whether a dead agent's files are removed first.
     pub remove_first: bool,
     /// The space that the sample leaves free on the target.
     pub reserve: Reserve,
@@ -90,7 +198,7 @@ pub struct SampleRequest {
     pub write_limit_ns: Option<u64>,
     /// The device whose written sectors are counted, with its number in `/sys/dev/block`.
     pub device_number: Option<String>,
-    /// The paths of the files that count delays by CPU limits, one for each control group around the worker.
+    /// The paths of the files that count delays by CPU limits, one for each control group around the agent.
     pub cpu_stats: Vec<String>,
 }
 
@@ -124,7 +232,7 @@ pub struct RankSampleRequest {
     pub role: RankRole,
 }
 
-/// The place of a worker among those of the other ranks.
+/// The place of an agent among those of the other ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankRole {
     /// The rank's number, from 0.

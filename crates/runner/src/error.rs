@@ -29,16 +29,16 @@ pub enum RunnerError {
     },
     #[error("interrupted while {path} did not answer ({doing})", path = path.display())]
     Interrupted { path: PathBuf, doing: &'static str },
-    /// An error in the words of a target helper.
+    /// An error in the words of an agent.
     #[error("{0}")]
     Told(String),
-    #[error("worker: {doing}: {}", describe_start(.error))]
-    Worker {
+    #[error("agent: {doing}: {}", describe_start(.error))]
+    Agent {
         doing: &'static str,
         /// Not also the `source`.
         error: io::Error,
     },
-    #[error("worker: {0}")]
+    #[error("agent: {0}")]
     Protocol(String),
     /// A case exceeds the target or the machine. The text names a remedy.
     #[error("{0}")]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use writebench_model::protocol::{
-    DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits, WorkerRequest,
+    AgentRequest, DeviceWrites, LimitRequest, LimitedHardware, MeasuredLimits,
 };
 use writebench_model::{
     Bytes, Case, DataSource, Durability, Limit, LimitKind, Outcome, Sample, Settings, nanoseconds,
@@ -12,8 +12,8 @@ use writebench_model::{
 
 use writebench_probe::Space;
 
+use crate::agent::RequestOutcome;
 use crate::error::RunnerError;
-use crate::worker::RequestOutcome;
 use crate::workers::Workers;
 
 /// The most time for all limits of one target with a measured device. A run with a short budget takes a share of that
@@ -174,7 +174,7 @@ impl Hardware {
             let limit = Duration::from_nanos(request.time_ns) * 10 + self.timeout;
             let how = match workers.ask(
                 request.target,
-                &WorkerRequest::Limits(request.clone()),
+                &AgentRequest::Limits(request.clone()),
                 limit,
                 None,
             )? {

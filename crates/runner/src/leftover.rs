@@ -1,12 +1,13 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::directory_entry::{DirectoryEntry, open_without_links};
+use crate::directory_entry::DirectoryEntry;
 use crate::error::{RunnerError, failed};
 use crate::holders::lasting_holder;
 use crate::workspace::{
@@ -14,12 +15,11 @@ use crate::workspace::{
 };
 
 /// The directories in a target with names of writebench, in any database or none.
-pub(crate) fn leftovers_in(target: &Path) -> Result<Vec<OsString>, RunnerError> {
-    let directory = open_without_links(target).map_err(failed("open", target))?;
-    let names = names_in(&directory).map_err(failed("readdir", target))?;
+pub(crate) fn leftovers_in(path: &Path, target: &OwnedFd) -> Result<Vec<OsString>, RunnerError> {
+    let names = names_in(target).map_err(failed("readdir", path))?;
     let paths = names
         .iter()
-        .map(|name| target.join(OsStr::from_bytes(name.to_bytes())));
+        .map(|name| path.join(OsStr::from_bytes(name.to_bytes())));
     Ok(paths
         .filter(|path| workspace_id(path).is_some())
         .map(OsString::from)
@@ -100,6 +100,7 @@ fn workspace_id(path: &Path) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::directory_entry::open_without_links;
     use crate::workspace::{Workspace, workspace_path};
     use std::fs::File;
 
@@ -135,7 +136,7 @@ mod tests {
         assert_eq!(
             remove_leftover(&path).unwrap(),
             Leftover::Removed,
-            "its helper was killed"
+            "its agent was killed"
         );
         leftover(target.path());
         assert_eq!(remove_leftover(&path).unwrap(), Leftover::Removed);
@@ -272,7 +273,8 @@ mod tests {
         let ours = leftover(target.path());
         File::create(target.path().join(".writebench-../x".replace('/', ""))).unwrap();
         File::create(target.path().join("writebench.db")).unwrap();
-        assert_eq!(leftovers_in(target.path()).unwrap(), [ours]);
+        let directory = open_without_links(target.path()).unwrap();
+        assert_eq!(leftovers_in(target.path(), &directory).unwrap(), [ours]);
     }
 
     #[test]

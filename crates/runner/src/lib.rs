@@ -1,9 +1,11 @@
 //! Plans and supervises a run.
 //!
-//! A worker process takes the samples, so a SIGBUS, a hang or an out-of-memory kill costs only one sample.
+//! Agents make all calls on targets. One of them takes the samples, so a SIGBUS, a hang or an out-of-memory kill costs
+//! only one sample.
 //! Each round has all its cases in random order by a recorded seed, so drift affects all alike.
 
 mod adaptive_size;
+mod agent;
 mod barrier;
 mod bytes_written;
 mod claim;
@@ -31,12 +33,12 @@ mod signature;
 mod space;
 mod stall_tracker;
 mod supervise;
-mod target_helper;
-mod worker;
+mod target_agent;
 mod workers;
 mod workspace;
 
 pub use adaptive_size::{AdaptiveSize, OfSize};
+pub use agent::{AgentCommand, Deadline, ProgressRecord, RequestOutcome};
 pub use barrier::BarrierClient;
 pub use bytes_written::Written;
 pub use claim::{ClaimedDevice, check_claim, claim_device, device_description};
@@ -57,10 +59,9 @@ pub use round_order::PlannedCase;
 pub use schedule::{EachCase, SampleSummary, Schedule, Spent};
 pub use space::{check_space, shortage_of_sample};
 pub use supervise::{End, Observer, SamplingPlan, supervise};
-pub use target_helper::{
-    CopyDestination, CopySource, Existing, HelperWorkspace, Inspection, StaleWorkspaces, TIMEOUT,
-    TargetHelper, TargetKind, inspect_copy_destination, inspect_source, open_source, serve_target,
+pub use target_agent::{
+    Inspection, RunDirectory, StaleWorkspaces, TIMEOUT, TargetAgent, TargetKind, TargetState,
+    inspect_copy_destination, inspect_source, open_source,
 };
-pub use worker::{Deadline, ProgressRecord, RequestOutcome, WorkerCommand};
 pub use workers::{LostWorkers, Workers};
 pub use workspace::{Leftover, remove_samples, workspace_path};

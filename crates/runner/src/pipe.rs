@@ -1,13 +1,11 @@
-//! A pipe between two processes of this program: one line of JSON per request, and one per response or
-//! error.
+//! The pipe between the supervisor and an agent: one line of JSON per request, and one per response or error.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
-use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::error::RunnerError;
 
@@ -84,20 +82,5 @@ impl From<RemoteError> for RunnerError {
             RemoteError::Swapped(path) => Self::Swapped { path: path.into() },
             RemoteError::Told(text) => Self::Told(text),
         }
-    }
-}
-
-/// A path in a field need not be UTF-8.
-pub(crate) mod path_bytes {
-    use super::{Deserialize, Deserializer, OsString, Path, PathBuf, Serialize, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-        path.as_os_str().serialize(serializer)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<PathBuf, D::Error> {
-        OsString::deserialize(deserializer).map(PathBuf::from)
     }
 }

@@ -2,14 +2,14 @@
 //! reports into one sample.
 
 use writebench_model::protocol::{
-    InsufficientSpace, PhaseTimestamps, RankRole, RankSample, RankSampleRequest, WorkerRequest,
+    AgentRequest, InsufficientSpace, PhaseTimestamps, RankRole, RankSample, RankSampleRequest,
 };
 use writebench_model::{Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, Sample, Spread};
 
+use crate::agent::RequestOutcome;
 use crate::barrier::WaitRequest;
 use crate::communicator::{Communicator, Coordinator, Report, Share};
 use crate::error::RunnerError;
-use crate::worker::RequestOutcome;
 use crate::workers::Workers;
 
 impl Report {
@@ -92,7 +92,7 @@ fn sample_of_rank(
         };
         workers.ask(
             share.request.target,
-            &WorkerRequest::RankSample(request),
+            &AgentRequest::RankSample(request),
             share.limit,
             Some(&mut on_wait),
         )

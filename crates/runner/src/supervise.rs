@@ -3,9 +3,10 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use writebench_model::protocol::{InsufficientSpace, SampleRequest, WorkerRequest};
+use writebench_model::protocol::{AgentRequest, InsufficientSpace, SampleRequest};
 use writebench_model::{Case, Durability, RunEvent, Sample, Settings, Verify, nanoseconds};
 
+use crate::agent::RequestOutcome;
 use crate::bytes_written::Written;
 use crate::communicator::Share;
 use crate::disturbance::Disturbance;
@@ -16,7 +17,6 @@ use crate::ranks::by_ranks;
 use crate::round_order::{PlannedCase, order};
 use crate::schedule::{SampleSummary, Schedule, Spent};
 use crate::space::insufficient_space;
-use crate::worker::RequestOutcome;
 use crate::workers::Workers;
 use crate::workspace::SAMPLE;
 
@@ -310,7 +310,7 @@ impl Run<'_, '_> {
         if ranks == 1 && !is_of_mpi {
             return self
                 .workers
-                .ask(target, &WorkerRequest::Sample(request), limit, None);
+                .ask(target, &AgentRequest::Sample(request), limit, None);
         }
         let Some(coordinator) = self.workers.coordinator.take() else {
             return Err(RunnerError::Unfit(format!(

@@ -1,28 +1,28 @@
-//! Workers, one after the other, and the files of dead ones.
+//! Workers, the agents that take samples: one after the other, and the files of dead ones.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use writebench_model::protocol::WorkerRequest;
+use writebench_model::protocol::AgentRequest;
 
+use crate::agent::{Agent, AgentCommand, Deadline, OnWait, RequestOutcome};
 use crate::communicator::Coordinator;
 use crate::error::RunnerError;
-use crate::worker::{Deadline, OnWait, RequestOutcome, Worker, WorkerCommand};
 
 /// One worker at a time: started for a request, and abandoned if it does not answer.
 pub struct Workers<'w> {
-    command: &'w WorkerCommand,
+    command: &'w AgentCommand,
     stop: &'w AtomicBool,
     pub(crate) lost_workers: &'w mut LostWorkers,
-    at_work: Option<Worker>,
+    at_work: Option<Agent>,
     pub(crate) coordinator: Option<&'w mut dyn Coordinator>,
 }
 
 impl<'w> Workers<'w> {
     pub fn new(
-        command: &'w WorkerCommand,
+        command: &'w AgentCommand,
         stop: &'w AtomicBool,
         lost_workers: &'w mut LostWorkers,
     ) -> Self {
@@ -58,10 +58,10 @@ impl<'w> Workers<'w> {
             .and_then(|worker| worker.stalls.reason())
     }
 
-    pub(crate) fn at_work(&mut self) -> Result<&mut Worker, RunnerError> {
+    pub(crate) fn at_work(&mut self) -> Result<&mut Agent, RunnerError> {
         Ok(match &mut self.at_work {
             Some(worker) => worker,
-            none => none.insert(Worker::start(self.command)?),
+            none => none.insert(Agent::start(self.command)?),
         })
     }
 
@@ -69,7 +69,7 @@ impl<'w> Workers<'w> {
     pub(crate) fn ask<R: DeserializeOwned>(
         &mut self,
         target: usize,
-        request: &WorkerRequest,
+        request: &AgentRequest,
         limit: Duration,
         on_wait: Option<&mut OnWait<'_>>,
     ) -> Result<RequestOutcome<R>, RunnerError> {
@@ -90,13 +90,13 @@ impl<'w> Workers<'w> {
 /// Workers that hang in the kernel with an open file, and targets with leftover files.
 #[derive(Default)]
 pub struct LostWorkers {
-    hung: Vec<(usize, Worker)>,
+    hung: Vec<(usize, Agent)>,
     /// Other ranks' workers may also have left files there.
     pub(crate) unclean: BTreeSet<usize>,
 }
 
 impl LostWorkers {
-    fn add(&mut self, target: usize, mut worker: Worker) {
+    fn add(&mut self, target: usize, mut worker: Agent) {
         self.unclean.insert(target);
         if !worker.try_reap() {
             self.hung.push((target, worker));
@@ -139,7 +139,7 @@ mod tests {
         limit: Duration,
         stop: bool,
     ) -> Result<RequestOutcome<MeasuredLimits>, RunnerError> {
-        let command = WorkerCommand {
+        let command = AgentCommand {
             program: "sh".into(),
             arguments: vec!["-c".into(), line.into()],
             has_barrier: false,
@@ -156,7 +156,7 @@ mod tests {
         let mut lost_workers = LostWorkers::default();
         Workers::new(&command, &stop, &mut lost_workers).ask(
             0,
-            &WorkerRequest::Limits(request),
+            &AgentRequest::Limits(request),
             limit,
             None,
         )
@@ -193,12 +193,12 @@ mod tests {
     #[test]
     fn the_files_of_a_hung_worker_are_removed_after_its_end() {
         let arguments = vec!["-c".into(), "sleep 60".into()];
-        let command = WorkerCommand {
+        let command = AgentCommand {
             program: "sh".into(),
             arguments,
             has_barrier: false,
         };
-        let worker = Worker::start(&command).unwrap();
+        let worker = Agent::start(&command).unwrap();
         let process = Pid::from_raw(i32::try_from(worker.id()).unwrap()).unwrap();
         let mut lost_workers = LostWorkers::default();
         lost_workers.add(0, worker);

@@ -1,6 +1,6 @@
 //! The directory of a run in its target: made, owned and removed by the run.
 //!
-//! Only a target helper makes these calls on the target: see [`crate::target_helper`].
+//! Only an agent makes these calls on the target: see [`crate::target_agent`].
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -20,8 +20,8 @@ pub(crate) const PREFIX: &str = ".writebench-";
 /// Hexadecimal: 128 random bits, so the name is unique.
 pub(crate) const ID_DIGITS: usize = 32;
 
-/// Holds the workspace's id, and an exclusive lock while the run lives. The kernel releases it when the
-/// target helper dies.
+/// Holds the workspace's id, and an exclusive lock while the run lives. The kernel releases it when the target's agent
+/// dies.
 pub(crate) const OWNER: &str = "owner";
 
 /// Another run's cleanup may remove a directory before it has its owner file.

@@ -43,8 +43,8 @@ pub use image::Image;
 pub use loop_device::{LoopDevice, loop_devices};
 pub use mounted::{Mounted, unmount};
 pub use program::{
-    Ended, Program, children, descendants, entries, extended, is_alive, kill_run,
-    most_memory_bytes, send, wait_for, worker,
+    Ended, Program, children, descendants, entries, extended, is_agent, is_alive, is_worker,
+    kill_run, most_memory_bytes, send, wait_for, worker,
 };
 pub use python::python_with;
 pub use rustix::io::Errno;

@@ -135,21 +135,37 @@ pub fn children(process: u32) -> Vec<u32> {
     children
 }
 
-/// The worker of a run. There is none between two workers.
+/// The agent of a run that takes its samples. There is none between two workers.
 #[must_use]
 pub fn worker(run: u32) -> Option<u32> {
-    children(run).into_iter().find(|child| {
-        let line = std::fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
-        line.split(|&byte| byte == 0).nth(1) == Some(b"worker")
-    })
+    children(run).into_iter().find(|&child| is_worker(child))
 }
 
-/// Kills a run, and waits for the end of its worker and target helpers.
+/// Whether a process is an agent that takes samples.
+#[must_use]
+pub fn is_worker(process: u32) -> bool {
+    is_agent(process) && arguments(process).nth(1).as_deref() == Some("--samples")
+}
+
+/// Whether a process is an agent.
+#[must_use]
+pub fn is_agent(process: u32) -> bool {
+    arguments(process).next().as_deref() == Some("agent")
+}
+
+/// The arguments of a process after the name of its program.
+fn arguments(process: u32) -> impl Iterator<Item = String> {
+    let line = std::fs::read_to_string(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    let words: Vec<String> = line.split('\0').skip(1).map(str::to_owned).collect();
+    words.into_iter()
+}
+
+/// Kills a run, and waits for the end of its agents.
 pub fn kill_run(mut run: Child) -> Result<()> {
     let all = children(run.id());
     run.kill()?;
     run.wait()?;
-    wait_for("its worker and its target helpers to end", || {
+    wait_for("its agents to end", || {
         (!all.iter().copied().any(is_alive)).then_some(())
     })
 }

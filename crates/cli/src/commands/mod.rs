@@ -1,6 +1,7 @@
 //! The commands, one per file, independent of each other. A new one needs its file, and a line in both lists here.
 
 mod advise;
+mod agent;
 mod code;
 mod compare;
 mod completions;
@@ -13,7 +14,6 @@ mod report;
 mod run;
 mod runs;
 mod show;
-mod worker;
 
 use std::ffi::OsString;
 
@@ -22,7 +22,6 @@ use clap::Subcommand;
 
 use crate::exit::Exit;
 use crate::global::Global;
-use crate::signals::obey_supervisor_only;
 
 macro_rules! commands {
     ($($name:ident($arguments:ty),)*) => {
@@ -57,12 +56,8 @@ commands! {
 type Hidden = fn(&mut dyn Iterator<Item = OsString>) -> Result<Exit>;
 
 /// Commands for processes of the program, without help, manual and completions.
-pub(crate) const HIDDEN: [(&str, Hidden); 3] = [
-    (crate::processes::WORKER, worker::work),
-    (crate::processes::TARGET_HELPER, |_| {
-        obey_supervisor_only()?;
-        Ok(writebench_runner::serve_target().map(|()| Exit::Ok)?)
-    }),
+pub(crate) const HIDDEN: [(&str, Hidden); 2] = [
+    (crate::processes::AGENT, agent::serve),
     (writebench_engine::GUARD, |words| {
         Ok(writebench_engine::guard(words).map(|()| Exit::Ok)?)
     }),

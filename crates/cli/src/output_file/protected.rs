@@ -3,7 +3,7 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use writebench_runner::CopyDestination;
+use writebench_model::protocol::CopyDestination;
 
 use super::OutputPath;
 use super::directory::{Directory, Identity, identity, identity_at};

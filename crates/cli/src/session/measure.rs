@@ -7,8 +7,8 @@ use writebench_model::{Bytes, Case, CaseRecord, RunEvent, RunRecord, RunStatus, 
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
 use writebench_runner::{
-    Coordinator, End, Hardware, LostWorkers, PlannedCase, SampleSummary, SamplingPlan,
-    WorkerCommand, Workers, Written,
+    AgentCommand, Coordinator, End, Hardware, LostWorkers, PlannedCase, SampleSummary,
+    SamplingPlan, Workers, Written,
 };
 
 use super::cost::rounded;
@@ -212,14 +212,14 @@ impl<'s> Session<'s> {
     /// Makes the final copy, also after a limit.
     fn copy(&mut self, end: End) -> Result<Option<PathBuf>> {
         let copied = self.copied.as_ref().filter(|_| end != End::Stopped);
-        let helper = self
+        let agent = self
             .workspaces
             .targets
             .first_mut()
-            .and_then(|target| target.helper.as_mut());
+            .and_then(|target| target.agent.as_mut());
         copied
-            .zip(helper)
-            .map_or(Ok(None), |(copied, helper)| copied.finish(helper))
+            .zip(agent)
+            .map_or(Ok(None), |(copied, agent)| copied.finish(agent))
     }
 
     fn supervise(&mut self, began: Instant) -> Result<End> {
@@ -253,7 +253,7 @@ impl<'s> Session<'s> {
     fn take_samples(
         &mut self,
         began: Instant,
-        worker: &WorkerCommand,
+        worker: &AgentCommand,
         coordinator: Option<&mut dyn Coordinator>,
         hardware: &Hardware,
     ) -> Result<(End, bool)> {
@@ -314,7 +314,7 @@ impl<'s> Session<'s> {
     }
 
     /// Called before the samples and after them. The best result counts.
-    fn measure_limits(&mut self, hardware: &mut Hardware, worker: &WorkerCommand) -> Result<()> {
+    fn measure_limits(&mut self, hardware: &mut Hardware, worker: &AgentCommand) -> Result<()> {
         if self.limits_for.is_empty() {
             return Ok(());
         }

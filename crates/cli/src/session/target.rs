@@ -11,7 +11,7 @@ use writebench_model::{
 };
 use writebench_probe::Space;
 use writebench_runner::{
-    ClaimedDevice, Deadline, Inspection, PlannedTarget, RunnerError, TargetHelper, TargetKind,
+    ClaimedDevice, Deadline, Inspection, PlannedTarget, RunnerError, TargetAgent, TargetKind,
     claim_device,
 };
 
@@ -36,7 +36,7 @@ pub(crate) struct Target {
     pub environment: Environment,
     reserve: Reserve,
     /// Holds a directory open, and makes all calls in it except those of samples. None for a block device.
-    pub helper: Option<Box<TargetHelper>>,
+    pub agent: Option<Box<TargetAgent>>,
     /// Set for a filesystem that the run made. No later run can find leftovers there.
     pub made: Option<(String, FilesystemSpec)>,
     /// Claimed for this run, as its only target.
@@ -57,7 +57,7 @@ impl Target {
         measuring: &MeasuringArguments,
     ) -> Result<Self> {
         let target = Self::inspect_fit(path, measuring)?;
-        if target.helper.is_none() {
+        if target.agent.is_none() {
             check_destroy_option(path, target.path(), destroy)?;
         } else if let Some(device) = destroy.map(Path::display) {
             let path = target.path().display();
@@ -79,7 +79,7 @@ impl Target {
             let target = Self::inspect_fit(path, measuring)?;
             let named = path.display();
             ensure!(
-                target.helper.is_some(),
+                target.agent.is_some(),
                 usage!(
                     "target {named} is a block device. Measure it alone, or give directories only"
                 )
@@ -144,12 +144,12 @@ impl Target {
 
     pub(crate) fn inspect(path: &Path, limit: Option<Duration>) -> Result<Self> {
         let name = path.display();
-        let inspected = TargetHelper::inspect(
-            &processes::target_helper()?,
+        let inspected = TargetAgent::inspect(
+            &processes::target_agent()?,
             path,
             Deadline::without_stop(limit),
         );
-        let (helper, mut inspection) = inspected.map_err(|error| match error {
+        let (agent, mut inspection) = inspected.map_err(|error| match error {
             RunnerError::Target { call, error, .. } if call == "realpath" => {
                 usage!(
                     "target {name}: {}. Give a directory that exists",
@@ -162,12 +162,12 @@ impl Target {
             .environment
             .take()
             .ok_or_else(|| no_target(path))?;
-        let helper = (inspection.kind == TargetKind::Directory).then(|| Box::new(helper));
+        let agent = (inspection.kind == TargetKind::Directory).then(|| Box::new(agent));
         Ok(Self {
             inspection,
             environment,
             reserve: Reserve::NONE,
-            helper,
+            agent,
             made: None,
             device: None,
         })
@@ -191,7 +191,7 @@ impl Target {
 
     /// None for a device, which is overwritten.
     pub(crate) fn space(&self) -> Option<Space> {
-        self.inspection.space.filter(|_| self.helper.is_some())
+        self.inspection.space.filter(|_| self.agent.is_some())
     }
 
     /// Checks space, sectors and memory for the cases. Sources of copies exist at the same time on those of `all` that
@@ -228,14 +228,14 @@ impl Target {
     }
 
     pub(crate) fn check_claim(&self, destroy_data: bool) -> Result<()> {
-        if self.helper.is_none() {
+        if self.agent.is_none() {
             writebench_runner::check_claim(self.path(), destroy_data)?;
         }
         Ok(())
     }
 
     pub(crate) fn claim(mut self, destroy_data: bool, output: &Output) -> Result<Self> {
-        if self.helper.is_none() {
+        if self.agent.is_none() {
             let device = claim_device(self.path(), destroy_data)?;
             output.note(&format!(
                 "Overwriting {}.",

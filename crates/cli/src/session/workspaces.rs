@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 use writebench_model::path_text;
+use writebench_model::protocol::CopySource;
 use writebench_runner::{
-    CopySource, Deadline, Leftover, LostWorkers, RunnerError, StaleWorkspaces, TIMEOUT,
-    TargetHelper, WorkerCommand, Written, workspace_path,
+    AgentCommand, Deadline, Leftover, LostWorkers, RunnerError, StaleWorkspaces, TIMEOUT,
+    TargetAgent, Written, workspace_path,
 };
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 
@@ -39,7 +40,7 @@ impl<'s> Workspaces<'s> {
         for target in &mut self.targets {
             let id = uuid::Uuid::new_v4().simple().to_string();
             let path = workspace_path(target.path(), &id);
-            let Some(helper) = &mut target.helper else {
+            let Some(agent) = &mut target.agent else {
                 continue;
             };
             // Directories on the run's filesystems are removed with them.
@@ -51,7 +52,7 @@ impl<'s> Workspaces<'s> {
             if let Some(record) = &record {
                 store.unless_stopped(signals::stop(), || store.add_workspace(record))?;
             }
-            if let Err(error) = helper.make(&id, deadline) {
+            if let Err(error) = agent.make(&id, deadline) {
                 if let Some(record) = record.filter(|record| is_gone(&record.path, deadline)) {
                     forget(store, &record.path)?;
                 }
@@ -64,24 +65,24 @@ impl<'s> Workspaces<'s> {
 
     /// Removes all of the run's directories, even after an error.
     pub(crate) fn remove(&mut self, lost_workers: &mut LostWorkers) -> Result<()> {
-        let helpers: Vec<u32> = self.helpers().map(TargetHelper::process).collect();
+        let agents: Vec<u32> = self.agents().map(TargetAgent::process).collect();
         // Killed workers that have not ended.
         let workers: Vec<u32> = writebench_runner::children()
             .into_iter()
-            .filter(|child| !helpers.contains(child))
+            .filter(|child| !agents.contains(child))
             .collect();
         let targets = std::mem::take(&mut self.targets).into_iter().enumerate();
         output::all_ok(targets.filter_map(|(number, target)| {
-            let helper = target.helper?;
+            let agent = target.agent?;
             // Removing another target's directory takes time, in which workers may end.
             lost_workers.reap();
-            let is_held = lost_workers.hangs_in(number) || helper.is_held_by(&workers);
-            Some(self.remove_from(*helper, is_held))
+            let is_held = lost_workers.hangs_in(number) || agent.is_held_by(&workers);
+            Some(self.remove_from(*agent, is_held))
         }))
     }
 
-    fn remove_from(&self, mut helper: TargetHelper, is_held: bool) -> Result<()> {
-        let Some(path) = helper.workspace().map(|workspace| workspace.path.clone()) else {
+    fn remove_from(&self, mut agent: TargetAgent, is_held: bool) -> Result<()> {
+        let Some(path) = agent.workspace().map(|workspace| workspace.path.clone()) else {
             return Ok(());
         };
         let remains = |why: &str| {
@@ -91,11 +92,11 @@ impl<'s> Workspaces<'s> {
             ));
         };
         if is_held {
-            helper.leave();
+            agent.leave();
             remains("a worker hangs there and cannot be killed");
             return Ok(());
         }
-        match helper.remove(self.deadline()) {
+        match agent.remove(self.deadline()) {
             Ok(Leftover::KeepsFiles) => {
                 remains("its filesystem keeps files that were open when they were removed");
             }
@@ -112,8 +113,8 @@ impl<'s> Workspaces<'s> {
     }
 
     /// Removes leftovers of killed runs: all in the targets, and those in this database elsewhere. Failures are notes.
-    pub(crate) fn remove_leftovers(&self) -> Result<()> {
-        let mut stale = StaleWorkspaces::new(processes::target_helper()?);
+    pub(crate) fn remove_leftovers(&mut self) -> Result<()> {
+        let mut stale = StaleWorkspaces::new(processes::target_agent()?);
         let output = &self.global.output;
         let recorded = self.store.workspaces()?;
         let mut paths = Vec::new();
@@ -126,8 +127,13 @@ impl<'s> Workspaces<'s> {
             if is_live { &mut live } else { &mut paths }.push(left.path.clone());
         }
         let is_unknown = |path: &PathBuf| recorded.iter().all(|left| left.path != *path);
-        for target in self.targets.iter().filter(|target| target.helper.is_some()) {
-            match stale.leftovers_in(target.path(), signals::stop()) {
+        let deadline = self.deadline();
+        let agents = self
+            .targets
+            .iter_mut()
+            .filter_map(|target| target.agent.as_mut());
+        for agent in agents {
+            match agent.leftovers(deadline) {
                 Ok(found) => {
                     others.extend(found.iter().filter(|path| live.contains(path)).cloned());
                     paths.extend(found.into_iter().filter(is_unknown));
@@ -185,19 +191,19 @@ impl<'s> Workspaces<'s> {
         }
     }
 
-    fn helpers(&self) -> impl Iterator<Item = &TargetHelper> {
+    fn agents(&self) -> impl Iterator<Item = &TargetAgent> {
         self.targets
             .iter()
-            .filter_map(|target| target.helper.as_deref())
+            .filter_map(|target| target.agent.as_deref())
     }
 
     /// Paths as text, with device and inode.
     pub(crate) fn directories(&self) -> impl Iterator<Item = (String, [u64; 2])> {
-        let workspaces = self.helpers().filter_map(TargetHelper::workspace);
+        let workspaces = self.agents().filter_map(TargetAgent::workspace);
         workspaces.map(|workspace| (path_text(&workspace.path), workspace.identity))
     }
 
-    pub(crate) fn worker(&self, copy_from: Option<&CopySource>) -> Result<WorkerCommand> {
+    pub(crate) fn worker(&self, copy_from: Option<&CopySource>) -> Result<AgentCommand> {
         let device = self
             .targets
             .iter()
@@ -213,7 +219,7 @@ impl<'s> Workspaces<'s> {
 
 /// Removes a directory whose creation failed halfway.
 fn is_gone(path: &Path, deadline: Deadline<'_>) -> bool {
-    let Ok(command) = processes::target_helper() else {
+    let Ok(command) = processes::target_agent() else {
         return false;
     };
     let became = StaleWorkspaces::new(command).remove(path, deadline);

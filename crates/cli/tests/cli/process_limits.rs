@@ -41,7 +41,7 @@ pub(crate) fn add(trials: &mut Trials) {
     );
 }
 
-/// From the program and one target helper to a case with four threads.
+/// From the program and one agent to a case with four threads.
 const COUNTS: std::ops::RangeInclusive<u64> = 2..=20;
 
 const CASES: [&str; 9] = [
@@ -182,7 +182,7 @@ fn runs() -> Result<()> {
             entries(target.path())
         );
         let listed = program.call(&["runs"])?;
-        // The lowest limits allow no target helper, and so no run.
+        // The lowest limits allow no agent, and so no run.
         ensure!(
             listed.code == Some(0) || listed.stderr.contains("no runs yet"),
             "{listed:?}"

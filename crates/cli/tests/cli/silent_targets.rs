@@ -99,9 +99,7 @@ fn first_answer() -> Result<()> {
         vec!["advise", path, "--for", "stream"],
     ] {
         let mut child = program.start(&arguments)?;
-        wait_for("its target helper", || {
-            children(child.id()).first().copied()
-        })?;
+        wait_for("its agent", || children(child.id()).first().copied())?;
         send(&child, "INT")?;
         wait_for("the end of the program", || child.try_wait().ok().flatten())?;
     }
@@ -302,7 +300,7 @@ fn kept_files() -> Result<()> {
     })
 }
 
-/// The first thread makes all calls, except reads from workers and target helpers.
+/// The first thread makes all calls, except reads from agents.
 fn no_call() -> Result<()> {
     let (program, target) = (program()?, tempfile::tempdir()?);
     let (from, to) = (program.home().join("X"), target.path().join("Y"));

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
-    Gluster, Kind, Need, Program, Trials, descendants, directory_on, entries, is_alive, send,
-    wait_for,
+    Gluster, Kind, Need, Program, Trials, descendants, directory_on, entries, is_alive, is_worker,
+    send, wait_for,
 };
 
 use crate::program;
@@ -503,14 +503,18 @@ impl<'p> Running<'p> {
             .map_or(0, |ended| ended.stdout.lines().count())
     }
 
-    /// Processes by their hidden command, in the order of their start.
-    fn processes(&self, word: &str) -> Vec<u32> {
+    /// The processes of the ranks, in the order of their start.
+    fn ranks(&self) -> Vec<u32> {
+        self.processes(|process| {
+            let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+            line.split(|&byte| byte == 0).nth(1) == Some(b"run")
+        })
+    }
+
+    fn processes(&self, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut all = descendants(self.launcher.id());
         all.sort_unstable();
-        all.retain(|process| {
-            let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-            line.split(|&byte| byte == 0).nth(1) == Some(word.as_bytes())
-        });
+        all.retain(|&process| is_wanted(process));
         all
     }
 
@@ -523,7 +527,7 @@ impl<'p> Running<'p> {
 fn killed_worker() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let run = Running::begin(&program, target.path())?;
-    let workers = run.processes("worker");
+    let workers = run.processes(is_worker);
     ensure!(workers.len() == 3, "{workers:?}");
     send(workers[2], Signal::KILL)?;
     let before = run.rows();
@@ -557,7 +561,7 @@ fn nobody_works_in(target: &Path) -> Result<()> {
 fn killed_rank() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let run = Running::begin(&program, target.path())?;
-    let ranks = run.processes("run");
+    let ranks = run.ranks();
     ensure!(ranks.len() == 3, "{ranks:?}");
     send(ranks[2], Signal::KILL)?;
     let taken = run.rows();
@@ -641,7 +645,7 @@ fn killed_at_any_moment() -> Result<()> {
             launcher,
         };
         let ranks = wait_for("three ranks", || {
-            let ranks = run.processes("run");
+            let ranks = run.ranks();
             (ranks.len() == 3).then_some(ranks)
         })?;
         std::thread::sleep(Duration::from_millis(kill * 37));
@@ -685,7 +689,7 @@ fn terminated() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let run = Running::begin(&program, target.path())?;
     // Slurm signals every rank.
-    for rank in run.processes("run") {
+    for rank in run.ranks() {
         send(rank, Signal::TERM)?;
     }
     let status = run.status()?;

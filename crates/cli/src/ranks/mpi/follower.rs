@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use writebench_model::path_from_text;
-use writebench_runner::{LostWorkers, Report, WorkerCommand, Workers};
+use writebench_runner::{AgentCommand, LostWorkers, Report, Workers};
 
 use super::Message;
 use super::communicator::Ranks;
-use super::in_process::{InProcess, SampleRanks, identity};
+use super::in_process::{SampleRanks, identity, sampler};
 use crate::output::print_error;
 use crate::processes::WorkerPlan;
+use crate::sampling::Sampler;
 use crate::{processes, signals};
 
 /// Nodes cache directories for seconds, and see new ones late.
@@ -34,7 +35,7 @@ fn take_shares(ranks: Ranks, name: &str) -> Result<()> {
     };
     let mut group = SampleRanks {
         ranks,
-        in_process: None,
+        sampler: None,
     };
     let seen = wait_for_all(directories);
     let why = seen
@@ -43,11 +44,11 @@ fn take_shares(ranks: Ranks, name: &str) -> Result<()> {
         .map(|error| format!("{name}: {error:#}"));
     group.ranks.join_group(group.ranks.size());
     group.ranks.gather(&why.unwrap_or_default());
-    let Ok((command, in_process)) = seen else {
+    let Ok((command, sampler)) = seen else {
         // The first rank ends the run.
         return receive(&group.ranks).map(drop);
     };
-    group.in_process = Some(in_process);
+    group.sampler = Some(sampler);
     let mut lost_workers = LostWorkers::default();
     let mut workers = Workers::new(&command, signals::stop(), &mut lost_workers);
     while let Message::RunSample(share) = receive(&group.ranks)? {
@@ -69,8 +70,8 @@ fn receive(ranks: &Ranks) -> Result<Message> {
     Ok(serde_json::from_str(&ranks.broadcast(""))?)
 }
 
-/// A worker and an engine in this process, once the directories are visible.
-fn wait_for_all(directories: Vec<String>) -> Result<(WorkerCommand, InProcess)> {
+/// A worker and a sampler in this process, once the directories are visible.
+fn wait_for_all(directories: Vec<String>) -> Result<(AgentCommand, Sampler<'static>)> {
     let see = |directory: String| {
         let path = path_from_text(&directory);
         let seen = wait_for(&path).with_context(|| format!("does not see {}", path.display()));
@@ -80,12 +81,12 @@ fn wait_for_all(directories: Vec<String>) -> Result<(WorkerCommand, InProcess)> 
         .into_iter()
         .map(see)
         .collect::<Result<Vec<_>>>()?;
-    let in_process = InProcess::new(&directories)?;
+    let sampler = sampler(&directories)?;
     let plan = WorkerPlan {
         directories,
         ..WorkerPlan::default()
     };
-    Ok((processes::worker(&plan, true)?, in_process))
+    Ok((processes::worker(&plan, true)?, sampler))
 }
 
 /// Device and inode. A silent filesystem does not block.

@@ -11,7 +11,7 @@ use writebench_runner::{Communicator, Coordinator, Report, Share};
 use super::Message;
 use super::clocks::ClockOffset;
 use super::communicator::{Ranks, library};
-use super::in_process::{InProcess, SampleRanks, identity};
+use super::in_process::{SampleRanks, identity, sampler};
 use crate::ranks::Leader;
 
 /// The most ranks in an error.
@@ -28,7 +28,7 @@ impl MpiLeader {
         Self {
             group: SampleRanks {
                 ranks,
-                in_process: None,
+                sampler: None,
             },
             before: HashMap::new(),
         }
@@ -110,7 +110,7 @@ impl Leader for MpiLeader {
                 .into_iter()
                 .map(identified)
                 .collect::<io::Result<Vec<_>>>()?;
-            self.group.in_process = Some(InProcess::new(&directories)?);
+            self.group.sampler = Some(sampler(&directories)?);
             return Ok(());
         }
         let more = blind.len().saturating_sub(NAMED);

@@ -1,29 +1,25 @@
-use std::io;
+use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use super::request::TargetRequest;
+use writebench_model::protocol::{CopyDestination, CopySource, Existing, TargetRequest};
+
 use super::{copy, inspection};
 use crate::directory_entry::{identity_of_open, open_resolved};
 use crate::error::RunnerError;
 use crate::leftover;
-use crate::pipe::{reply, serve_requests};
+use crate::pipe::reply;
 use crate::workspace::{Leftover, Workspace};
 
+/// What an agent holds of its target. At its end a remaining workspace loses its lock, and a later run removes it.
 #[derive(Default)]
-struct TargetState {
+pub struct TargetState {
     target: Option<(PathBuf, OwnedFd)>,
     workspace: Option<Workspace>,
 }
 
-/// At the end of the requests a remaining workspace loses its lock, and a later run removes it.
-pub fn serve_target() -> io::Result<()> {
-    let mut state = TargetState::default();
-    serve_requests(|request| state.answer(request))
-}
-
 impl TargetState {
-    fn answer(&mut self, request: TargetRequest) -> serde_json::Result<String> {
+    pub fn answer(&mut self, request: TargetRequest) -> serde_json::Result<String> {
         match request {
             TargetRequest::Inspect(path) => reply(self.inspect(path.as_ref())),
             TargetRequest::Make(id) => reply(self.make(&id)),
@@ -32,7 +28,7 @@ impl TargetState {
                     .take()
                     .map_or(Ok(Leftover::NotThere), Workspace::remove),
             ),
-            TargetRequest::ListLeftovers(target) => reply(leftover::leftovers_in(target.as_ref())),
+            TargetRequest::ListLeftovers => reply(self.leftovers()),
             TargetRequest::RemoveLeftover(path) => reply(leftover::remove_leftover(path.as_ref())),
             TargetRequest::InspectSource(path) => reply(copy::source(path.as_ref())),
             TargetRequest::InspectCopyDestination(path) => reply(copy::destination(path.as_ref())),
@@ -45,6 +41,11 @@ impl TargetState {
         let (inspection, directory) = inspection::inspect(path)?;
         self.target = directory.map(|directory| (inspection.path.clone(), directory));
         Ok(inspection)
+    }
+
+    fn leftovers(&self) -> Result<Vec<OsString>, RunnerError> {
+        let (path, directory) = self.target()?;
+        leftover::leftovers_in(path, directory)
     }
 
     fn make(&mut self, id: &str) -> Result<[u64; 2], RunnerError> {
@@ -70,16 +71,12 @@ impl TargetState {
             .ok_or_else(none)
     }
 
-    fn copy(
-        &self,
-        source: &copy::CopySource,
-        destination: &copy::CopyDestination,
-    ) -> Result<(), RunnerError> {
+    fn copy(&self, source: &CopySource, destination: &CopyDestination) -> Result<(), RunnerError> {
         let workspace = self.workspace.as_ref();
         let workspace =
             workspace.ok_or_else(|| RunnerError::Told("the workspace is missing".to_owned()))?;
         let (path, directory) = self.target()?;
-        let is_descriptor = matches!(destination.existing, copy::Existing::Descriptor { .. });
+        let is_descriptor = matches!(destination.existing, Existing::Descriptor { .. });
         if !is_descriptor && destination.path.parent() != Some(path) {
             return Err(RunnerError::Told(format!(
                 "{} is not in the target",

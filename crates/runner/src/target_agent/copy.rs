@@ -7,84 +7,16 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, fchown};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{Access, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 use writebench_model::counted;
+use writebench_model::protocol::{CopyDestination, CopySource, Existing};
 
 use crate::directory_entry;
 use crate::error::{RunnerError, failed};
-use crate::pipe::path_bytes;
 use crate::workspace::Workspace;
-
-/// Each process opens the source separately, and the supervisor never does.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CopySource {
-    /// The name to open, which may be a descriptor in `/proc/self/fd`.
-    #[serde(with = "path_bytes")]
-    pub name: PathBuf,
-    #[serde(with = "path_bytes")]
-    pub path: PathBuf,
-    pub identity: [u64; 2],
-    pub size_bytes: u64,
-    pub is_regular: bool,
-    /// Whether it ends at its size. Files of `/proc` have content and the size 0, those of `/sys` less than their size.
-    pub ends_at_size: bool,
-    /// Outside its holes.
-    pub data_bytes: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CopyDestination {
-    #[serde(with = "path_bytes")]
-    pub path: PathBuf,
-    /// Device and inode of the directory. None for an open file.
-    pub directory: Option<[u64; 2]>,
-    pub existing: Existing,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Existing {
-    Nothing,
-    /// A file to replace, whose owner and mode are kept.
-    File {
-        identity: [u64; 2],
-        size_bytes: u64,
-        /// Whether this user may write to it.
-        is_writable: bool,
-    },
-    /// An open file to fill.
-    Descriptor {
-        /// The path in `/proc/self/fd`.
-        #[serde(with = "path_bytes")]
-        name: PathBuf,
-        identity: [u64; 2],
-        size_bytes: u64,
-    },
-    Link {
-        #[serde(with = "path_bytes")]
-        to: PathBuf,
-    },
-    Other,
-}
-
-impl CopyDestination {
-    fn failed<E: Into<io::Error>>(&self, call: &'static str) -> impl Fn(E) -> RunnerError + Copy {
-        failed(call, &self.path)
-    }
-
-    pub fn identity(&self) -> Option<[u64; 2]> {
-        match self.existing {
-            Existing::File { identity, .. } | Existing::Descriptor { identity, .. } => {
-                Some(identity)
-            }
-            Existing::Nothing | Existing::Link { .. } | Existing::Other => None,
-        }
-    }
-}
 
 const DESCRIPTORS: &str = "/proc/self/fd";
 const BLOCK_BYTES: usize = 1 << 20;
@@ -229,15 +161,17 @@ pub(super) fn copy(
     match &destination.existing {
         Existing::Descriptor { name, .. } => {
             let to = OpenOptions::new().read(true).write(true).open(name);
-            let to = to.map_err(destination.failed("open"))?;
-            to.set_len(0).map_err(destination.failed("ftruncate"))?;
+            let to = to.map_err(failed("open", &destination.path))?;
+            to.set_len(0)
+                .map_err(failed("ftruncate", &destination.path))?;
             // A partial copy would look complete.
             fill(&from, &to, source, destination).inspect_err(|_| _ = to.set_len(0))
         }
         Existing::Nothing | Existing::File { .. } => {
             let to = unfinished(&from, destination, workspace)?;
             fill(&from, &to, source, destination)?;
-            to.sync_data().map_err(destination.failed("fdatasync"))?;
+            to.sync_data()
+                .map_err(failed("fdatasync", &destination.path))?;
             rename_to_destination(destination, target, workspace)
         }
         Existing::Link { .. } | Existing::Other => {
@@ -257,7 +191,7 @@ pub(super) fn empty(destination: &CopyDestination) -> Result<(), RunnerError> {
         .write(true)
         .open(name)
         .and_then(|file| file.set_len(0));
-    emptied.map_err(destination.failed("ftruncate"))
+    emptied.map_err(failed("ftruncate", &destination.path))
 }
 
 /// Gives the copy the owner and mode that cp(1) would choose: those of a replaced file, or else the source's mode
@@ -268,19 +202,22 @@ fn unfinished(
     workspace: &Workspace,
 ) -> Result<File, RunnerError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let of_source = from.metadata().map_err(destination.failed("stat"))?.mode();
+    let of_source = from
+        .metadata()
+        .map_err(failed("stat", &destination.path))?
+        .mode();
     let mode = Mode::from_bits_truncate(of_source & 0o777);
     let file = rustix::fs::openat(&workspace.directory, UNFINISHED, flags, mode);
-    let file = File::from(file.map_err(destination.failed("open"))?);
+    let file = File::from(file.map_err(failed("open", &destination.path))?);
     if matches!(destination.existing, Existing::File { .. }) {
         let now = destination
             .path
             .symlink_metadata()
-            .map_err(destination.failed("stat"))?;
+            .map_err(failed("stat", &destination.path))?;
         // Only root may change the owner. Another user's file becomes this user's when replaced.
         let _ = fchown(&file, Some(now.uid()), Some(now.gid()));
         file.set_permissions(now.permissions())
-            .map_err(destination.failed("fchmod"))?;
+            .map_err(failed("fchmod", &destination.path))?;
     }
     Ok(file)
 }
@@ -291,7 +228,7 @@ fn fill(
     source: &CopySource,
     destination: &CopyDestination,
 ) -> Result<(), RunnerError> {
-    let written = destination.failed("write");
+    let written = failed("write", &destination.path);
     let mut block = vec![0; BLOCK_BYTES];
     let mut copied = vec![0; BLOCK_BYTES];
     let blocks = (0..source.size_bytes).step_by(BLOCK_BYTES).map(|offset| {
@@ -350,7 +287,7 @@ fn rename_to_destination(
     let now = match rustix::fs::statat(target, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Some(directory_entry::identity(&stat)),
         Err(Errno::NOENT) => None,
-        Err(errno) => return Err(destination.failed("stat")(errno)),
+        Err(errno) => return Err(failed("stat", &destination.path)(errno)),
     };
     if now != destination.identity() {
         return Err(swapped());
@@ -371,12 +308,12 @@ fn rename_to_destination(
         };
     match renamed {
         Err(Errno::EXIST) => return Err(swapped()),
-        renamed => renamed.map_err(destination.failed("rename"))?,
+        renamed => renamed.map_err(failed("rename", &destination.path))?,
     }
     // Without it, a power loss can undo the rename.
     match rustix::fs::fsync(target) {
         // Some filesystems do not sync directories.
         Err(Errno::INVAL) => Ok(()),
-        synced => synced.map_err(destination.failed("fsync of the directory of")),
+        synced => synced.map_err(failed("fsync of the directory of", &destination.path)),
     }
 }

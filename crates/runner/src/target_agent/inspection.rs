@@ -7,11 +7,11 @@ use rustix::fs::{Access, AtFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use writebench_model::Environment;
+use writebench_model::protocol::path_bytes;
 use writebench_probe::Space;
 
 use crate::directory_entry::open_without_links;
 use crate::error::{RunnerError, failed};
-use crate::pipe::path_bytes;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inspection {

@@ -1,4 +1,8 @@
-//! A worker process: the same program with a hidden subcommand, and JSON lines over pipes.
+//! An agent: the same program with a hidden subcommand, which makes calls on targets for the supervisor. Requests and
+//! responses are JSON lines over pipes.
+//!
+//! An agent and the processes that it starts are one process group. The group is killed when the agent has died, has
+//! missed a deadline, or is no longer needed.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -26,15 +30,15 @@ use crate::stall_tracker::StallTracker;
 
 /// The descriptor number of the progress record is appended.
 #[derive(Debug, Clone)]
-pub struct WorkerCommand {
+pub struct AgentCommand {
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
-    /// Whether the worker waits for other ranks. The number of its socket precedes that of the progress
+    /// Whether the agent waits for other ranks. The number of its socket precedes that of the progress
     /// record.
     pub has_barrier: bool,
 }
 
-/// A byte with the worker's current phase in an anonymous shared file, still readable when the worker no
+/// A byte with the agent's current phase in an anonymous shared file, still readable when the agent no
 /// longer answers.
 pub struct ProgressRecord(OwnedFd);
 
@@ -61,13 +65,13 @@ impl ProgressRecord {
     }
 }
 
-/// How long to wait until a killed process has ended. Together with [`crate::target_helper::GRACE`], an interrupted run
+/// How long to wait until a killed process has ended. Together with [`crate::target_agent::GRACE`], an interrupted run
 /// ends within five seconds.
 const KILL_WAIT: Duration = Duration::from_secs(3);
 
-pub(crate) struct Worker {
+pub(crate) struct Agent {
     child: Child,
-    // Where requests are written. None after the worker was killed.
+    // Where requests are written. None after the agent was killed.
     requests: Option<ChildStdin>,
     replies: Receiver<String>,
     last_words: Option<JoinHandle<String>>,
@@ -107,8 +111,8 @@ pub enum RequestOutcome<R> {
 
 pub(crate) type OnWait<'m> = dyn FnMut(WaitRequest) -> bool + 'm;
 
-impl Worker {
-    pub(crate) fn start(command: &WorkerCommand) -> Result<Self, RunnerError> {
+impl Agent {
+    pub(crate) fn start(command: &AgentCommand) -> Result<Self, RunnerError> {
         let progress = memfd_create("writebench-progress", MemfdFlags::CLOEXEC)
             .map_err(failed("memfd_create"))?;
         let barrier = command
@@ -120,7 +124,7 @@ impl Worker {
         let argument = inherited
             .as_ref()
             .map(|socket| format!("--barrier={}", socket.as_raw_fd()));
-        // Only this worker inherits it.
+        // Only this agent inherits it.
         fcntl_setfd(&progress, FdFlags::empty()).map_err(failed("fcntl(F_SETFD)"))?;
         let spawned = Command::new(&command.program)
             .args(&command.arguments)
@@ -129,7 +133,7 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // A separate group protects the worker from the terminal's interrupt, and makes it possible to
+            // A separate group protects the agent from the terminal's interrupt, and makes it possible to
             // kill all of its processes.
             .process_group(0)
             .spawn();
@@ -141,10 +145,10 @@ impl Worker {
         let (sender, replies) = channel();
         let requests = child.stdin.take();
         let nonblocking = requests.as_ref().map_or(Ok(()), never_wait);
-        // From here on, an early return kills the worker.
+        // From here on, an early return kills the agent.
         let stalls = StallTracker::for_process(child.id());
         let progress = ProgressRecord(progress);
-        let mut worker = Self {
+        let mut agent = Self {
             child,
             requests,
             replies,
@@ -162,11 +166,11 @@ impl Worker {
             .spawn(listen)
             .map_err(failed("start a thread for its output"))?;
         let last_words = Builder::new().spawn(last_words);
-        worker.last_words = Some(last_words.map_err(failed("start a thread for its output"))?);
-        Ok(worker)
+        agent.last_words = Some(last_words.map_err(failed("start a thread for its output"))?);
+        Ok(agent)
     }
 
-    /// The deadline is suspended while the worker waits for other ranks.
+    /// The deadline is suspended while the agent waits for other ranks.
     pub(crate) fn ask<R: DeserializeOwned>(
         &mut self,
         request: &impl Serialize,
@@ -202,7 +206,7 @@ impl Worker {
                 limit += waited;
                 continue;
             }
-            // A worker at barriers answers after the last of them, unless it dies.
+            // An agent at barriers answers after the last of them, unless it dies.
             let patience = if on_wait.is_some() {
                 Duration::ZERO
             } else {
@@ -213,10 +217,10 @@ impl Worker {
                     self.stalls.inspect();
                     return parse_response(&reply).map(RequestOutcome::Response);
                 }
-                // Children may hold the output open. They are killed once the worker is dead.
+                // Children may hold the output open. They are killed once the agent is dead.
                 Err(RecvTimeoutError::Timeout) => _ = self.try_reap(),
                 Err(RecvTimeoutError::Disconnected) if self.try_reap() => return self.died(),
-                // The worker has closed its output. Its end can take longer if files close slowly.
+                // The agent has closed its output. Its end can take longer if files close slowly.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
             }
         }
@@ -229,8 +233,8 @@ impl Worker {
         Outcome::TimedOut { phase, limit_ns }
     }
 
-    /// Lets a worker that has reached a barrier wait for the other ranks. Returns the time of that wait, which is not the
-    /// worker's. After the last barrier, `on_wait` becomes none.
+    /// Lets an agent that has reached a barrier wait for the other ranks. Returns the time of that wait, which is not the
+    /// agent's. After the last barrier, `on_wait` becomes none.
     fn wait_at_barrier(&mut self, on_wait: &mut Option<&mut OnWait<'_>>) -> Option<Duration> {
         let wait_for_others = on_wait.as_mut()?;
         let barrier = self.barrier.as_mut()?;
@@ -246,7 +250,7 @@ impl Worker {
         Some(waited)
     }
 
-    /// Waits at most a beat, because a worker that hangs reads nothing, and a pipe takes 64 KiB without a reader.
+    /// Waits at most a beat, because an agent that hangs reads nothing, and a pipe takes 64 KiB without a reader.
     /// Returns the rest.
     fn send<'l>(&mut self, line: &'l [u8]) -> &'l [u8] {
         let Some(requests) = &mut self.requests else {
@@ -264,7 +268,7 @@ impl Worker {
             {
                 line
             }
-            // A dead worker is detected by its missing answer.
+            // A dead agent is detected by its missing answer.
             Err(_) => &[],
         }
     }
@@ -296,7 +300,7 @@ impl Worker {
     }
 
     /// Reaps the process if it has ended. Returns whether it and its children have ended: a program's guard
-    /// keeps the worker's error output open until the program's processes are dead.
+    /// keeps the agent's error output open until the program's processes are dead.
     pub(crate) fn try_reap(&mut self) -> bool {
         if !self.has_ended {
             let ended = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -325,7 +329,7 @@ impl Worker {
         if !self.has_ended {
             self.kill_group();
         }
-        // A worker that hangs in the kernel ends when the kernel permits.
+        // An agent that hangs in the kernel ends when the kernel permits.
         let start = Instant::now();
         while start.elapsed() < KILL_WAIT && !self.try_reap() {
             std::thread::sleep(Duration::from_millis(5));
@@ -333,7 +337,7 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl Drop for Agent {
     fn drop(&mut self) {
         if !self.try_reap() {
             self.kill();
@@ -341,14 +345,14 @@ impl Drop for Worker {
     }
 }
 
-/// This end of the pipe only: the worker's reads still wait.
+/// This end of the pipe only: the agent's reads still wait.
 fn never_wait(pipe: &ChildStdin) -> rustix::io::Result<()> {
     let flags = fcntl_getfl(pipe)?;
     fcntl_setfl(pipe, flags | OFlags::NONBLOCK)
 }
 
 fn failed<E: Into<io::Error>>(doing: &'static str) -> impl Fn(E) -> RunnerError {
-    move |error| RunnerError::Worker {
+    move |error| RunnerError::Agent {
         doing,
         error: error.into(),
     }
@@ -364,9 +368,9 @@ fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
 mod tests {
     use super::*;
 
-    fn worker(script: &str) -> Worker {
+    fn agent(script: &str) -> Agent {
         let arguments = ["-c", script].map(OsString::from).to_vec();
-        Worker::start(&WorkerCommand {
+        Agent::start(&AgentCommand {
             program: "sh".into(),
             arguments,
             has_barrier: false,
@@ -378,13 +382,13 @@ mod tests {
 
     fn outcome(script: &str, limit: Duration, request_bytes: usize) -> RequestOutcome<u64> {
         let request = "x".repeat(request_bytes);
-        worker(script)
+        agent(script)
             .ask(&request, Deadline::until(limit, &NEVER), None)
             .unwrap()
     }
 
     #[test]
-    fn a_request_larger_than_a_pipe_reaches_the_worker() {
+    fn a_request_larger_than_a_pipe_reaches_the_agent() {
         let counts = r#"read -r line; echo "{\"Ok\":${#line}}""#;
         let with_quotes = RequestOutcome::Response(1_000_002);
         assert_eq!(
@@ -394,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_reads_nothing_ends_at_its_deadline_however_large_the_request_is() {
+    fn an_agent_that_reads_nothing_ends_at_its_deadline_however_large_the_request_is() {
         let limit = Duration::from_millis(50);
         for script in ["sleep 1000", "kill -STOP $$; sleep 1000"] {
             for bytes in [10, 1_000_000] {
@@ -408,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_worker_is_noticed_however_large_the_request_is() {
+    fn a_dead_agent_is_noticed_however_large_the_request_is() {
         for bytes in [10, 1_000_000] {
             let outcome = outcome("exit 3", Duration::from_secs(600), bytes);
             assert!(

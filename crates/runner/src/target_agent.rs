@@ -1,13 +1,11 @@
-//! A process for all calls on a target outside of samples, so the supervisor never waits for a filesystem
-//! without an answer.
+//! The agent of a target: it makes all calls there outside of samples, so the supervisor never waits for a filesystem
+//! that does not answer.
 //!
-//! The target helper inspects the target, holds its directory open, makes and locks the run's workspace,
-//! makes the remaining copy, and removes the workspace. Like a worker, it is the same program with a hidden
-//! subcommand and lines of JSON.
+//! It inspects the target, holds its directory open, makes and locks the run's directory, makes the remaining copy, and
+//! removes the run's directory. It takes no samples, because it must outlive each hang and crash of one to keep the lock.
 
 mod copy;
 mod inspection;
-mod request;
 mod serve;
 
 use std::ffi::OsString;
@@ -17,14 +15,14 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use writebench_model::Outcome;
+use writebench_model::protocol::{AgentRequest, CopyDestination, CopySource, TargetRequest};
 
-pub use self::copy::{CopyDestination, CopySource, Existing, open_source};
+pub use self::copy::open_source;
 pub use self::inspection::{Inspection, TargetKind};
-use self::request::TargetRequest;
-pub use self::serve::serve_target;
+pub use self::serve::TargetState;
+use crate::agent::{Agent, AgentCommand, Deadline, RequestOutcome};
 use crate::error::RunnerError;
 use crate::holders::{children, is_held_by};
-use crate::worker::{Deadline, RequestOutcome, Worker, WorkerCommand};
 use crate::workspace::{Leftover, workspace_path};
 
 pub const TIMEOUT: Duration = Duration::from_secs(30);
@@ -43,40 +41,40 @@ impl Deadline<'static> {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HelperWorkspace {
+pub struct RunDirectory {
     pub path: PathBuf,
     /// Device and inode, by which a worker checks it.
     pub identity: [u64; 2],
 }
 
 /// Dropping it removes its workspace and ends its process.
-pub struct TargetHelper {
-    process: Worker,
+pub struct TargetAgent {
+    process: Agent,
     // Starts another process after this one has died.
-    command: WorkerCommand,
+    command: AgentCommand,
     path: PathBuf,
-    workspace: Option<HelperWorkspace>,
+    workspace: Option<RunDirectory>,
     // Whether the process gave no answer, and may hang in the kernel.
     is_silent: bool,
 }
 
-impl TargetHelper {
+impl TargetAgent {
     pub fn inspect(
-        command: &WorkerCommand,
+        command: &AgentCommand,
         path: &Path,
         deadline: Deadline<'_>,
     ) -> Result<(Self, Inspection), RunnerError> {
-        let mut helper = Self::start(command, path)?;
+        let mut agent = Self::start(command, path)?;
         let inspection: Inspection =
-            helper.ask(&TargetRequest::Inspect(path.into()), "inspection", deadline)?;
-        helper.path.clone_from(&inspection.path);
-        Ok((helper, inspection))
+            agent.ask(TargetRequest::Inspect(path.into()), "inspection", deadline)?;
+        agent.path.clone_from(&inspection.path);
+        Ok((agent, inspection))
     }
 
     /// A separate process for each target: a hanging one blocks no other.
-    fn start(command: &WorkerCommand, path: &Path) -> Result<Self, RunnerError> {
+    fn start(command: &AgentCommand, path: &Path) -> Result<Self, RunnerError> {
         Ok(Self {
-            process: Worker::start(command)?,
+            process: Agent::start(command)?,
             command: command.clone(),
             path: path.to_path_buf(),
             workspace: None,
@@ -84,28 +82,31 @@ impl TargetHelper {
         })
     }
 
+    /// The directories in it with names of writebench, in any database or none.
+    pub fn leftovers(&mut self, deadline: Deadline<'_>) -> Result<Vec<PathBuf>, RunnerError> {
+        let paths: Vec<OsString> =
+            self.ask(TargetRequest::ListLeftovers, "listing it", deadline)?;
+        Ok(paths.into_iter().map(PathBuf::from).collect())
+    }
+
     /// # Errors
     /// The directory may still exist: see [`StaleWorkspaces::remove`].
-    pub fn make(
-        &mut self,
-        id: &str,
-        deadline: Deadline<'_>,
-    ) -> Result<&HelperWorkspace, RunnerError> {
+    pub fn make(&mut self, id: &str, deadline: Deadline<'_>) -> Result<&RunDirectory, RunnerError> {
         // A directory that is made but not known would remain.
         let graceful = Deadline {
             grace: GRACE,
             ..deadline
         };
         let identity = self.ask(
-            &TargetRequest::Make(id.to_owned()),
+            TargetRequest::Make(id.to_owned()),
             "making a directory",
             graceful,
         )?;
         let path = workspace_path(&self.path, id);
-        Ok(self.workspace.insert(HelperWorkspace { path, identity }))
+        Ok(self.workspace.insert(RunDirectory { path, identity }))
     }
 
-    pub fn workspace(&self) -> Option<&HelperWorkspace> {
+    pub fn workspace(&self) -> Option<&RunDirectory> {
         self.workspace.as_ref()
     }
 
@@ -130,12 +131,12 @@ impl TargetHelper {
             ..deadline
         };
         match self.ask(
-            &TargetRequest::Remove,
+            TargetRequest::Remove,
             "removing the run's directory",
             graceful,
         ) {
-            // The target helper was killed, which released its lock.
-            Err(RunnerError::Worker { .. }) => {
+            // The agent was killed, which released its lock.
+            Err(RunnerError::Agent { .. }) => {
                 StaleWorkspaces::new(self.command.clone()).remove(&workspace.path, deadline)
             }
             answer => answer,
@@ -154,7 +155,7 @@ impl TargetHelper {
         deadline: Deadline<'_>,
     ) -> Result<(), RunnerError> {
         self.ask(
-            &TargetRequest::Copy(source.clone(), destination.clone()),
+            TargetRequest::Copy(source.clone(), destination.clone()),
             "copying a file",
             deadline,
         )
@@ -164,12 +165,12 @@ impl TargetHelper {
     pub fn empty(&self, destination: &CopyDestination) -> Result<(), RunnerError> {
         let deadline = Deadline::until(GRACE, &NEVER);
         let request = TargetRequest::Empty(destination.clone());
-        Self::start(&self.command, &destination.path)?.ask(&request, "emptying it", deadline)
+        Self::start(&self.command, &destination.path)?.ask(request, "emptying it", deadline)
     }
 
     fn ask<R: DeserializeOwned>(
         &mut self,
-        request: &TargetRequest,
+        request: TargetRequest,
         doing: &'static str,
         deadline: Deadline<'_>,
     ) -> Result<R, RunnerError> {
@@ -181,11 +182,12 @@ impl TargetHelper {
                 after: Duration::ZERO,
             });
         }
-        match self.process.ask(request, deadline, None)? {
+        let request = AgentRequest::Target(request);
+        match self.process.ask(&request, deadline, None)? {
             RequestOutcome::Response(answer) => Ok(answer),
             RequestOutcome::Lost(Outcome::WorkerDied { detail, .. }) => {
-                let error = std::io::Error::other(format!("its helper ended{detail}"));
-                Err(RunnerError::Worker { doing, error })
+                let error = std::io::Error::other(format!("it ended{detail}"));
+                Err(RunnerError::Agent { doing, error })
             }
             RequestOutcome::Lost(_) => {
                 let path = path();
@@ -207,7 +209,7 @@ impl TargetHelper {
     }
 }
 
-impl Drop for TargetHelper {
+impl Drop for TargetAgent {
     fn drop(&mut self) {
         let others = || {
             children()
@@ -222,52 +224,38 @@ impl Drop for TargetHelper {
 }
 
 pub fn inspect_source(
-    command: &WorkerCommand,
+    command: &AgentCommand,
     path: &Path,
     deadline: Deadline<'_>,
 ) -> Result<CopySource, RunnerError> {
-    TargetHelper::start(command, path)?.ask(
-        &TargetRequest::InspectSource(path.into()),
+    TargetAgent::start(command, path)?.ask(
+        TargetRequest::InspectSource(path.into()),
         "inspection",
         deadline,
     )
 }
 
 pub fn inspect_copy_destination(
-    command: &WorkerCommand,
+    command: &AgentCommand,
     path: &Path,
     deadline: Deadline<'_>,
 ) -> Result<CopyDestination, RunnerError> {
     let request = TargetRequest::InspectCopyDestination(path.into());
-    TargetHelper::start(command, path)?.ask(&request, "inspection", deadline)
+    TargetAgent::start(command, path)?.ask(request, "inspection", deadline)
 }
 
-/// Finds and removes directories of killed runs. After a hang, the next request uses a new process.
+/// Removes directories of killed runs. After a hang, the next request uses a new process.
 pub struct StaleWorkspaces {
-    command: WorkerCommand,
-    process: Option<TargetHelper>,
+    command: AgentCommand,
+    process: Option<TargetAgent>,
 }
 
 impl StaleWorkspaces {
-    pub fn new(command: WorkerCommand) -> Self {
+    pub fn new(command: AgentCommand) -> Self {
         Self {
             command,
             process: None,
         }
-    }
-
-    /// Directories with names of writebench, in any database or none.
-    pub fn leftovers_in(
-        &mut self,
-        target: &Path,
-        stop: &AtomicBool,
-    ) -> Result<Vec<PathBuf>, RunnerError> {
-        let deadline = Deadline::until(LEFTOVER_TIMEOUT, stop);
-        let request = TargetRequest::ListLeftovers(target.into());
-        let names: Vec<OsString> = self
-            .process(target)?
-            .ask(&request, "listing it", deadline)?;
-        Ok(names.into_iter().map(PathBuf::from).collect())
     }
 
     /// Removes the directory of a dead run, if it has a valid mark and a free lock.
@@ -277,16 +265,16 @@ impl StaleWorkspaces {
             ..deadline
         };
         self.process(path)?.ask(
-            &TargetRequest::RemoveLeftover(path.into()),
+            TargetRequest::RemoveLeftover(path.into()),
             "removing leftovers",
             deadline,
         )
     }
 
-    fn process(&mut self, path: &Path) -> Result<&mut TargetHelper, RunnerError> {
+    fn process(&mut self, path: &Path) -> Result<&mut TargetAgent, RunnerError> {
         let process = match self.process.take() {
             Some(process) if !process.is_silent => process,
-            _ => TargetHelper::start(&self.command, path)?,
+            _ => TargetAgent::start(&self.command, path)?,
         };
         let process = self.process.insert(process);
         process.path = path.to_path_buf();
