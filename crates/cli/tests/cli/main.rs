@@ -1,5 +1,6 @@
 mod advice;
 mod advice_constraints;
+mod agents;
 mod bytes_written;
 mod cache_promises;
 mod clock;
@@ -92,6 +93,7 @@ fn main() -> Result<ExitCode> {
     filesystems::add(&mut trials);
     fio::add(&mut trials);
     guides::add(&mut trials);
+    agents::add(&mut trials);
     stalls::add(&mut trials);
     kills::add(&mut trials);
     large::add(&mut trials);
