@@ -8,7 +8,7 @@ use std::str::FromStr;
 use anyhow::{Result, ensure};
 use clap::Args;
 use writebench_model::did_you_mean;
-use writebench_report::formats::{FORMATS, Format, Render, RenderDirectory, Rendering};
+use writebench_report::formats::{FORMATS, Format, Render, RenderDirectory, RenderText};
 use writebench_report::{Comparison, Report};
 
 use crate::arguments::OUTPUT;
@@ -122,11 +122,11 @@ impl FromStr for ExportArgument {
 pub(crate) enum Export {
     File {
         format: &'static Format,
-        render: Rendering<Report>,
+        render: RenderText<Report>,
         to: OutputFile,
     },
     Directory {
-        render: &'static RenderDirectory,
+        format: &'static RenderDirectory,
         to: OutputDirectory,
     },
 }
@@ -159,10 +159,10 @@ impl ExportArguments {
                         to,
                     }
                 }
-                Render::Directory(render) => {
+                Render::Directory(format) => {
                     let to = OutputDirectory::find(named, self.force)?;
-                    render.always.iter().try_for_each(|name| to.check(name))?;
-                    Export::Directory { render, to }
+                    format.always.iter().try_for_each(|name| to.check(name))?;
+                    Export::Directory { format, to }
                 }
             });
         }
@@ -227,8 +227,8 @@ impl Export {
     pub(crate) fn write(&self, report: &Report, output: &Output) -> Result<()> {
         match self {
             Self::File { render, to, .. } => to.write(&render(report), output),
-            Self::Directory { render, to } => {
-                let made = (render.files)(report, to.path());
+            Self::Directory { format, to } => {
+                let made = (format.render)(report, to.path());
                 if !made.files.is_empty() {
                     to.write(&made.files)?;
                 }

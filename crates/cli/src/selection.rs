@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use anyhow::{Result, ensure};
 use clap::Args;
 use writebench_model::{
-    Assignment, Axis, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Choices, Constraint, Data,
-    GOALS, Goal, Layout, Method, Origin, Overrides, RunRecord, SelectedCase, Space, Suite,
-    TargetRecord, combinations, counted, did_you_mean, suite_named,
+    Assignment, Axis, AxisValues, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Choices,
+    Constraint, Data, Goal, Layout, Method, Origin, Overrides, RunRecord, SelectedCase, Space,
+    Suite, TargetRecord, combinations, counted, did_you_mean, suite_named,
 };
 use writebench_stats::{distinct, grouped};
 
@@ -34,12 +34,13 @@ pub(crate) struct SelectionArguments {
     /// Replace the suites' values on an axis: AXIS=VALUE[,VALUE...]. May be repeated
     #[arg(long, value_name = "AXIS=VALUES", value_parser = assignment, help_heading = WHAT)]
     pub set: Vec<(Axis, Vec<String>)>,
-    /// All usual goals if empty.
+    /// The goals whose methods are measured. Empty means all usual goals.
     #[arg(skip)]
     pub goals: Vec<Goal>,
-    /// The goals whose methods are measured.
+    /// The constraints on the methods of goals.
     #[arg(skip)]
     pub constraints: Vec<Constraint>,
+    /// Durable goals are measured with both, because every target has checksums. [`Self::for_targets`] sets this.
     #[arg(skip)]
     pub with_and_without_checksums: bool,
     /// Write this kind of data [default: random]
@@ -272,7 +273,7 @@ pub(crate) fn leave_out_undurable(selected: &mut Selection, targets: &[TargetRec
             .filter_map(|target| target.why_not_durable(&row.case))
             .collect();
         let is_kept =
-            row.origin.suite() != GOALS || is_first || whys.is_empty() || whys.len() < able.len();
+            !row.origin.is_of_goal() || is_first || whys.is_empty() || whys.len() < able.len();
         reasons.extend(whys.into_iter().next().filter(|_| !is_kept));
         is_kept
     });
@@ -407,7 +408,7 @@ fn rows_of_space(space: Space) -> impl Iterator<Item = SelectedCase> {
     let section = words.map_or(space.title.clone(), |words| {
         format!("{}, {words}", space.title)
     });
-    let origin = CaseOrigin::of_suite(GOALS, &section, Layout::Ranked);
+    let origin = CaseOrigin::of_suite(CaseOrigin::GOALS, &section, Layout::Ranked);
     let few = space
         .others
         .iter()
@@ -512,7 +513,7 @@ pub(crate) fn move_baseline_first(
     Ok(())
 }
 
-fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Vec<String>)>> {
+fn overrides(selection: &SelectionArguments, cold: bool) -> Result<AxisValues> {
     let sizes = |sizes: &[Bytes]| sizes.iter().map(ToString::to_string).collect();
     let of_options = [
         (Axis::Size, sizes(&selection.size)),
@@ -559,10 +560,7 @@ fn decimal_comma(before: Bytes, after: Bytes) -> Option<(String, String)> {
 }
 
 /// The values for copies, whose default size is that of the given file.
-fn with_length(
-    overrides: &Overrides,
-    copied: Option<&FileCopy>,
-) -> Result<Vec<(Axis, Vec<String>)>> {
+fn with_length(overrides: &Overrides, copied: Option<&FileCopy>) -> Result<AxisValues> {
     let mut overrides = overrides.to_vec();
     let Some(copied) = copied else {
         return Ok(overrides);

@@ -83,7 +83,7 @@ impl<'p> Engine<'p> {
     ) -> RankSample {
         let mut ranks = Ranks::new(barrier);
         let names = file::names(request, role.rank);
-        let run = Run {
+        let run = RankRun {
             target,
             names: &names,
             request,
@@ -121,14 +121,14 @@ impl<'p> Engine<'p> {
 }
 
 /// One sample of one rank.
-struct Run<'r> {
+struct RankRun<'r> {
     target: Target<'r>,
     names: &'r [String],
     request: &'r SampleRequest,
     role: RankRole,
 }
 
-impl Run<'_> {
+impl RankRun<'_> {
     /// The files that this rank makes and removes. The first rank does so with shared files, for all.
     fn own_names(&self) -> &[String] {
         let is_shared = self.request.case.choices().files == Files::Shared;

@@ -95,7 +95,8 @@ impl WriteLoop {
         self.latencies.is_none()
     }
 
-    /// Calls `hand_over` with each chunk and its offset in the file. `sync` receives the unsynced range of the file.
+    /// The loop of most methods. `hand_over` makes the call that writes a chunk at its offset in the file, mostly by
+    /// [`crate::call::hand_over`], which continues short writes. `sync` receives the unsynced range of the file.
     #[inline(always)]
     pub(crate) fn each_chunk<'a>(
         &mut self,

@@ -81,6 +81,8 @@ named_values! {
 impl CaseOrigin {
     /// The word of a search in place of a suite's name.
     pub const SEARCH: &'static str = "advise";
+    /// The word of a run of goals in place of a suite's name.
+    pub const GOALS: &'static str = "goals";
 
     pub fn of_suite(suite: &str, section: &str, layout: Layout) -> Self {
         Self {
@@ -137,6 +139,11 @@ impl CaseOrigin {
 
     pub fn is_search(&self) -> bool {
         self.stage.is_some()
+    }
+
+    /// Whether the case is a method of a goal.
+    pub fn is_of_goal(&self) -> bool {
+        self.suite == Self::GOALS
     }
 
     pub fn is_stage(&self, wanted: Stage) -> bool {

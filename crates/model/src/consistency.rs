@@ -14,6 +14,9 @@ use crate::value::{
 /// The axis whose value is not possible, and the reason.
 type Contradiction = (Axis, String);
 
+/// A check of some axes.
+type Check = fn(&Case) -> Result<(), Contradiction>;
+
 fn refuse(axis: Axis, why: impl Into<String>) -> Result<(), Contradiction> {
     Err((axis, why.into()))
 }
@@ -27,7 +30,7 @@ impl Case {
     pub const MOST_THREADS: u64 = 1 << 20;
 
     pub(crate) fn check(&self) -> Result<(), CaseError> {
-        let checks: [fn(&Self) -> Result<(), Contradiction>; 10] = [
+        let checks: &[Check] = &[
             starts_and_calls,
             sizes,
             layout,
@@ -40,7 +43,7 @@ impl Case {
             file_set,
         ];
         checks
-            .into_iter()
+            .iter()
             .try_for_each(|check| check(self))
             .map_err(|(axis, why)| {
                 let value = self.value(axis);

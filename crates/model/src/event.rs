@@ -23,7 +23,7 @@ pub enum RunEvent {
         written: u64,
     },
     /// A row joins the run.
-    Case(Box<CaseRecord>),
+    Row(Box<CaseRecord>),
     Sample {
         target: usize,
         case: RecordedCase,
@@ -108,7 +108,7 @@ impl FoldedRun {
         let run = &mut self.run;
         match event {
             RunEvent::Started { .. } => {}
-            RunEvent::Case(row) => self.add_row(*row),
+            RunEvent::Row(row) => self.add_row(*row),
             RunEvent::Sample {
                 target,
                 case,
@@ -152,7 +152,7 @@ impl FoldedRun {
         self.run.cases.push(row);
     }
 
-    /// The run with all samples in each row.
+    /// The run with all samples in each row. It takes the rows, so that [`Self::so_far`] has none afterwards.
     pub fn finish(&mut self) -> RunRecord {
         let mut cases = std::mem::take(&mut self.run.cases);
         // The spare capacity of ten thousand short lists would add half of their size.

@@ -5,12 +5,9 @@ use std::sync::LazyLock;
 
 use crate::axis::Axis;
 use crate::case::Case;
-use crate::suite::{CasePrefix, Values};
+use crate::suite::{AxisValues, CasePrefix};
 use crate::value::named_values;
 use crate::workload::{Content, Durability, Start, Visibility, Workload};
-
-/// In place of a suite's name, in a run of several goals.
-pub const GOALS: &str = "goals";
 
 const PORTFOLIO: &str = include_str!("../portfolio.toml");
 
@@ -198,7 +195,7 @@ impl Goal {
     }
 
     /// The values that all cases of the goal have, unless a user replaces them.
-    pub(crate) fn work(self) -> Values {
+    pub(crate) fn work(self) -> AxisValues {
         self.work_text()
             .split(',')
             .map(|part| {

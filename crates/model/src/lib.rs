@@ -52,7 +52,7 @@ pub use environment::{
 };
 pub use event::{FoldedRun, RunEvent};
 pub use file_set::FileSize;
-pub use goal::{GOALS, Goal};
+pub use goal::Goal;
 pub use method::{Copying, Cursor, FioEngine, Method, MethodCard};
 pub use objective::Objective;
 pub use path_text::{path_from_text, path_text};
@@ -72,8 +72,8 @@ pub use size::{
 pub use space::Space;
 pub use strategy::Strategy;
 pub use suite::{
-    CasePrefix, Overrides, SUITES, Section, SelectedCase, SelectedCases, Suite, SuiteError,
-    built_in_suites, combinations, suite_named,
+    AxisValues, CasePrefix, Overrides, SUITES, Section, SelectedCase, SelectedCases, Suite,
+    SuiteError, built_in_suites, combinations, suite_named,
 };
 pub use sync::{Sync, SyncCall};
 pub use target::{FilesystemSpec, Image, Limit, LimitKind, MissingTarget, TargetRecord};

@@ -6,7 +6,7 @@ use crate::axis::{Axis, Choices};
 use crate::case::{Case, CaseError};
 use crate::constraint::Constraint;
 use crate::goal::Goal;
-use crate::suite::{Overrides, Section, SuiteError, Values, strategies};
+use crate::suite::{AxisValues, Overrides, Section, SuiteError, strategies};
 use crate::sync::SyncCall;
 use crate::value::{DataMemory, Prepare, Source};
 use crate::workload::{Durability, Start, Workload};
@@ -119,7 +119,7 @@ impl Admission<'_> {
 
 /// The section of the strategies with the values that a workload determines: its own, the state of the file before, and
 /// a sync call if the section names none. Overrides replace these values.
-fn for_workload(mut section: Section, mut work: Values, workload: &Workload) -> Section {
+fn for_workload(mut section: Section, mut work: AxisValues, workload: &Workload) -> Section {
     let names_sync = section.values(Axis::Sync).is_some();
     if workload.file_size.is_none() && !names_sync {
         let call = match workload.durability {

@@ -49,15 +49,15 @@ pub struct Suite {
     methods: Option<Vec<String>>,
     /// The values of sections that do not set their own.
     #[serde(default, deserialize_with = "values")]
-    axes: Values,
+    axes: AxisValues,
     #[serde(rename = "section")]
     pub sections: Vec<Section>,
 }
 
-/// The values of each axis, of which the first axis is the outermost loop.
-pub(crate) type Values = Vec<(Axis, Vec<String>)>;
+/// The texts of the values of some axes, of which the first axis is the outermost loop.
+pub type AxisValues = Vec<(Axis, Vec<String>)>;
 
-/// Values of the command line, which replace those of a suite.
+/// AxisValues of the command line, which replace those of a suite.
 pub type Overrides = [(Axis, Vec<String>)];
 
 /// One table of a suite.
@@ -69,13 +69,13 @@ pub struct Section {
     /// A label and the beginning of a case's name for each row.
     rows: Option<Vec<[String; 2]>>,
     #[serde(default, deserialize_with = "values")]
-    axes: Values,
+    axes: AxisValues,
     /// The section's own methods or rows, or those of the suite. They are the outermost loop.
     #[serde(skip)]
     pub prefixes: Vec<CasePrefix>,
     /// The values of the suite, which the section's own replace.
     #[serde(skip)]
-    common: Values,
+    common: AxisValues,
 }
 
 /// The beginning of the names of some cases: a method, maybe with values.
@@ -284,12 +284,12 @@ impl CasePrefix {
 
 impl Section {
     /// A section without values of its own.
-    pub(crate) fn plain(prefix: CasePrefix, common: Values) -> Self {
+    pub(crate) fn plain(prefix: CasePrefix, common: AxisValues) -> Self {
         Self {
             title: prefix.method.name().to_owned(),
             methods: None,
             rows: None,
-            axes: Values::new(),
+            axes: AxisValues::new(),
             prefixes: vec![prefix],
             common,
         }
@@ -335,7 +335,7 @@ impl Section {
         self
     }
 
-    pub(crate) fn with_common(self, common: Values) -> Self {
+    pub(crate) fn with_common(self, common: AxisValues) -> Self {
         Self { common, ..self }
     }
 
@@ -355,7 +355,7 @@ impl Section {
         overrides: &Overrides,
         block_size_bytes: u64,
     ) -> Vec<Result<Case, CaseError>> {
-        let fixed: Values = prefix
+        let fixed: AxisValues = prefix
             .fixed
             .iter()
             .map(|(axis, value)| (*axis, vec![in_bytes(value, block_size_bytes)]))
@@ -430,7 +430,7 @@ fn in_bytes(value: &str, block_size_bytes: u64) -> String {
 }
 
 /// Reads a table with an entry for each axis, which is one value or a list.
-fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
+fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<AxisValues, D::Error> {
     let table = toml::Table::deserialize(deserializer)?;
     table
         .into_iter()

@@ -33,9 +33,10 @@ pub trait Coordinator {
     fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankRole)>;
 
     /// Collects the reports of all ranks in their order, with times of this rank's clock.
-    fn gather(&mut self, own: Report) -> io::Result<Vec<Report>>;
+    fn gather(&mut self, own: RankReport) -> io::Result<Vec<RankReport>>;
 }
 
+/// A sample that several ranks take together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     pub ranks: u32,
@@ -45,8 +46,9 @@ pub struct Share {
     pub is_of_mpi: bool,
 }
 
+/// What a rank tells the first one about its share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct RankReport {
     pub rank: RankName,
     pub sample: Sample,
     pub timestamps: PhaseTimestamps,

@@ -1,9 +1,10 @@
 //! Which of several cases reaches one goal on one target with the least time and effort.
 //!
 //! Cases that are clearly beaten get no samples (after successive elimination: Even-Dar, Mannor and Mansour,
-//! *Action Elimination and Stopping Conditions*, JMLR 2006), until the leader turns out to be slower. When the answer is known, the same cases with one
-//! choice less join (ablation: Fawcett and Hoos, *Analysing Differences between Algorithm Configurations
-//! through Ablation*, Journal of Heuristics 2016). [`Standings`] decides, as it does in reports.
+//! *Action Elimination and Stopping Conditions*, JMLR 2006), until the leader turns out to be slower. When the
+//! answer is known, the same cases with one choice less join (ablation: Fawcett and Hoos, *Analysing Differences
+//! between Algorithm Configurations through Ablation*, Journal of Heuristics 2016). [`Standings`] decides, as it
+//! does in reports.
 
 use std::fmt;
 use std::sync::Arc;
@@ -36,9 +37,10 @@ impl fmt::Debug for Rule {
 #[derive(Debug, Clone)]
 pub struct Contest {
     target: usize,
-    // The position of each case in the plan, and the case. The baseline is the first.
+    // The position of each case in the plan, and the case. The baseline is the first. In this file a `place` is an
+    // index here, and a position one in the plan.
     cases: Vec<(usize, Case)>,
-    // The indices, in `cases`, of those that get a sample in the next block.
+    // The places of those that get a sample in the next block.
     alive: Vec<usize>,
     rule: Rule,
     blocks: usize,
@@ -341,7 +343,7 @@ impl JudgedSamples {
     pub(crate) fn of(cases: &[&[SampleSummary]]) -> Self {
         let numbers = cases
             .iter()
-            .map(|samples| (usable(samples, true), usable(samples, false)));
+            .map(|samples| (count_usable(samples, true), count_usable(samples, false)));
         let counts_disturbed = counts_disturbed(numbers);
         let judged =
             |sample: &SampleSummary| Some((sample.round, sample.judged_ns(counts_disturbed)?));
@@ -356,7 +358,7 @@ impl JudgedSamples {
     }
 }
 
-fn usable(samples: &[SampleSummary], counts_disturbed: bool) -> usize {
+fn count_usable(samples: &[SampleSummary], counts_disturbed: bool) -> usize {
     samples
         .iter()
         .filter(|sample| sample.judged_ns(counts_disturbed).is_some())

@@ -3,7 +3,7 @@ use std::time::Duration;
 use writebench_model::Settings;
 use writebench_stats::{Gate, GateVerdict, as_f64};
 
-use crate::schedule::{SampleSummary, Schedule, Spent, has_failed};
+use crate::schedule::{SampleSummary, Schedule, Spent, is_given_up};
 
 /// Rounds until each case is judged against the first case on its target.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl GatedRounds {
         let left = self.most.saturating_sub(taken);
         let [baseline_times, times] = [baseline, case].map(calm);
         let good = baseline_times.len().min(times.len());
-        if has_failed(baseline) || has_failed(case) {
+        if is_given_up(baseline) || is_given_up(case) {
             0
         } else if good < self.fewest {
             left.min(self.fewest - good)

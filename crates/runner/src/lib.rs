@@ -43,7 +43,7 @@ pub use barrier::BarrierClient;
 pub use bytes_written::Written;
 pub use claim::{ClaimedDevice, check_claim, claim_device, device_description};
 pub use claim_error::ClaimError;
-pub use communicator::{Communicator, Coordinator, Report, Share};
+pub use communicator::{Communicator, Coordinator, RankReport, Share};
 pub use contest::{Contest, Rule};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;

@@ -49,7 +49,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// The position of the candidate's case on a level of the screening, or after those levels, at that size of the final.
-    fn case(&self, level: usize, size: usize) -> usize {
+    fn position(&self, level: usize, size: usize) -> usize {
         self.screening
             .get(level)
             .copied()
@@ -136,16 +136,18 @@ impl Race {
         Self { rule, ..self }
     }
 
-    fn real(&self) -> usize {
+    /// The level after those of the screening, with files of the final's size: first the check, then the final.
+    fn final_level(&self) -> usize {
         self.limits.screening_bytes.len()
     }
 
+    /// The level of the current stage. The check and the final have the same one.
     fn level(&self) -> usize {
-        self.stage.min(self.real())
+        self.stage.min(self.final_level())
     }
 
     fn is_in_final(&self) -> bool {
-        self.stage > self.real()
+        self.stage > self.final_level()
     }
 
     fn level_bytes(&self, level: usize) -> u64 {
@@ -156,14 +158,17 @@ impl Race {
             .unwrap_or_else(|| self.limits.final_bytes[self.size])
     }
 
-    fn case_on(&self, level: usize, candidate: usize) -> usize {
-        self.candidates[candidate].case(level, self.size)
+    /// The position in the plan of a candidate's case on a level.
+    fn position_on(&self, level: usize, candidate: usize) -> usize {
+        self.candidates[candidate].position(level, self.size)
     }
 
-    fn case(&self, candidate: usize) -> usize {
-        self.case_on(self.level(), candidate)
+    /// The position in the plan of a candidate's case on the current level.
+    fn position(&self, candidate: usize) -> usize {
+        self.position_on(self.level(), candidate)
     }
 
+    /// Chooses further samples when those of the batch are taken, until some are missing or the race is over.
     fn advance(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         let bytes = self.level_bytes(self.level());
         self.costs
@@ -174,12 +179,14 @@ impl Race {
             || spent.elapsed + next > self.limits.budget.mul_f64(MOST_OF_BUDGET);
         while !self.is_over {
             let mut batch = std::mem::take(&mut self.batch);
-            batch.retain(|&(index, _)| !has_failed(self.case_of(index), &taken[self.case(index)]));
+            batch.retain(|&(index, _)| {
+                !has_failed(self.case_of(index), &taken[self.position(index)])
+            });
             self.batch = batch;
             let is_complete = !self
                 .batch
                 .iter()
-                .any(|&(index, until)| counted(&taken[self.case(index)]) < until);
+                .any(|&(index, until)| counted(&taken[self.position(index)]) < until);
             if self.is_in_final() {
                 self.wanted = self.finals.wanted(taken, spent).to_vec();
                 let wanted = self
@@ -195,7 +202,9 @@ impl Race {
                     return;
                 }
                 self.end_final(taken, spent);
-            } else if is_complete || self.costs.are_known() && self.left(self.stage, spent) == 0 {
+            } else if is_complete
+                || self.costs.are_known() && self.samples_left(self.stage, spent) == 0
+            {
                 self.screen(self.stage, taken, spent);
             } else {
                 return;
@@ -203,7 +212,8 @@ impl Race {
         }
     }
 
-    fn left(&self, level: usize, spent: Spent) -> usize {
+    /// How many more samples a level of the screening can afford.
+    fn samples_left(&self, level: usize, spent: Spent) -> usize {
         let own_bytes = self.level_bytes(level).max(1);
         let smallest = self.limits.final_bytes.last();
         let rounds = as_f64(ROUNDS as u64 * (LEAST_FINALISTS as u64 + 1)) / TIME_RESERVE;
@@ -215,9 +225,9 @@ impl Race {
                 .max_bytes
                 .saturating_sub(self.limits.set_aside_bytes()),
         );
-        let share = match self.real() {
-            real if level < real => {
-                (1.0 - CHECK_SHARE) * as_f64(level as u64 + 1) / as_f64(real as u64)
+        let share = match self.final_level() {
+            levels if level < levels => {
+                (1.0 - CHECK_SHARE) * as_f64(level as u64 + 1) / as_f64(levels as u64)
             }
             _ => 1.0,
         };
@@ -230,7 +240,7 @@ impl Race {
     }
 
     fn posterior(&mut self, level: usize, taken: &[Vec<SampleSummary>]) -> Posterior {
-        let level_bytes: Vec<u64> = (0..=self.real())
+        let level_bytes: Vec<u64> = (0..=self.final_level())
             .map(|level| self.level_bytes(level))
             .collect();
         let field = (&*self.candidates, &*self.cases);
@@ -261,6 +271,7 @@ impl Race {
         (0..self.candidates.len()).filter(|&index| !self.is_clone(index))
     }
 
+    /// The rivals without a failed sample, except the baseline, from the fastest forecast to the slowest.
     fn hopeful(&self, posterior: &Posterior, taken: &[Vec<SampleSummary>]) -> Vec<usize> {
         let mut hopeful = self.able(taken);
         hopeful.retain(|&index| index != self.baseline);
@@ -283,11 +294,12 @@ impl Race {
         &self.cases[self.candidates[index].finals[0]]
     }
 
+    /// Asks for one more sample of each of these candidates on a level.
     fn want(&mut self, level: usize, chosen: Vec<usize>, taken: &[Vec<SampleSummary>]) {
         self.stage = level;
         let until = |index: usize| {
             taken
-                .get(self.case(index))
+                .get(self.position(index))
                 .map_or(0, |samples| counted(samples))
                 + 1
         };
@@ -331,11 +343,11 @@ impl Race {
     /// Requests the next batch on a level, or begins the next level. The size of the final is chosen on
     /// entering its level, because the check's samples belong to the final.
     fn screen(&mut self, level: usize, taken: &[Vec<SampleSummary>], spent: Spent) {
-        let left = self.left(level, spent);
+        let left = self.samples_left(level, spent);
         let mut posterior = self.posterior(level, taken);
         if left > 0 {
             let mut able = self.able(taken);
-            able.retain(|&index| counted(&taken[self.case_on(level, index)]) < MOST_SCREENED);
+            able.retain(|&index| counted(&taken[self.position_on(level, index)]) < MOST_SCREENED);
             let (most, choice) = match std::mem::replace(&mut self.has_explored, true) {
                 false => (left / 2, Acquisition::MaxVariance),
                 true => (
@@ -345,7 +357,7 @@ impl Race {
             };
             // A forecast alone is not enough for the final.
             let is_unknown = |index: &usize| {
-                level == self.real() && taken[self.case_on(level, *index)].is_empty()
+                level == self.final_level() && taken[self.position_on(level, *index)].is_empty()
             };
             let hopeful = self
                 .hopeful(&posterior, taken)
@@ -363,11 +375,11 @@ impl Race {
                 return;
             }
         }
-        if level == self.real() {
+        if level == self.final_level() {
             self.enter_finals(&posterior, taken, spent);
             return;
         }
-        if level + 1 == self.real() && !self.is_resumed {
+        if level + 1 == self.final_level() && !self.is_resumed {
             self.size = self.final_size(&posterior, spent);
         }
         self.enter(level + 1, taken);
@@ -410,7 +422,7 @@ impl Race {
         // Smaller files put these among the best. They lose only after three rounds, because one slow
         // sample is not a proof.
         let smaller = self
-            .real()
+            .final_level()
             .checked_sub(1)
             .map(|level| self.posterior(level, taken));
         let mut found = smaller.map_or(Vec::new(), |smaller| self.hopeful(&smaller, taken));
@@ -433,7 +445,7 @@ impl Race {
         let contest = |indexes: &Vec<usize>| {
             let positions = indexes
                 .iter()
-                .map(|&index| self.case_on(self.real(), index));
+                .map(|&index| self.position_on(self.final_level(), index));
             Contest::new(
                 0,
                 positions
@@ -448,16 +460,16 @@ impl Race {
         let contests = vec![contest(&rivals).among(places.collect()), contest(&clones)];
         self.finals =
             GoalRounds::until_decided(vec![contests], writebench_stats::FEWEST_FOR_INTERVAL);
-        (self.stage, self.is_over) = (self.real() + 1, finalists.is_empty());
+        (self.stage, self.is_over) = (self.final_level() + 1, finalists.is_empty());
         self.batch.clear();
     }
 
     /// Expensive scouts may have left few samples for the screening. Without a winner, it continues while
     /// there is time for another final.
     fn end_final(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
-        let is_new = |&index: &usize| taken[self.case(index)].is_empty();
-        let is_short =
-            self.left(self.real(), spent) >= LEAST_BATCH && self.able(taken).iter().any(is_new);
+        let is_new = |&index: &usize| taken[self.position(index)].is_empty();
+        let is_short = self.samples_left(self.final_level(), spent) >= LEAST_BATCH
+            && self.able(taken).iter().any(is_new);
         self.is_over = self.finals.has_winner(taken) || self.is_resumed || !is_short;
         self.is_resumed = true;
         if !self.is_over {
@@ -473,8 +485,8 @@ impl Schedule for Race {
             self.wanted = vec![0; taken.len()];
         }
         for &(candidate, until) in self.batch.iter().filter(|_| !self.is_over) {
-            let case = self.case(candidate);
-            self.wanted[case] = usize::from(counted(&taken[case]) < until);
+            let position = self.position(candidate);
+            self.wanted[position] = usize::from(counted(&taken[position]) < until);
         }
         &self.wanted
     }

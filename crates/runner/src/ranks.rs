@@ -8,11 +8,11 @@ use writebench_model::{Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, 
 
 use crate::agent::RequestOutcome;
 use crate::barrier::WaitRequest;
-use crate::communicator::{Communicator, Coordinator, Report, Share};
+use crate::communicator::{Communicator, Coordinator, RankReport, Share};
 use crate::error::RunnerError;
 use crate::workers::Workers;
 
-impl Report {
+impl RankReport {
     /// Takes a rank's share with its worker, or without one, and waits for the other ranks in place of a
     /// lost worker.
     pub fn for_share(
@@ -119,7 +119,7 @@ pub(crate) fn by_ranks(
 ) -> Result<RequestOutcome<Result<Sample, InsufficientSpace>>, RunnerError> {
     let began = coordinator.begin(share);
     let reports = began.and_then(|role| {
-        let own = Report::for_share(workers, share, role, coordinator.communicator());
+        let own = RankReport::for_share(workers, share, role, coordinator.communicator());
         coordinator.gather(own)
     });
     if workers.is_stopped() {
@@ -141,13 +141,13 @@ pub(crate) fn by_ranks(
 
 /// One sample of all shares. Its phases have no gaps between the first rank's beginning and the last rank's
 /// end. Some ranks sync while some still write, so phase sync is the time after the last write.
-pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
-    let is_cause = |report: &&Report| !report.sample.outcome.is_ok() && !report.is_abandoned;
+pub(crate) fn merged(round: u32, reports: &[RankReport]) -> Sample {
+    let is_cause = |report: &&RankReport| !report.sample.outcome.is_ok() && !report.is_abandoned;
     let failed = reports
         .iter()
         .find(is_cause)
         .or(reports.iter().find(|report| !report.sample.outcome.is_ok()));
-    if let Some(Report { rank, sample, .. }) = failed {
+    if let Some(RankReport { rank, sample, .. }) = failed {
         let ranks = RankTimes {
             failed: Some(rank.clone()),
             ..RankTimes::default()
@@ -198,7 +198,7 @@ pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
 }
 
 /// The weakest of all ranks' checks. None if one rank has checked only sizes.
-fn read_back(reports: &[Report]) -> Option<ReadBack> {
+fn read_back(reports: &[RankReport]) -> Option<ReadBack> {
     let all = reports
         .iter()
         .map(|report| report.sample.read_back.as_ref())
@@ -217,7 +217,7 @@ fn read_back(reports: &[Report]) -> Option<ReadBack> {
     })
 }
 
-fn phases(reports: &[Report]) -> PhasesNs {
+fn phases(reports: &[RankReport]) -> PhasesNs {
     let timestamps = |phase: Phase| {
         reports
             .iter()
@@ -251,8 +251,8 @@ fn phases(reports: &[Report]) -> PhasesNs {
     }
 }
 
-fn spread(phase: Phase, reports: &[Report]) -> Option<Spread> {
-    let own = |report: &Report| {
+fn spread(phase: Phase, reports: &[RankReport]) -> Option<Spread> {
+    let own = |report: &RankReport| {
         report
             .timestamps
             .get(phase)
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
     use writebench_model::{Extent, Failure};
 
-    fn report(rank: u32, moments: [[u64; 2]; 4]) -> Report {
+    fn report(rank: u32, moments: [[u64; 2]; 4]) -> RankReport {
         let phases = [Phase::Open, Phase::Write, Phase::Sync, Phase::Close];
         let mut timestamps = PhaseTimestamps::default();
         phases
@@ -299,7 +299,7 @@ mod tests {
             read_back,
             ..Sample::without_figures(5, Outcome::Ok)
         };
-        Report {
+        RankReport {
             rank: RankName {
                 rank,
                 host: format!("n{}", rank / 2),
@@ -313,7 +313,7 @@ mod tests {
         }
     }
 
-    fn three() -> Vec<Report> {
+    fn three() -> Vec<RankReport> {
         vec![
             report(0, [[100, 110], [130, 190], [190, 220], [220, 225]]),
             report(1, [[101, 115], [131, 200], [200, 215], [215, 219]]),
@@ -404,7 +404,7 @@ mod tests {
             .collect();
         let bytes: usize = texts.iter().map(String::len).sum();
         let start = Instant::now();
-        let reports: Vec<Report> = texts
+        let reports: Vec<RankReport> = texts
             .iter()
             .map(|text| serde_json::from_str(text).unwrap())
             .collect();

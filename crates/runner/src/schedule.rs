@@ -71,9 +71,12 @@ impl SampleSummary {
 
 /// Decides how many more samples each case wants. A run ends when no case wants any.
 pub trait Schedule {
-    /// 0 for a finished case. Called before each sample, with at least the samples of the last call.
+    /// The number for each case of the plan, 0 for a finished one. Called before each sample, with at least the samples
+    /// of the last call.
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize];
 
+    /// The cases that joined since the last call. The caller puts them at the end of its plan, in this order, and asks
+    /// again which cases want samples.
     fn added(&mut self) -> Vec<PlannedCase> {
         Vec::new()
     }
@@ -128,7 +131,7 @@ impl EachCase {
     }
 
     fn still_wanted(&self, samples: &[SampleSummary]) -> usize {
-        if has_failed(samples) {
+        if is_given_up(samples) {
             return 0;
         }
         let good = samples
@@ -159,8 +162,8 @@ impl Schedule for EachCase {
     }
 }
 
-/// Whether the case wants no more samples.
-pub(crate) fn has_failed(samples: &[SampleSummary]) -> bool {
+/// Whether the case gets no more samples: a call failed, or a second worker died.
+pub(crate) fn is_given_up(samples: &[SampleSummary]) -> bool {
     let accidents = samples.iter().filter(|sample| sample.is_accident).count();
     accidents >= MOST_ACCIDENTS
         || samples

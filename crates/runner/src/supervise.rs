@@ -20,6 +20,8 @@ use crate::space::insufficient_space;
 use crate::workers::Workers;
 use crate::workspace::SAMPLE;
 
+/// The cases to measure on their targets, and the limits of their samples. Which case gets the next sample is up to a
+/// [`Schedule`].
 pub struct SamplingPlan {
     /// Each case of a target appears once. From here on, a case is its index in this list.
     pub cases: Vec<PlannedCase>,
@@ -66,7 +68,7 @@ pub fn supervise(
 ) -> Result<End, RunnerError> {
     let disturbance = Disturbance::from_probes(std::mem::take(&mut plan.probes_ns));
     let start = Instant::now();
-    let mut run = Run {
+    let mut run = Supervisor {
         plan,
         schedule,
         workers,
@@ -77,8 +79,9 @@ pub fn supervise(
         taken_here: 0,
     };
     for (planned, samples) in run.plan.cases.iter().zip(&run.plan.taken) {
-        (0..samples.len())
-            .for_each(|_| run.written.add_sample(planned.target, &planned.case, false));
+        for _ in samples {
+            run.written.add_sample(planned.target, &planned.case, false);
+        }
     }
     run.written.end_worker();
     let end = run.rounds()?;
@@ -86,7 +89,7 @@ pub fn supervise(
     Ok(end)
 }
 
-struct Run<'p, 'w> {
+struct Supervisor<'p, 'w> {
     plan: SamplingPlan,
     schedule: &'p mut dyn Schedule,
     workers: Workers<'w>,
@@ -97,7 +100,7 @@ struct Run<'p, 'w> {
     taken_here: u32,
 }
 
-impl Run<'_, '_> {
+impl Supervisor<'_, '_> {
     fn rounds(&mut self) -> Result<End, RunnerError> {
         // An interrupted round is finished first.
         let mut round = self
@@ -110,26 +113,22 @@ impl Run<'_, '_> {
             .unwrap_or(0);
         loop {
             let wanted = self.wanted().to_vec();
-            let wanting = wanted.iter().filter(|&&wanted| wanted > 0).count();
-            let has_samples = wanted
-                .iter()
-                .zip(&self.plan.taken)
-                .any(|(&wanted, taken)| wanted > 0 && !taken.is_empty());
-            let added = self.schedule.added();
-            if !added.is_empty() {
-                self.plan.cases.extend(added);
-                self.plan.taken.resize(self.plan.cases.len(), Vec::new());
+            if self.add_joined_cases() {
                 continue;
             }
-            if wanting == 0 {
+            let due: Vec<usize> = (0..wanted.len())
+                .filter(|&index| wanted[index] > 0)
+                .collect();
+            if due.is_empty() {
                 return Ok(End::Complete);
             }
             // An unfinished round would give the cases unequal numbers of samples. The first round is better than nothing.
             let least = if self.schedule.uses_part_of_round() {
                 1
             } else {
-                wanting
+                due.len()
             };
+            let has_samples = due.iter().any(|&index| !self.plan.taken[index].is_empty());
             if has_samples && self.budget_ends_within(least) {
                 return Ok(End::Budget);
             }
@@ -138,6 +137,15 @@ impl Run<'_, '_> {
             }
             round += 1;
         }
+    }
+
+    /// Puts the cases that joined a contest at the end of the plan. Returns whether there are any.
+    fn add_joined_cases(&mut self) -> bool {
+        let added = self.schedule.added();
+        let has_joined = !added.is_empty();
+        self.plan.cases.extend(added);
+        self.plan.taken.resize(self.plan.cases.len(), Vec::new());
+        has_joined
     }
 
     /// Records what the contests found, from all samples.
@@ -154,26 +162,30 @@ impl Run<'_, '_> {
         let order = order(self.plan.settings.seed, round, &self.plan.cases);
         // Cases with new requests during the round wait for the next one.
         let due = self.wanted().to_vec();
-        let last = |run: &Self, index: usize| {
-            run.plan.taken[index]
-                .last()
-                .copied()
-                .filter(|sample| sample.round == round)
-        };
-        for (pass, &index) in
-            (0..=MOST_REPEATS).flat_map(|pass| order.iter().map(move |index| (pass, index)))
-        {
-            let is_wanted = match last(self, index) {
-                None => pass == 0 && due[index] > 0,
-                Some(sample) => pass > 0 && sample.is_disturbed,
-            };
-            if is_wanted && let Some(end) = self.turn(index, round)? {
-                return Ok(Some(end));
+        for pass in 0..=MOST_REPEATS {
+            for &index in &order {
+                let is_wanted = match self.last_of_round(index, round) {
+                    None => pass == 0 && due[index] > 0,
+                    Some(sample) => pass > 0 && sample.is_disturbed,
+                };
+                if is_wanted && let Some(end) = self.turn(index, round)? {
+                    return Ok(Some(end));
+                }
             }
         }
         Ok(None)
     }
 
+    /// The last sample of a case, if it is of this round.
+    fn last_of_round(&self, index: usize, round: u32) -> Option<SampleSummary> {
+        self.plan.taken[index]
+            .last()
+            .copied()
+            .filter(|sample| sample.round == round)
+    }
+
+    /// Takes a sample of a case, unless the case wants no more or a limit ends the run. Returns the reason to end the
+    /// run.
     fn turn(&mut self, index: usize, round: u32) -> Result<Option<End>, RunnerError> {
         let wanted = self.wanted();
         if wanted[index] == 0 {
@@ -272,7 +284,7 @@ impl Run<'_, '_> {
             .timeout_ns
             .map_or_else(|| deadline(&case), Duration::from_nanos);
         self.written.add_sample(target, &case, self.reads_back());
-        let mut sample = match self.taken_by_all(target, &case, request, limit)? {
+        let mut sample = match self.ask_workers(target, &case, request, limit)? {
             RequestOutcome::Response(Ok(sample)) => {
                 // A rank's worker may have been lost.
                 if remove_first && !sample.outcome.is_loss() {
@@ -298,7 +310,8 @@ impl Run<'_, '_> {
         Ok(Some(sample))
     }
 
-    fn taken_by_all(
+    /// Asks the target's worker for a sample, or the workers of all ranks if the case has several.
+    fn ask_workers(
         &mut self,
         target: usize,
         case: &Case,

@@ -4,7 +4,7 @@
 use rusqlite::{Connection, Params, Row};
 use writebench_model::Stage;
 
-use crate::read::is_search;
+use crate::read::is_search_in_sql;
 use crate::{Store, StoreError};
 
 /// A case of the last stage of a search.
@@ -62,7 +62,7 @@ impl Store {
             "SELECT number FROM runs
              WHERE NOT imported AND EXISTS (SELECT 1 FROM targets WHERE run = number AND name = ?1) AND {}
              ORDER BY number DESC",
-            is_search()
+            is_search_in_sql()
         );
         self.first("look for a search", &select, [target], |row| {
             let number = row.get(0)?;

@@ -28,7 +28,7 @@ pub struct RunSummary {
 }
 
 /// The condition in SQL under which the run in a row of `runs` is a search.
-pub(crate) fn is_search() -> String {
+pub(crate) fn is_search_in_sql() -> String {
     let suite = CaseOrigin::SEARCH;
     format!(
         "(run ->> '$.settings.search_bytes' IS NOT NULL
@@ -48,7 +48,7 @@ impl Store {
                 (SELECT count(*) FROM (SELECT DISTINCT target, name FROM cases WHERE run = number)),
                 (SELECT count(*) FROM samples WHERE run = number), label, {}
              FROM runs ORDER BY number",
-            is_search()
+            is_search_in_sql()
         );
         let mut runs = self.list("list runs", &select, [], |row| {
             Ok(RunSummary {
@@ -97,7 +97,7 @@ impl Store {
              WHERE status <> ?1 AND NOT imported AND NOT {}
                 AND NOT EXISTS (SELECT 1 FROM targets WHERE run = number AND target ->> '$.made_filesystem' IS NOT NULL)
              ORDER BY EXISTS (SELECT 1 FROM cases WHERE run = number) DESC, number DESC",
-            is_search()
+            is_search_in_sql()
         );
         self.list(
             "look for an unfinished run",

@@ -202,7 +202,7 @@ fn a_run_is_read_as_its_events_made_it() {
             target: 0,
             limits: vec![limit],
         },
-        RunEvent::Case(on("xfs", "pwrite").into()),
+        RunEvent::Row(on("xfs", "pwrite").into()),
         started,
         taken(1, &samples()[0]),
     ];
@@ -233,7 +233,7 @@ fn a_run_is_read_as_its_events_made_it() {
         ("ext4, xfs, jfs", 3, 6)
     );
     assert_eq!(summary.status, "complete");
-    let nowhere = store.record(number, &RunEvent::Case(on("btrfs", "write").into()));
+    let nowhere = store.record(number, &RunEvent::Row(on("btrfs", "write").into()));
     assert!(
         nowhere.unwrap_err().to_string().contains("record the run"),
         "a target that the run does not have"
@@ -410,7 +410,7 @@ fn writing_to_a_moved_database_is_an_error() {
     };
     gone(store.check_in_place());
     gone(store.record(number, &taken(0, &samples()[0])));
-    gone(store.record(number, &RunEvent::Case(run().cases[0].clone().into())));
+    gone(store.record(number, &RunEvent::Row(run().cases[0].clone().into())));
     gone(store.record(
         number,
         &RunEvent::Limits {

@@ -9,8 +9,8 @@ use anyhow::{Result, ensure};
 use clap::{Args, ValueHint, value_parser};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, Bytes, Case, FileSize, Goal, Objective, Origin, Overrides, Reserve, RunRecord, Settings,
-    Space, TargetRecord,
+    Axis, AxisValues, Bytes, Case, FileSize, Goal, Objective, Origin, Overrides, Reserve,
+    RunRecord, Settings, Space, TargetRecord,
 };
 use writebench_report::{counted, quoted};
 use writebench_runner::{Hardware, Race, RaceLimits};
@@ -236,18 +236,18 @@ impl AdviseCommand {
         let exports = self
             .exports
             .find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
-        let found = self.find_target()?;
-        let target = found.record();
+        let target = self.find_target()?;
+        let record = target.record();
 
-        let fixed = self.fixed_values(goal, copied.as_ref(), &target, global.ranks())?;
+        let fixed = self.fixed_values(goal, copied.as_ref(), &record, global.ranks())?;
         let space = self.space(goal, &fixed)?;
         self.check_options(goal, &space, copied.as_ref(), global.ranks())?;
-        check_durable(&target, &space)?;
+        check_durable(&record, &space)?;
         let mut space =
-            self.space_that_fits(goal, &fixed, space, copied.is_some(), &found, output)?;
+            self.space_that_fits(goal, &fixed, space, copied.is_some(), &target, output)?;
         self.constrain(&mut space, output)?;
 
-        let mut candidates = CandidateSet::for_target(goal, &space, &target, self.max_bytes);
+        let mut candidates = CandidateSet::for_target(goal, &space, &record, self.max_bytes);
         candidates.limits.budget = self.budget.unwrap_or(SEARCH_BUDGET);
         if let Some(why) = candidates.left_out.first() {
             output.note(&format!(
@@ -256,7 +256,7 @@ impl AdviseCommand {
             ));
         }
         if let [_] = candidates.candidates.as_slice() {
-            return output.results(&only_plain(&space.baseline, &target.path));
+            return output.results(&only_plain(&space.baseline, &record.path));
         }
         self.limit_bytes(&mut candidates, &space)?;
         if goal == Goal::LargerThanMemory {
@@ -265,7 +265,7 @@ impl AdviseCommand {
         if self.dry_run {
             return output.results(&candidates.dry_run());
         }
-        self.race(global, &space, candidates, found, copied, &exports)
+        self.race(global, &space, candidates, target, copied, &exports)
     }
 
     /// The values that the options give to all candidates.
@@ -275,7 +275,7 @@ impl AdviseCommand {
         copied: Option<&FileCopy>,
         target: &TargetRecord,
         ranks: u32,
-    ) -> Result<Vec<(Axis, Vec<String>)>> {
+    ) -> Result<AxisValues> {
         let is_unfit =
             |(axis, values): &&(Axis, Vec<String>)| values.len() > 1 || OPTIONS.contains(axis);
         let mut fixed = self.fixed();
@@ -298,7 +298,7 @@ impl AdviseCommand {
         goal: Goal,
         copied: Option<&FileCopy>,
         target: &TargetRecord,
-    ) -> Result<Vec<(Axis, Vec<String>)>> {
+    ) -> Result<AxisValues> {
         let is_paced = self.group.is_some() || self.rate.is_some();
         match (goal, copied) {
             (Goal::LargerThanMemory, _) => self.size_beyond_memory(target),
@@ -451,7 +451,7 @@ impl AdviseCommand {
         global: &Global,
         space: &Space,
         mut candidates: CandidateSet,
-        found: Target,
+        target: Target,
         copied: Option<FileCopy>,
         exports: &[Export],
     ) -> Result<Exit> {
@@ -466,11 +466,12 @@ impl AdviseCommand {
         } else {
             Vec::new()
         };
-        let limit_bytes = Hardware::for_cases(&limits_for, &settings, &[found.space()])?.bytes();
-        self.add_bytes(&mut candidates.limits, limit_bytes);
+        let hardware_bytes =
+            Hardware::for_cases(&limits_for, &settings, &[target.space()])?.bytes();
+        self.pay_for_hardware(&mut candidates.limits, hardware_bytes);
         settings.max_bytes = Some(candidates.limits.max_bytes);
-        let run = new_run(global, None, settings, &[], vec![found.record()]);
-        let target = found.claim(false, output)?;
+        let run = new_run(global, None, settings, &[], vec![target.record()]);
+        let target = target.claim(false, output)?;
         let mut store = database::open(global.db.as_deref())?;
         let earlier = earlier_finalists(&store, &run.targets[0], &space.baseline)?;
         if let Some((search, names)) = earlier {
@@ -488,7 +489,7 @@ impl AdviseCommand {
             ..run.settings.clone()
         };
         let plan = Plan {
-            schedule: schedule_of_race(candidates, &run, limit_bytes),
+            scheduled: schedule_of_race(candidates, &run, hardware_bytes),
             run,
             resumed: None,
             settings,
@@ -511,8 +512,8 @@ impl AdviseCommand {
         }
     }
 
-    /// Raises the default limit on bytes by what the hardware's limits need.
-    fn add_bytes(&self, limits: &mut RaceLimits, bytes: u64) {
+    /// Raises the default limit on bytes by what the measurement of the hardware's limits writes.
+    fn pay_for_hardware(&self, limits: &mut RaceLimits, bytes: u64) {
         if self.max_bytes.is_none() {
             limits.max_bytes = limits
                 .max_bytes
@@ -521,7 +522,7 @@ impl AdviseCommand {
         }
     }
 
-    fn fixed(&self) -> Vec<(Axis, Vec<String>)> {
+    fn fixed(&self) -> AxisValues {
         let (axis, value) = self.data_from;
         let data_from = (self.data_from != ANYWHERE).then(|| (axis, vec![value.to_owned()]));
         let cold = self
@@ -545,7 +546,7 @@ impl AdviseCommand {
     }
 
     /// The values that --size and --count give to all candidates.
-    fn sizes(&self, goal: Goal) -> Result<Vec<(Axis, Vec<String>)>> {
+    fn sizes(&self, goal: Goal) -> Result<AxisValues> {
         let plain = Space::for_goal(goal, &[])?.baseline;
         let is_set = plain.workload().files > 1;
         match (self.size, self.count) {
@@ -575,7 +576,7 @@ impl AdviseCommand {
     }
 
     /// 1.5 times the memory available to the run.
-    fn size_beyond_memory(&self, target: &TargetRecord) -> Result<Vec<(Axis, Vec<String>)>> {
+    fn size_beyond_memory(&self, target: &TargetRecord) -> Result<AxisValues> {
         let memory = &target.environment.memory;
         let bytes = memory.limit_bytes.unwrap_or(memory.total_bytes);
         // The screening takes one MiB less.
@@ -609,8 +610,12 @@ fn announcement(space: &Space, candidates: &CandidateSet, target: &TargetRecord)
     )
 }
 
-/// `limit_bytes` are written to measure the hardware's limits.
-fn schedule_of_race(candidates: CandidateSet, run: &RunRecord, limit_bytes: u64) -> ScheduledCases {
+/// `hardware_bytes` are written to measure the hardware's limits.
+fn schedule_of_race(
+    candidates: CandidateSet,
+    run: &RunRecord,
+    hardware_bytes: u64,
+) -> ScheduledCases {
     // The race counts neither the bytes of the limits nor those of the check of direct I/O.
     let direct_check_bytes = total_direct_check_bytes(&candidates.cases);
     let CandidateSet {
@@ -623,7 +628,7 @@ fn schedule_of_race(candidates: CandidateSet, run: &RunRecord, limit_bytes: u64)
     } = candidates;
     limits.max_bytes = limits
         .max_bytes
-        .saturating_sub(limit_bytes)
+        .saturating_sub(hardware_bytes)
         .saturating_sub(direct_check_bytes);
     let rule = rule(&run.settings.constraints, &run.targets[0]);
     let race = Race::new(candidates, baseline, cases.clone(), limits).ruled_by(rule);

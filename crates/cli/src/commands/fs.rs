@@ -102,8 +102,8 @@ impl FsCommand {
             spaces: spaces(&targets, &images, space),
             copy_bytes: None,
             image_bytes: images.bytes,
-            is_sized: largest.is_some(),
-            limits: measuring.measures_limits(settings.budget_ns),
+            may_shrink: largest.is_some(),
+            measures_limits: measuring.measures_limits(settings.budget_ns),
             goals: None,
         };
         if measuring.dry_run {
@@ -218,14 +218,15 @@ impl FsCommand {
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free));
         let largest = self.largest_size(&selected);
-        let schedule = ScheduledCases::for_run(&selected.rows, largest, &mut run, &cases, unasked)?;
+        let scheduled =
+            ScheduledCases::for_run(&selected.rows, largest, &mut run, &cases, unasked)?;
         let measures_limits = measuring.measures_limits(run.settings.budget_ns);
         let plan = Plan {
             settings: run.settings.clone(),
             run,
             resumed: None,
             targets,
-            schedule,
+            scheduled,
             copied: None,
             limits_for: if measures_limits { cases } else { Vec::new() },
             bytes_before: made.bytes_written,

@@ -4,7 +4,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
 use writebench_model::{
-    Bytes, Case, Environment, GOALS, RunEvent, RunRecord, Settings, TargetRecord, path_from_text,
+    Bytes, Case, Environment, RunEvent, RunRecord, Settings, TargetRecord, path_from_text,
 };
 use writebench_store::Store;
 
@@ -295,7 +295,7 @@ impl RunCommand {
         let cases = selection::different_cases(&run.cases, global.ranks())?;
         check_source_again(copied.as_ref(), &cases)?;
 
-        let answers_goals = run.cases.iter().all(|row| row.origin.suite() == GOALS);
+        let answers_goals = run.cases.iter().all(|row| row.origin.is_of_goal());
         let settings = self.settings_of_rest(&run, answers_goals);
         let copy_bytes = copied.as_ref().map(FileCopy::copy_bytes);
         let free = free_disk_bytes(&targets);
@@ -315,9 +315,8 @@ impl RunCommand {
             output.note(&format!("Resuming run {number}, at most {}", cost.line()?));
         }
         continue_on_ranks(&store, number, &mut run, global)?;
-        run.decisions.clear();
         let plan = Plan {
-            schedule: if answers_goals {
+            scheduled: if answers_goals {
                 let rows = selection::rows_of_run(&run);
                 ScheduledCases::for_goals(&rows, &settings, &run.targets, &cases)
             } else {
@@ -402,8 +401,8 @@ fn cost_of_rest<'r>(
         spaces: spaces.collect(),
         copy_bytes,
         image_bytes: 0,
-        is_sized: false,
-        limits: false,
+        may_shrink: false,
+        measures_limits: false,
         goals,
     }
 }

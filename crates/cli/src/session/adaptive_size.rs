@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use writebench_model::{Case, GOALS, RunRecord, SelectedCase, Settings, TargetRecord};
+use writebench_model::{Case, RunRecord, SelectedCase, Settings, TargetRecord};
 use writebench_runner::{AdaptiveSize, Contest, EachCase, GoalRounds, OfSize, Schedule};
 use writebench_stats::{distinct, grouped};
 
@@ -234,7 +234,7 @@ fn with_size(rows: &[SelectedCase], largest: u64, size: u64) -> Option<Vec<Selec
             ..row.clone()
         })
     };
-    let is_needed = |row: &&SelectedCase| row.origin.suite() != GOALS || sized(row).is_some();
+    let is_needed = |row: &&SelectedCase| !row.origin.is_of_goal() || sized(row).is_some();
     rows.iter().filter(is_needed).map(sized).collect()
 }
 
@@ -289,7 +289,11 @@ mod tests {
 
     fn rows(goals: usize) -> Vec<SelectedCase> {
         let row = |goal: usize| SelectedCase {
-            origin: CaseOrigin::of_suite(GOALS, &format!("goal {goal}"), Layout::Ranked),
+            origin: CaseOrigin::of_suite(
+                CaseOrigin::GOALS,
+                &format!("goal {goal}"),
+                Layout::Ranked,
+            ),
             label: None,
             case: Case::parse("write,size=256MiB").unwrap(),
         };

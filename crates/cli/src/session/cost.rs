@@ -29,6 +29,7 @@ const PACES: [Pace; 2] = [
     },
 ];
 
+/// What a run is expected to write, and how long it takes.
 #[derive(Clone)]
 pub(crate) struct Cost<'r> {
     pub cases: &'r [Case],
@@ -39,9 +40,9 @@ pub(crate) struct Cost<'r> {
     pub copy_bytes: Option<u64>,
     pub image_bytes: u64,
     /// The run may choose smaller files.
-    pub is_sized: bool,
+    pub may_shrink: bool,
     /// The run measures the hardware's limits.
-    pub limits: bool,
+    pub measures_limits: bool,
     /// The run answers so many goals while there is time.
     pub goals: Option<usize>,
 }
@@ -72,7 +73,7 @@ impl Cost<'_> {
         text += &format!(
             "{all} to be written ({round} in a round), at most {most} at once. Nothing was written.\n"
         );
-        if self.is_sized {
+        if self.may_shrink {
             text += "Files may be smaller, if six rounds do not fit into the limits: of 64 MiB or 16 MiB.\n";
         }
         text += &format!(
@@ -121,7 +122,7 @@ impl Cost<'_> {
         } else {
             String::new()
         };
-        if self.is_sized {
+        if self.may_shrink {
             let limits = self.limits_text();
             return Ok(format!(
                 "{cases}{targets}, with files that fit into the limits{limits}."
@@ -245,7 +246,11 @@ impl Cost<'_> {
             self.cases
         };
         let direct = total_direct_check_bytes(checked).saturating_mul(count);
-        let limited = if self.limits { self.cases } else { &[] };
+        let limited = if self.measures_limits {
+            self.cases
+        } else {
+            &[]
+        };
         let limits = Hardware::for_cases(limited, self.settings, &spaces)?.bytes();
         Ok([
             ("Up to ", copied, "for the sources of copies"),

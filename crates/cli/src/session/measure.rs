@@ -3,7 +3,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use writebench_model::{Bytes, Case, CaseRecord, RunEvent, RunRecord, RunStatus, Settings};
+use writebench_model::{
+    Bytes, Case, CaseRecord, RecordedCase, RunEvent, RunRecord, RunStatus, Settings,
+};
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
 use writebench_runner::{
@@ -34,7 +36,7 @@ pub(super) struct Session<'s> {
     workspaces: Workspaces<'s>,
     /// The settings of these samples, see [`super::plan::Plan`].
     settings: Settings,
-    schedule: ScheduledCases,
+    scheduled: ScheduledCases,
     copied: Option<FileCopy>,
     /// Cases whose hardware limits are measured.
     limits_for: Vec<Case>,
@@ -51,7 +53,7 @@ impl<'s> Session<'s> {
         workspaces: Workspaces<'s>,
         run: RunRecord,
         settings: Settings,
-        schedule: ScheduledCases,
+        scheduled: ScheduledCases,
         copied: Option<FileCopy>,
         limits_for: Vec<Case>,
     ) -> Self {
@@ -71,7 +73,7 @@ impl<'s> Session<'s> {
         Self {
             workspaces,
             settings,
-            schedule,
+            scheduled,
             copied,
             limits_for,
             recorder,
@@ -81,21 +83,22 @@ impl<'s> Session<'s> {
         }
     }
 
+    /// Measures, reports, and removes the run's directories however that ends.
     pub(super) fn measure(mut self, exports: &[Export]) -> Result<Exit> {
         stop_on_signals()?;
         self.workspaces.remove_leftovers()?;
-        let result = self.run(exports);
+        let result = self.measure_and_report(exports);
         let removed = self.workspaces.remove(&mut self.lost_workers);
         output::after_tidying(result, removed)
     }
 
-    fn run(&mut self, exports: &[Export]) -> Result<Exit> {
+    fn measure_and_report(&mut self, exports: &[Export]) -> Result<Exit> {
         if let Err(error) = self.recorder.begin_streams(exports) {
             self.record_unfinished()?;
             return self.interrupted(error);
         }
         let began = Instant::now();
-        let end = match self.supervise(began) {
+        let end = match self.take_samples_and_limits(began) {
             Ok(end) => end,
             Err(error) => {
                 // The first error is more useful than one of recording.
@@ -169,7 +172,7 @@ impl<'s> Session<'s> {
             database::note_code(output, store);
         }
         let can_continue =
-            !report.run.is_search() && !report.is_brief() && !report.run.has_made_filesystems();
+            !report.is_search() && !report.is_brief() && !report.run.has_made_filesystems();
         if end == End::MaxBytes && can_continue {
             output.note(
                 "The run reached --max-bytes. To continue it: writebench run --resume --max-bytes MORE",
@@ -222,7 +225,8 @@ impl<'s> Session<'s> {
             .map_or(Ok(None), |(copied, agent)| copied.finish(agent))
     }
 
-    fn supervise(&mut self, began: Instant) -> Result<End> {
+    /// Measures the limits of the hardware before the samples and after them. Returns why the samples ended.
+    fn take_samples_and_limits(&mut self, began: Instant) -> Result<End> {
         let global = self.workspaces.global;
         self.workspaces.make(&mut self.written)?;
         let source = self.copied.as_ref().map(|copied| &copied.source);
@@ -232,6 +236,7 @@ impl<'s> Session<'s> {
             let paths = self.workspaces.directories().map(|(path, _)| path);
             leader.work_in(paths.collect())?;
         }
+        // A `Leader` is a `Coordinator`, which is all that the samples need.
         let coordinator = leader
             .as_mut()
             .map(|leader| -> &mut dyn Coordinator { &mut ***leader });
@@ -263,14 +268,14 @@ impl<'s> Session<'s> {
         let time = TimeLimit {
             began,
             set_aside,
-            budget: self.budget().filter(|_| self.schedule.is_timed),
+            budget: self.budget().filter(|_| self.scheduled.is_timed),
         };
         let plan = self.plan(began, set_aside);
         let bar = progress::bar(output)?;
         let cpu_waits = CpuWaits::begin();
         let mut observer = Observer {
             recorder: &mut self.recorder,
-            deferred: &mut self.schedule.deferred,
+            deferred: &mut self.scheduled.deferred,
             settings: &self.settings,
             hardware,
             output,
@@ -278,11 +283,12 @@ impl<'s> Session<'s> {
             time,
             is_limit_exceeded: false,
         };
+        // An `Option` does not shorten the lifetime within `dyn`, so the closure does.
         let coordinator = coordinator.map(|leader| -> &mut dyn Coordinator { leader });
         let workers = Workers::new(worker, stop(), &mut self.lost_workers).leading(coordinator);
         let end = writebench_runner::supervise(
             plan,
-            &mut *self.schedule.schedule,
+            &mut *self.scheduled.schedule,
             workers,
             &mut self.written,
             &mut |event| observer.observe(event),
@@ -333,8 +339,8 @@ impl<'s> Session<'s> {
         let mut planned = Vec::new();
         let mut taken = Vec::new();
         let mut probes_ns = Vec::new();
-        for case in std::mem::take(&mut self.schedule.cases) {
-            let recorded = case.clone().into();
+        for case in std::mem::take(&mut self.scheduled.cases) {
+            let recorded = RecordedCase::from(case.clone());
             for target in 0..run.so_far().targets.len() {
                 planned.push(PlannedCase {
                     target,
@@ -397,7 +403,7 @@ fn exit_for(report: &Report, end: End, output: &Output) -> Result<Exit> {
         End::Stopped => Ok(Exit::Interrupted),
         // A search needs one method that works.
         _ if report.advice.is_some() => Ok(Exit::Ok),
-        _ if report.run.is_search() && samples().any(|sample| sample.outcome.is_ok()) => {
+        _ if report.is_search() && samples().any(|sample| sample.outcome.is_ok()) => {
             Ok(Exit::NoAnswer)
         }
         _ if samples().any(|sample| sample.outcome.is_fault()) => Ok(Exit::CasesFailed),

@@ -74,7 +74,7 @@ impl Observer<'_, '_> {
             .position(|rows| rows.iter().any(is_row));
         let Some(group) = group else {
             return match self.recorder.run.row_of_contest(target, case) {
-                Some(row) => self.recorder.record(RunEvent::Case(row.into())),
+                Some(row) => self.recorder.record(RunEvent::Row(row.into())),
                 None => Ok(()),
             };
         };
@@ -85,7 +85,7 @@ impl Observer<'_, '_> {
             self.bar.suspend(|| self.output.note(&line));
         }
         rows.into_iter()
-            .try_for_each(|row| self.recorder.record(RunEvent::Case(row.into())))
+            .try_for_each(|row| self.recorder.record(RunEvent::Row(row.into())))
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Plan {
     pub settings: Settings,
     /// The claimed targets, in the order of the record.
     pub targets: Vec<Target>,
-    pub schedule: ScheduledCases,
+    pub scheduled: ScheduledCases,
     pub copied: Option<FileCopy>,
     /// The cases whose hardware limits are measured.
     pub limits_for: Vec<Case>,
@@ -41,7 +41,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// Records the run and measures it. No other place begins a run.
     pub(crate) fn execute(
-        self,
+        mut self,
         store: &mut Store,
         exports: &[Export],
         global: &Global,
@@ -49,6 +49,8 @@ impl Plan {
         let number = match self.resumed {
             Some(number) => {
                 // If this part is killed, the decisions of the part before would not know its samples.
+                self.run.decisions.clear();
+                self.run.status = RunStatus::Running;
                 store.record(number, &RunEvent::Decisions(Vec::new()))?;
                 store.record(number, &RunEvent::Status(RunStatus::Running))?;
                 number
@@ -60,14 +62,14 @@ impl Plan {
             store,
             run: number,
             targets: self.targets,
-            limit: self.timeout,
+            timeout: self.timeout,
             global,
         };
         let mut session = Session::new(
             workspaces,
             self.run,
             self.settings,
-            self.schedule,
+            self.scheduled,
             self.copied,
             self.limits_for,
         );

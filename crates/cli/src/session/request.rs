@@ -48,6 +48,8 @@ const GOALS_MAX_BYTES: u64 = 20 << 30;
 const LEAST_GOALS_BYTES: u64 = 1 << 30;
 
 impl Request {
+    /// Fits the files into the targets, asks for consent if much will be written, and executes the plan. A dry run only
+    /// prints the cost, and checks the targets.
     pub(crate) fn measure(mut self, exports: &[Export], global: &Global) -> Result<Exit> {
         let output = &global.output;
         let free = free_disk_bytes(&self.targets);
@@ -64,9 +66,10 @@ impl Request {
             records,
         );
         let cases = selection::different_cases(&run.cases, global.ranks())?;
-        let schedule = self.schedule(&mut run, &cases, free)?;
+        let scheduled = self.scheduled(&mut run, &cases, free)?;
 
-        let cost = self.cost(&cases, &run.settings, schedule.is_timed);
+        let cost = self.cost(&cases, &run.settings, scheduled.is_timed);
+        // Files grow only as far as the limits and the consent allow, so the checks are about the smallest ones.
         let smallest = self.smallest_cases(&cases);
         let least = Cost {
             cases: &smallest,
@@ -97,7 +100,7 @@ impl Request {
             run,
             resumed: None,
             targets,
-            schedule,
+            scheduled,
             copied: self.copied,
             bytes_before: 0,
             timeout: self.timeout,
@@ -125,7 +128,7 @@ impl Request {
         Ok(())
     }
 
-    fn schedule(
+    fn scheduled(
         &self,
         run: &mut RunRecord,
         cases: &[Case],
@@ -155,8 +158,8 @@ impl Request {
             spaces: spaces.collect(),
             copy_bytes: self.copied.as_ref().map(FileCopy::copy_bytes),
             image_bytes: 0,
-            is_sized: self.largest_of_suite().is_some(),
-            limits: self.measures_limits,
+            may_shrink: self.largest_of_suite().is_some(),
+            measures_limits: self.measures_limits,
             goals: (self.answers_goals && is_timed).then(|| count_goals(&self.rows)),
         }
     }

@@ -1,7 +1,7 @@
 use writebench_model::{Case, CaseRecord, RunRecord};
 use writebench_runner::{EachCase, GatedRounds, Schedule};
 
-/// Each case is measured on every target.
+/// The cases of a run, each measured on every target, and the schedule of their samples.
 pub(crate) struct ScheduledCases {
     pub cases: Vec<Case>,
     /// Groups of rows for sizes or stages of which the run may skip some. A group is recorded before its first sample.

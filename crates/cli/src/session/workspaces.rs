@@ -24,13 +24,13 @@ pub(crate) struct Workspaces<'s> {
     pub run: i64,
     pub targets: Vec<Target>,
     /// The user's timeout for answers of a target.
-    pub limit: Option<Duration>,
+    pub timeout: Option<Duration>,
     pub global: &'s Global,
 }
 
 impl<'s> Workspaces<'s> {
     fn deadline(&self) -> Deadline<'static> {
-        Deadline::until(self.limit.unwrap_or(TIMEOUT), signals::stop())
+        Deadline::until(self.timeout.unwrap_or(TIMEOUT), signals::stop())
     }
 
     pub(crate) fn make(&mut self, written: &mut Written) -> Result<()> {

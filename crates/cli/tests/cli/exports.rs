@@ -100,19 +100,30 @@ fn decisions_are_exported() -> Result<()> {
         .collect();
     let shown: Vec<&Value> = findings.iter().map(|finding| &finding["case"]).collect();
     ensure!(answers == shown, "{answers:?} {shown:?}");
-    let mut streamed = Vec::new();
-    for line in std::fs::read_to_string(&lines)?.lines() {
-        let mut line: Value = serde_json::from_str(line)?;
-        if let Some(decision) = line.get_mut("decision") {
-            streamed.push(decision.take());
-        }
-    }
+    let lines = std::fs::read_to_string(&lines)?;
+    let streamed = values_of(&lines, "decision")?;
     ensure!(streamed == *decisions, "{streamed:#?} {decisions:#?}");
+    let shown_lines = call(&program, &["show", "--export", "jsonl=-"], 0)?;
+    let samples = values_of(&lines, "sample")?;
+    ensure!(
+        values_of(&shown_lines.stdout, "sample")? == samples,
+        "the lines of `show` have another order or content"
+    );
     let shown_later = call(&program, &["show", "--export", "json=-"], 0)?;
     let later: Value = serde_json::from_str(&shown_later.stdout)?;
     ensure!(later["run"]["decisions"] == document["run"]["decisions"]);
     ensure!(later["findings"] == document["findings"]);
     Ok(())
+}
+
+/// What the lines with this key have.
+fn values_of(lines: &str, key: &str) -> Result<Vec<Value>> {
+    let mut values = Vec::new();
+    for line in lines.lines() {
+        let mut line: Value = serde_json::from_str(line)?;
+        values.extend(line.get_mut(key).map(Value::take));
+    }
+    Ok(values)
 }
 
 /// Prints the number of good samples and their median time, from every format.
@@ -241,6 +252,12 @@ fn lines_come() -> Result<()> {
     }
     child.wait()?;
     ensure!(last["end"]["status"] == "interrupted", "{last}");
+    let resume = [
+        "run", "--resume", "--budget", "1s", "--yes", "--export", "jsonl=-",
+    ];
+    let resumed = call(&program, &resume, 0)?;
+    let first: Value = serde_json::from_str(resumed.stdout.lines().next().context("a line")?)?;
+    ensure!(first["run"]["status"] == "running", "{first}");
     Ok(())
 }
 

@@ -5,8 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use writebench_model::{
-    Case, CaseOrigin, CaseRecord, GOALS, Layout, Outcome, RunRecord, RunStatus, Sample, Settings,
-    Stage,
+    Case, CaseOrigin, CaseRecord, Layout, Outcome, RunRecord, RunStatus, Sample, Settings, Stage,
 };
 use writebench_store::Store;
 use writebench_testkit::{Kind, Need, Program, Trials, directory_on, example_case, example_run};
@@ -70,7 +69,7 @@ fn search(target: &str, stage: Stage, [plain, other]: [&str; 2]) -> Result<RunRe
 }
 
 fn goals(rows: &[(&str, &str, u64)]) -> Result<RunRecord> {
-    let origin = |title| CaseOrigin::of_suite(GOALS, title, Layout::Ranked);
+    let origin = |title| CaseOrigin::of_suite(CaseOrigin::GOALS, title, Layout::Ranked);
     let rows: Result<_> = rows
         .iter()
         .map(|(title, name, time)| row(origin(title), name, *time))

@@ -208,6 +208,8 @@ fn says_only_plain() -> Result<()> {
         "chunk",
         "--without",
         "sync-files",
+        "--without",
+        "directory",
     ];
     let directory = directory_on(Kind::Ext4);
     let target = directory.path().to_str().context("UTF-8")?;

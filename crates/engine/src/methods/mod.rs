@@ -98,7 +98,7 @@ pub(crate) fn io_threads<'a>(
     regions: &[Region<'a>],
 ) -> Vec<Box<dyn IoThread + 'a>> {
     let mapping = SharedMapping::default();
-    let threads = Arc::new(Barrier::new(regions.len()));
+    let barrier = Arc::new(Barrier::new(regions.len()));
     match method {
         Method::Write => each(regions, write::io_thread),
         Method::Pwrite => each(regions, pwrite::io_thread),
@@ -109,10 +109,10 @@ pub(crate) fn io_threads<'a>(
         Method::Uring => each(regions, uring::io_thread),
         Method::Mpiio => each(regions, mpiio::io_thread),
         Method::WriteFiles => each(regions, |region| {
-            set_thread::io_thread(region, threads.clone(), ByCalls)
+            set_thread::io_thread(region, barrier.clone(), ByCalls)
         }),
         Method::UringFiles => each(regions, |region| {
-            set_thread::io_thread(region, threads.clone(), ByRing::default())
+            set_thread::io_thread(region, barrier.clone(), ByRing::default())
         }),
         Method::ReadWrite => each(regions, read_write::io_thread),
         Method::MmapWrite => each(regions, mmap_write::io_thread),

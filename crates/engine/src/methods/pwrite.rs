@@ -13,6 +13,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     move |file: BorrowedFd<'_>, write_loop: &mut WriteLoop| {
         let flags = flags(region.choices);
         let mut staging = Staging::for_region(&region, 1)?;
+        // Two loops: one with a branch would run more code between its calls.
         if flags.is_empty() {
             return write_loop.each_chunk(
                 &region,

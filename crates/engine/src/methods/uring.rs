@@ -218,7 +218,8 @@ pub(super) fn write_entry(
     (entry.flags(file_flags), bytes.len())
 }
 
-pub(super) fn is_interrupted(result: i32) -> bool {
+/// Whether the operation did nothing, and succeeds later.
+pub(super) fn must_be_repeated(result: i32) -> bool {
     matches!(-result, libc::EINTR | libc::EAGAIN)
 }
 
@@ -269,10 +270,10 @@ impl Ring for IoUring {
 /// again.
 pub(super) struct Operations<'q, R: Ring> {
     ring: &'q mut R,
-    /// How many operations have no completion yet.
-    under_way: usize,
-    /// How many of them the kernel has not taken.
-    not_taken: usize,
+    /// The operations without a completion.
+    in_flight: usize,
+    /// Those of them that the kernel has not taken.
+    unsubmitted: usize,
 }
 
 /// A completion's user data has the kind of its operation in the low bits.
@@ -286,13 +287,13 @@ impl<'q, R: Ring> Operations<'q, R> {
     pub(super) fn new(ring: &'q mut R) -> Self {
         Self {
             ring,
-            under_way: 0,
-            not_taken: 0,
+            in_flight: 0,
+            unsubmitted: 0,
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.under_way == 0
+        self.in_flight == 0
     }
 
     /// A submission does not cut a link between the operations.
@@ -304,8 +305,8 @@ impl<'q, R: Ring> Operations<'q, R> {
         while !unsafe { self.ring.push(entries) } {
             self.submit()?;
         }
-        self.under_way += entries.len();
-        self.not_taken += entries.len();
+        self.in_flight += entries.len();
+        self.unsubmitted += entries.len();
         Ok(())
     }
 
@@ -323,8 +324,8 @@ impl<'q, R: Ring> Operations<'q, R> {
         // SAFETY: as the caller promises.
         unsafe { self.push(entries) }?;
         let without_completion = entries.len().saturating_sub(1);
-        self.under_way -= without_completion;
-        self.not_taken -= without_completion;
+        self.in_flight -= without_completion;
+        self.unsubmitted -= without_completion;
         Ok(())
     }
 
@@ -334,20 +335,20 @@ impl<'q, R: Ring> Operations<'q, R> {
 
     /// Waits for a completion if an operation is in flight.
     pub(super) fn wait(&mut self) -> Result<()> {
-        self.submit_and_wait_for(usize::from(self.under_way > 0))
+        self.submit_and_wait_for(usize::from(self.in_flight > 0))
     }
 
     fn submit_and_wait_for(&mut self, wanted: usize) -> Result<()> {
         if self.ring.submit(wanted)? {
             // The kernel may have taken only some, but none of them is certainly unused.
-            self.not_taken = 0;
+            self.unsubmitted = 0;
         }
         Ok(())
     }
 
     pub(super) fn completed(&mut self) -> Option<(usize, u64, i32)> {
         let (user_data, result) = self.ring.completed()?;
-        self.under_way -= 1;
+        self.in_flight -= 1;
         Some((to_usize(user_data / KINDS), user_data % KINDS, result))
     }
 }
@@ -360,9 +361,9 @@ impl<R: Ring> Operations<'_, R> {
     /// Completions also arrive in the ring's memory, without io_uring_enter(2).
     fn wait_without_calls(&mut self, error: CallError) {
         let start = Instant::now();
-        while self.under_way > self.not_taken {
+        while self.in_flight > self.unsubmitted {
             if start.elapsed() >= MOST_WAIT {
-                let count = self.under_way - self.not_taken;
+                let count = self.in_flight - self.unsubmitted;
                 let reason = error.reason();
                 // The worker's last line is the reason of its end.
                 let _ = writeln!(
@@ -384,7 +385,7 @@ const INSPECTION_INTERVAL: Duration = Duration::from_millis(1);
 impl<R: Ring> Drop for Operations<'_, R> {
     fn drop(&mut self) {
         self.take_completions();
-        while self.under_way > 0 {
+        while self.in_flight > 0 {
             let waited = self.wait();
             self.take_completions();
             if let Err(error) = waited {

@@ -13,7 +13,7 @@ use io_uring::{IoUring, opcode};
 use super::copy::{ended, open_unadvised};
 use super::read_write::{buffers, no_buffer};
 use super::uring::{
-    MOST_BYTES, Operations, RegisteredRing, entry_file, has_buffers, is_interrupted,
+    MOST_BYTES, Operations, RegisteredRing, entry_file, has_buffers, must_be_repeated,
     operation_failed, user_data,
 };
 use super::{IoThread, Region, Result, WriteLoop};
@@ -220,7 +220,7 @@ impl Queue<'_, '_> {
             Ok(0) if kind == READ => return Err(ended("io_uring read", offset)),
             Ok(0) => return Err(wrote_nothing("io_uring write").at(offset)),
             Ok(moved) => *done += moved.min(slot.length - *done),
-            Err(_) if is_interrupted(result) || -result == libc::ECANCELED => {}
+            Err(_) if must_be_repeated(result) || -result == libc::ECANCELED => {}
             Err(_) if kind == READ => {
                 let error = operation_failed("io_uring read", result);
                 return Err(error.at(offset).with_path(COPIED));

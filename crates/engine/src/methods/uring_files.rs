@@ -12,7 +12,7 @@ use writebench_model::{Naming, Source, SyncFiles};
 
 use super::set_thread::{FilesWriter, OpenFiles, PlacedFile, opened_as};
 use super::uring::{
-    Operations, PIECE_BYTES, RegisteredRing, Ring, is_interrupted, operation_failed, user_data,
+    Operations, PIECE_BYTES, RegisteredRing, Ring, must_be_repeated, operation_failed, user_data,
     write_entry,
 };
 use super::{Region, Result, WriteLoop};
@@ -157,7 +157,7 @@ impl<'f, 'a> Slot<'f, 'a> {
             }
             Ok(_) if kind == SYNC => self.next = CLOSE,
             Ok(_) => return Ok(true),
-            Err(_) if is_interrupted(result) && !matches!(kind, SYNC | CLOSE) => self.next = kind,
+            Err(_) if must_be_repeated(result) && !matches!(kind, SYNC | CLOSE) => self.next = kind,
             Err(_) if kind == WRITE => {
                 return Err(operation_failed("io_uring write", result).at(at));
             }

@@ -9,7 +9,7 @@ use std::path::Path;
 use writebench_model::{Axis, RecordedCase};
 use writebench_snippets::fio::{self, Job, WRITES};
 
-use super::{Files, MARK};
+use super::{MARK, RenderedFiles};
 use crate::numbers::{CaseReport, Figure, PHASES, distinct};
 use crate::sentences::{GIGABYTES_PER_S, Report, counted, free_name, milliseconds, range};
 
@@ -17,7 +17,7 @@ use crate::sentences::{GIGABYTES_PER_S, Report, counted, free_name, milliseconds
 pub(super) const README: &str = "README";
 
 /// A job for each case and target, and the [`README`].
-pub(super) fn files(report: &Report, directory: &Path) -> Files {
+pub(super) fn files(report: &Report, directory: &Path) -> RenderedFiles {
     let cases = distinct(&report.cases, |case| {
         (&case.record.target, case.record.case.name())
     });
@@ -44,7 +44,7 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
             directory.join(README).display()
         )
     });
-    Files { files, note }
+    RenderedFiles { files, note }
 }
 
 fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {

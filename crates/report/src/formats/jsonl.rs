@@ -65,7 +65,7 @@ pub fn lines(run: &RunRecord, event: &RunEvent) -> String {
             status: status.name(),
         }),
         RunEvent::Started { .. }
-        | RunEvent::Case(_)
+        | RunEvent::Row(_)
         | RunEvent::Limits { .. }
         | RunEvent::Cluster(_)
         | RunEvent::Totals { .. } => String::new(),
@@ -79,13 +79,14 @@ fn decision_lines(decisions: &[Decision]) -> String {
         .collect()
 }
 
-/// The lines of a whole run, with its samples in the order of rounds.
+/// The lines of a whole run, as they would have been written during it. Runs of earlier versions did not record the
+/// order of their samples, which are in that of the rounds.
 pub fn render(report: &Report) -> String {
     let rows = distinct_rows(report.cases.iter().map(|case| &case.record));
     let mut samples: Vec<(&CaseRecord, &Sample)> = rows
         .flat_map(|row| row.samples.iter().map(move |sample| (row, sample)))
         .collect();
-    samples.sort_by_key(|(_, sample)| sample.round);
+    samples.sort_by_key(|(_, sample)| (sample.order, sample.round));
     let mut lines = begin(report.number, &report.run);
     for (row, sample) in samples {
         let sample = SampleDocument::from(sample);

@@ -17,7 +17,7 @@ struct Test {
 }
 
 pub(super) fn render(report: &Report) -> String {
-    let sentences = gated::sentences(&report.run, &report.gated);
+    let sentences = gated::verdicts(&report.run, &report.gated);
     let slower: HashMap<&str, &String> = report
         .gated
         .iter()

@@ -32,13 +32,13 @@ pub struct Format {
     /// The format has lines that are written during the run, as [`jsonl`] does.
     pub is_streamed: bool,
     /// How a comparison is rendered, if the format has one.
-    pub compare: Option<Rendering<Comparison>>,
+    pub compare: Option<RenderText<Comparison>>,
 }
 
-pub type Rendering<T> = fn(&T) -> String;
+pub type RenderText<T> = fn(&T) -> String;
 
 pub enum Render {
-    Text(Rendering<Report>),
+    Text(RenderText<Report>),
     Directory(RenderDirectory),
 }
 
@@ -48,12 +48,12 @@ pub struct RenderDirectory {
     pub each: &'static str,
     /// Files that are always written.
     pub always: &'static [&'static str],
-    /// Renders the files. The path of the directory is only shown.
-    pub files: fn(&Report, &Path) -> Files,
+    /// The path of the directory is only shown.
+    pub render: fn(&Report, &Path) -> RenderedFiles,
 }
 
 #[derive(Debug)]
-pub struct Files {
+pub struct RenderedFiles {
     /// The names and texts of the files.
     pub files: Vec<(String, String)>,
     /// What to tell the user about missing files.
@@ -77,49 +77,49 @@ pub fn has_mark(beginning: &[u8]) -> bool {
 pub static FORMATS: &[Format] = &[
     Format {
         compare: Some(comparison::json),
-        ..text("json", json::render)
+        ..text_format("json", json::render)
     },
     Format {
         summary: Some("a line for each sample, while it runs"),
         is_streamed: true,
-        ..text("jsonl", jsonl::render)
+        ..text_format("jsonl", jsonl::render)
     },
-    text("csv", csv::render),
+    text_format("csv", csv::render),
     Format {
         alias: Some("md"),
         compare: Some(markdown::comparison),
-        ..text("markdown", markdown::render)
+        ..text_format("markdown", markdown::render)
     },
     Format {
         summary: Some("a test per case"),
         compare: Some(junit::comparison),
-        ..text("junit", junit::render)
+        ..text_format("junit", junit::render)
     },
     Format {
         summary: Some("a page"),
-        ..text("html", |report| html::render(std::slice::from_ref(report)))
+        ..text_format("html", |report| html::render(std::slice::from_ref(report)))
     },
-    directory(
+    directory_format(
         "svg",
         "charts",
         RenderDirectory {
             each: "chart",
             always: &[svg::INDEX],
-            files: svg::files,
+            render: svg::files,
         },
     ),
-    directory(
+    directory_format(
         "fio",
         "a job for fio for each case",
         RenderDirectory {
             each: "case",
             always: &[fio::README],
-            files: fio::files,
+            render: fio::files,
         },
     ),
 ];
 
-const fn text(name: &'static str, render: Rendering<Report>) -> Format {
+const fn text_format(name: &'static str, render: RenderText<Report>) -> Format {
     let render = Render::Text(render);
     Format {
         name,
@@ -131,7 +131,11 @@ const fn text(name: &'static str, render: Rendering<Report>) -> Format {
     }
 }
 
-const fn directory(name: &'static str, summary: &'static str, files: RenderDirectory) -> Format {
+const fn directory_format(
+    name: &'static str,
+    summary: &'static str,
+    files: RenderDirectory,
+) -> Format {
     let render = Render::Directory(files);
     Format {
         name,

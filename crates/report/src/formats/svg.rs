@@ -8,6 +8,7 @@ mod canvas;
 mod element;
 mod heat_map;
 mod index;
+mod lean;
 mod legend;
 mod page;
 mod plot;
@@ -25,7 +26,7 @@ use self::element::{MARGIN, QUIET, STRONG, WIDTH, element, text, wrapped};
 pub(super) use self::legend::LegendItem;
 pub(super) use self::page::{Picture, picture};
 use self::words::description;
-use super::{Files, MARK, palette};
+use super::{MARK, RenderedFiles, palette};
 use crate::charts::{self, Chart, ChartKind, NamedChart, Point, Scale, XScale};
 use crate::sentences::Report;
 
@@ -46,7 +47,7 @@ fn file_name(named: &NamedChart) -> String {
 }
 
 /// Replaces files of other runs with the same names.
-pub(super) fn files(report: &Report, directory: &Path) -> Files {
+pub(super) fn files(report: &Report, directory: &Path) -> RenderedFiles {
     let charts = charts::charts(std::slice::from_ref(report));
     let file = |named: &NamedChart| (file_name(named), render(&named.chart));
     let mut files: Vec<_> = charts.iter().map(file).collect();
@@ -58,7 +59,7 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
         )
     };
     let note = files.is_empty().then(none);
-    Files { files, note }
+    RenderedFiles { files, note }
 }
 
 /// The same chart gives the same bytes.

@@ -4,8 +4,8 @@
 //! [`Standings`]: one of an earlier version, or one that was killed.
 
 use writebench_model::{
-    Axis, Case, CaseRecord, Content, ContestAnswer, Decision, GOALS, Method, Naming, Prepare,
-    RunRecord, Stage, Strategy, SyncCall, SyncFiles, Workload,
+    Axis, Case, CaseRecord, Content, ContestAnswer, Decision, Method, Naming, Prepare, RunRecord,
+    Stage, Strategy, SyncCall, SyncFiles, Workload,
 };
 use writebench_stats::{Standings, counts_disturbed, distinct, grouped};
 
@@ -44,7 +44,7 @@ fn as_answer<'c>(run: &RunRecord, case: &'c CaseReport) -> Option<Decided<'c>> {
 /// Whether the case was measured in a contest, which decides.
 pub(crate) fn is_of_contest(case: &CaseReport) -> bool {
     let origin = &case.record.origin;
-    origin.suite() == GOALS || origin.is_stage(Stage::Final)
+    origin.is_of_goal() || origin.is_stage(Stage::Final)
 }
 
 /// Decides the contests of a run that has no record of its decisions.
@@ -184,7 +184,7 @@ fn is_plain(axis: Axis, case: &Case, record: &CaseRecord) -> bool {
         Axis::SyncFiles => matches!(choices.sync_files, SyncFiles::None | SyncFiles::Each),
         Axis::Naming => matches!(choices.naming, Naming::Direct | Naming::Rename),
         // A goal's baseline has fsync. A simpler winner may have fdatasync, with fewer rounds.
-        Axis::Sync if choices.sync.call == SyncCall::Fdatasync => record.origin.suite() != GOALS,
+        Axis::Sync if choices.sync.call == SyncCall::Fdatasync => !record.origin.is_of_goal(),
         Axis::Sync => matches!(choices.sync.call, SyncCall::None | SyncCall::Fsync),
         Axis::Prepare => {
             choices.prepare == Prepare::Overwrite || choices.prepare == default.choices().prepare

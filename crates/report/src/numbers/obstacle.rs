@@ -332,9 +332,9 @@ pub(crate) fn others_wait_ppm(run: &RunRecord, cases: &[&CaseReport]) -> Option<
 fn ended_by(rounds: usize, run: &RunRecord, cases: &[&CaseReport]) -> EndedBy {
     let settings = &run.settings;
     let requested_samples = as_f64(settings.most_samples().into());
-    if run.status == RunStatus::Complete
-        && !run.is_search()
-        && requested_samples < as_f64(rounds as u64)
+    // The record of a report has no cases, so that alone it does not know.
+    let is_search = run.is_search() || cases.iter().any(|case| case.record.origin.is_search());
+    if run.status == RunStatus::Complete && !is_search && requested_samples < as_f64(rounds as u64)
     {
         return EndedBy::Samples;
     }

@@ -1,4 +1,4 @@
-use writebench_model::{Bytes, GOALS, RunRecord, RunStatus, TargetRecord, Workload};
+use writebench_model::{Bytes, RunRecord, RunStatus, TargetRecord, Workload};
 use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict, as_f64, grouped};
 
 use crate::numbers::{
@@ -42,7 +42,7 @@ pub(crate) fn are_for_each_target(run: &RunRecord, cases: &[CaseReport]) -> bool
 }
 
 fn is_of_goals(cases: &[CaseReport]) -> bool {
-    cases.iter().all(|case| case.record.origin.suite() == GOALS)
+    cases.iter().all(|case| case.record.origin.is_of_goal())
 }
 
 /// An answer for each workload, or, for two targets, for each workload on each target. Workloads without a sample are
@@ -153,7 +153,7 @@ impl Answer {
             .copied()
             .filter(|case| case.is_ranked())
             .collect();
-        let is_of_goal = cases.iter().all(|case| case.record.origin.suite() == GOALS);
+        let is_of_goal = cases.iter().all(|case| case.record.origin.is_of_goal());
         let decision = if is_of_goal {
             decided(run, cases)
         } else {
@@ -208,7 +208,7 @@ impl Answer {
         };
         let finding = Finding {
             target: first_target.map(|_| best.record.target.clone()),
-            is_baseline: is_plain && first_target.is_none() && best.record.origin.suite() == GOALS,
+            is_baseline: is_plain && first_target.is_none() && best.record.origin.is_of_goal(),
             ..Finding::for_case(best, estimate, comparison)
         };
         let worth = worth(best, estimate, is_baseline_of_others, ratio_to_baseline);
@@ -299,7 +299,7 @@ fn certainty_with_bound(
     let certainty = match cases {
         1 => "No other case for comparison.".to_owned(),
         _ if others.is_empty() => "No other ranked case for comparison.".to_owned(),
-        _ if best.record.origin.suite() == GOALS => gains_of_choices(best, others),
+        _ if best.record.origin.is_of_goal() => gains_of_choices(best, others),
         _ => certainty(best, others),
     };
     match decision.as_ref().and_then(Decided::bound_in_words) {

@@ -46,7 +46,7 @@ fn words(failed: &FailedCases) -> &'static str {
 #[cfg(test)]
 mod tests {
     use writebench_model::{
-        CaseOrigin, CaseRecord, Failure, GOALS, Outcome, Phase, RunRecord, Sample, Stage,
+        CaseOrigin, CaseRecord, Failure, Outcome, Phase, RunRecord, Sample, Stage,
     };
     use writebench_testkit::{example_case, example_run, section_of};
 
@@ -143,7 +143,7 @@ mod tests {
         let mut cases = cases();
         cases
             .iter_mut()
-            .for_each(|case| case.origin = section_of(GOALS, "a goal"));
+            .for_each(|case| case.origin = section_of(CaseOrigin::GOALS, "a goal"));
         let report = Report::from_run(
             None,
             RunRecord {

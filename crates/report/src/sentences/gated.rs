@@ -15,7 +15,7 @@ pub fn ratio_interval(ratio: &Interval) -> String {
 }
 
 /// A line per judged case.
-pub(crate) fn sentences(run: &RunRecord, gated: &[Gated]) -> Vec<String> {
+pub(crate) fn verdicts(run: &RunRecord, gated: &[Gated]) -> Vec<String> {
     let limit = percent(run.settings.fail_if_slower_ppm.unwrap_or_default());
     gated.iter().map(|gated| sentence(gated, &limit)).collect()
 }

@@ -1,4 +1,4 @@
-use writebench_model::{GOALS, RunRecord};
+use writebench_model::RunRecord;
 
 use crate::numbers::{self, CaseReport, FailedCases, Gated, cases, gated, obstacle_to};
 use crate::sentences::advice::{Advice, Search, without_advice};
@@ -7,7 +7,7 @@ use crate::sentences::answer::{
 };
 use crate::sentences::failures;
 use crate::sentences::finding::Finding;
-use crate::sentences::gated::sentences;
+use crate::sentences::gated::verdicts;
 use crate::sentences::recommended::has_rounds;
 use crate::sentences::run_notes::{read_back, run_notes, smallest_difference};
 use crate::sentences::warning::warnings;
@@ -55,7 +55,7 @@ impl Report {
             answers(&run, &cases)
         };
         let gated = gated(&run, &cases);
-        let mut notes = sentences(&run, &gated);
+        let mut notes = verdicts(&run, &gated);
         if !is_search {
             notes.extend(run_notes(&run, &answers, &cases));
         }
@@ -76,10 +76,10 @@ impl Report {
                 .chain(notes.clone())
                 .collect(),
         };
-        let mut warnings = all_warnings(&run, &cases, &answers);
+        let mut warnings = all_warnings(&run, &cases, &answers, is_search);
         if is_search {
             conclusions.extend(failures::failures(&failed, &cases));
-        } else if cases.iter().all(|case| case.record.origin.suite() == GOALS) {
+        } else if cases.iter().all(|case| case.record.origin.is_of_goal()) {
             warnings.extend(failures::failures_in_goals(&failed, &cases));
         }
         Self {
@@ -98,6 +98,11 @@ impl Report {
             run_notes: notes,
             gated,
         }
+    }
+
+    /// Whether the run is a search. Its record alone does not know, because its cases are in the report.
+    pub fn is_search(&self) -> bool {
+        self.run.is_search() || self.cases.iter().any(|case| case.record.origin.is_search())
     }
 
     /// What keeps all cases of `--fail-if-slower` from a verdict, with the remedy.
@@ -134,14 +139,14 @@ impl Report {
     /// Whether the run answers goals, so that the first screen needs no tables.
     pub fn is_brief(&self) -> bool {
         let mut origins = self.cases.iter().map(|case| &case.record.origin);
-        !self.is_sorted && origins.all(|origin| origin.is_search() || origin.suite() == GOALS)
+        !self.is_sorted && origins.all(|origin| origin.is_search() || origin.is_of_goal())
     }
 
     /// Whether each answer is about a goal.
     pub fn is_of_goals(&self) -> bool {
         self.cases
             .iter()
-            .all(|case| case.record.origin.suite() == GOALS)
+            .all(|case| case.record.origin.is_of_goal())
     }
 
     /// Whether an answer compares the targets, instead of an answer for each of them.
@@ -179,10 +184,15 @@ impl Report {
 }
 
 /// All warnings about the run. What keeps goals from an answer is said first, and only once.
-fn all_warnings(run: &RunRecord, cases: &[CaseReport], answers: &[WorkloadAnswer]) -> Vec<String> {
+fn all_warnings(
+    run: &RunRecord,
+    cases: &[CaseReport],
+    answers: &[WorkloadAnswer],
+    is_search: bool,
+) -> Vec<String> {
     let mut first: Vec<String> = left_out(run, cases).into_iter().collect();
     first.extend(without_answer(run, cases, answers));
-    let mut others = warnings(run, cases, run.is_search());
+    let mut others = warnings(run, cases, is_search);
     others.retain(|warning| !first.iter().any(|line| line.ends_with(warning.as_str())));
     first.extend(others);
     first

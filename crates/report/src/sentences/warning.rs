@@ -1,4 +1,4 @@
-use writebench_model::{Bytes, Content, GOALS, Outcome, RunRecord, RunStatus, Sample};
+use writebench_model::{Bytes, Content, Outcome, RunRecord, RunStatus, Sample};
 use writebench_stats::{CONFIDENCE, grouped};
 
 use crate::numbers::{
@@ -16,7 +16,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     let cases = distinct(cases.iter().filter(|case| !case.is_screening()), |case| {
         &case.name
     });
-    let answers_goals = cases.iter().all(|case| case.record.origin.suite() == GOALS);
+    let answers_goals = cases.iter().all(|case| case.record.origin.is_of_goal());
     let disturbance = disturbance(run, &cases);
     warnings.extend(disturbance.as_ref().map(Obstacle::text));
     warnings.extend(direct);

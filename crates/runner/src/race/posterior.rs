@@ -90,9 +90,9 @@ impl Posterior {
             let mut observed = LevelObservations::default();
             for candidate in candidates {
                 // Cases only at the real size do not predict smaller ones.
-                let case = candidate.case(sample_level, size);
+                let case = candidate.position(sample_level, size);
                 let is_larger = (sample_level + 1..level_bytes.len())
-                    .any(|other| candidate.case(other, size) == case);
+                    .any(|other| candidate.position(other, size) == case);
                 if !is_larger {
                     let point = point(sample_level, candidate);
                     observed.add(point, &cases[case], &taken[case], bytes);

@@ -125,7 +125,7 @@ fn why_not(wanted: Option<Goal>, report: &Report) -> String {
     if report.run.status == RunStatus::Running {
         return "It is still in progress.".to_owned();
     }
-    if report.run.is_search() {
+    if report.is_search() {
         let searched = searched_goal(report);
         return match wanted.is_none() || wanted == searched || searched.is_none() {
             true => report.conclusions.first().cloned().unwrap_or_default(),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use writebench_model::path_from_text;
-use writebench_runner::{AgentCommand, LostWorkers, Report, Workers};
+use writebench_runner::{AgentCommand, LostWorkers, RankReport, Workers};
 
 use super::Message;
 use super::communicator::Ranks;
@@ -59,7 +59,7 @@ fn take_shares(ranks: Ranks, name: &str) -> Result<()> {
         ranks.compare_clocks();
         let rank = ranks.rank();
         let role = (ranks.nodes.name(rank), ranks.nodes.role(rank, share.ranks));
-        let report = Report::for_share(&mut workers, &share, role, &mut group);
+        let report = RankReport::for_share(&mut workers, &share, role, &mut group);
         group.ranks.gather(&serde_json::to_string(&report)?);
         group.ranks.compare_clocks();
     }

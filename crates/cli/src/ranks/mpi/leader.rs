@@ -6,7 +6,7 @@ use std::io;
 use anyhow::{Result, bail};
 use writebench_model::protocol::RankRole;
 use writebench_model::{Cluster, RankName, path_from_text};
-use writebench_runner::{Communicator, Coordinator, Report, Share};
+use writebench_runner::{Communicator, Coordinator, RankReport, Share};
 
 use super::Message;
 use super::clocks::ClockOffset;
@@ -57,10 +57,10 @@ impl Coordinator for MpiLeader {
         ))
     }
 
-    fn gather(&mut self, own: Report) -> io::Result<Vec<Report>> {
+    fn gather(&mut self, own: RankReport) -> io::Result<Vec<RankReport>> {
         let texts = self.group.ranks.gather(&serde_json::to_string(&own)?);
         let after = self.group.ranks.compare_clocks();
-        let parse = |text: &String| serde_json::from_str::<Report>(text);
+        let parse = |text: &String| serde_json::from_str::<RankReport>(text);
         let mut reports = texts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
         for report in &mut reports {
             let first = self.group.ranks.nodes.first_beside(report.rank.rank);

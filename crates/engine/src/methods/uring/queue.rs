@@ -13,7 +13,7 @@ use io_uring::types::FsyncFlags;
 use writebench_model::{Source, SyncCall};
 
 use super::{
-    Operations, Ring, entry_file, is_interrupted, operation_failed, user_data, write_entry,
+    Operations, Ring, entry_file, must_be_repeated, operation_failed, user_data, write_entry,
 };
 use crate::call::{Result, wrote_nothing};
 use crate::methods::writev::flags;
@@ -228,7 +228,7 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         match usize::try_from(result) {
             Ok(0) if slot.left > 0 => return Err(wrote_nothing("io_uring write").at(offset)),
             Ok(written) => slot.left -= written.min(slot.left),
-            Err(_) if is_interrupted(result) => {}
+            Err(_) if must_be_repeated(result) => {}
             Err(_) => return Err(operation_failed("io_uring write", result).at(offset)),
         }
         if slot.left == 0 {
@@ -330,7 +330,7 @@ mod tests {
                 let linked = format!("flags: {}", Flags::IO_LINK.bits());
                 assert!(shown(&write).contains(&linked), "{write:?}");
                 assert!(shown(&sync.unwrap()).contains("flags: 0"));
-                assert_eq!(queue.operations.under_way, 2);
+                assert_eq!(queue.operations.in_flight, 2);
             },
         );
         with_queue(
@@ -341,7 +341,7 @@ mod tests {
                     queue.begin(index, 16 << 10, None).unwrap();
                 }
                 assert_eq!(
-                    queue.operations.under_way, 3,
+                    queue.operations.in_flight, 3,
                     "two writes and the sync that waits for them"
                 );
             },
@@ -357,7 +357,7 @@ mod tests {
                 queue.begin(index, 16 << 10, None).unwrap();
                 queue.complete_write(index, 4096, write_loop).unwrap();
                 assert_eq!(
-                    queue.operations.under_way, 2,
+                    queue.operations.in_flight, 2,
                     "nothing before the sync has come back"
                 );
                 queue
@@ -365,7 +365,7 @@ mod tests {
                     .unwrap();
                 let slot = queue.slots[index];
                 assert_eq!(
-                    (slot.left, slot.linked, queue.operations.under_way),
+                    (slot.left, slot.linked, queue.operations.in_flight),
                     (12 << 10, true, 4)
                 );
                 queue.complete_write(index, 12 << 10, write_loop).unwrap();
@@ -387,7 +387,7 @@ mod tests {
                 queue.complete_sync(index, 0, write_loop).unwrap();
                 assert_eq!(queue.slots[index].left, 12 << 10);
                 assert_eq!(
-                    queue.operations.under_way, 4,
+                    queue.operations.in_flight, 4,
                     "the rest and a sync of its own"
                 );
             },
@@ -405,7 +405,7 @@ mod tests {
                     .complete_write(index, -libc::EINTR, write_loop)
                     .unwrap();
                 assert_eq!(
-                    (queue.slots[index].left, queue.operations.under_way),
+                    (queue.slots[index].left, queue.operations.in_flight),
                     (16 << 10, 2)
                 );
                 assert!(queue.complete_write(index, -libc::EIO, write_loop).is_err());

@@ -4,7 +4,7 @@ use writebench_model::{Axis, Case, CaseRecord, Outcome, RecordedCase, RunRecord,
 use writebench_snippets::fio::job;
 use writebench_testkit::{example_case, example_pairs, example_run, example_target};
 
-use super::{Files, README, files};
+use super::{README, RenderedFiles, files};
 use crate::Report;
 
 fn case(name: &str) -> CaseRecord {
@@ -34,7 +34,7 @@ struct Made {
 }
 
 fn made(report: &Report) -> Made {
-    let Files {
+    let RenderedFiles {
         files: mut jobs,
         note,
     } = files(report, Path::new("jobs"));

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use writebench_model::{CaseOrigin, GOALS};
+use writebench_model::CaseOrigin;
 use writebench_snippets::Language;
 
 use super::data::sections;
@@ -171,7 +171,7 @@ fn heading(suite: &str, reports: &[Report]) -> (String, String) {
         Some(origin) if origin.is_search() => {
             ("Search for advice", "The fastest method for a goal")
         }
-        Some(origin) if origin.suite() == GOALS => ("Goals", "The fastest method for each goal"),
+        Some(origin) if origin.is_of_goal() => ("Goals", "The fastest method for each goal"),
         Some(origin) if *origin == CaseOrigin::named() => ("Named cases", ""),
         _ => match writebench_model::suite_named(suite) {
             Ok(known) => return (known.title.clone(), known.summary.clone()),

@@ -9,6 +9,10 @@ pub(super) const WIDTH: f64 = 900.0;
 
 /// The outline of an area with a class of its own: a part of a bar, or a cell of a heat map.
 pub(super) const NO_STROKE: &str = "0";
+/// The line of a legend's sample.
+pub(super) const SERIES_WIDTH: &str = "1.2";
+/// Sizes of most texts are those of the drawing.
+pub(super) const FONT_SIZE: &str = "12.5";
 
 pub(super) const MIDDLE: [(&str, &str); 1] = [("text-anchor", "middle")];
 pub(super) const END: [(&str, &str); 1] = [("text-anchor", "end")];

@@ -5,7 +5,7 @@ use svg::node::element::Element;
 
 use super::canvas::Canvas;
 use super::element::*;
-use super::page::part_of_page;
+use super::lean::part_of_page;
 use crate::charts::{Chart, ChartKind, Series};
 use crate::formats::palette;
 
@@ -126,8 +126,6 @@ pub(super) fn series_group(canvas: &Canvas<'_>, index: usize) -> Element {
         _ => group,
     }
 }
-
-pub(super) const SERIES_WIDTH: &str = "1.2";
 
 fn coloured_group(chart: &Chart, index: usize) -> Element {
     let colour = palette::colour(chart, index);

@@ -1,12 +1,9 @@
 //! A chart as a part of the page, which has titles, notes and a legend in its own text. Scripts find the data of an
 //! element by its key, to filter and to explain it.
 
-use svg::Node;
-use svg::node::element::Element;
-
 use super::canvas::Canvas;
-use super::element::{NO_STROKE, clean, element, px};
-use super::legend::SERIES_WIDTH;
+use super::element::{FONT_SIZE, clean, element, px};
+use super::lean::part_of_page;
 use super::{LegendItem, draw, legend, marks};
 use crate::charts::{Chart, ChartKind, Scale};
 
@@ -58,9 +55,6 @@ fn fitting(chart: &Chart) -> Chart {
     fitting
 }
 
-/// Sizes of most texts are those of the drawing.
-const FONT_SIZE: &str = "12.5";
-
 fn inline(canvas: &Canvas<'_>, class: &str) -> String {
     let (parts, bottom) = draw(canvas, 0.0);
     let label = format!("{}. The table below has its values.", canvas.chart.title);
@@ -77,36 +71,4 @@ fn inline(canvas: &Canvas<'_>, class: &str) -> String {
         &root,
         parts.into_iter().map(Into::into).collect(),
     ))
-}
-
-/// The text of a drawing that the page's style sheet completes.
-pub(super) fn part_of_page(mut drawing: Element) -> String {
-    drawing.get_children_mut().iter_mut().for_each(lean);
-    drawing.to_string().replace('\n', "")
-}
-
-/// Removes attributes that the page's style sheet has, which are half of a drawing.
-fn lean(node: &mut Box<dyn Node>) {
-    if let Some(attributes) = node.get_attributes_mut() {
-        let class = attributes.get("class").map_or("", |class| &**class);
-        let of_class: &[&str] = match class {
-            "wb-dots" | "wb-crosses" => {
-                &["fill", "stroke-width", "stroke-linecap", "stroke-opacity"]
-            }
-            // Words on a heat map have a class for their dark colour only.
-            "" | "wb-on-faint" | "wb-on-strong" => &[],
-            _ => &["fill", "stroke"],
-        };
-        of_class.iter().for_each(|name| {
-            attributes.remove(*name);
-        });
-        let of_all = [
-            ("class", "wb-ink"),
-            ("stroke-width", SERIES_WIDTH),
-            ("stroke-width", NO_STROKE),
-            ("font-size", FONT_SIZE),
-        ];
-        attributes.retain(|name, value| !of_all.contains(&(name.as_str(), &**value)));
-    }
-    node.get_children_mut().into_iter().flatten().for_each(lean);
 }

@@ -1,8 +1,8 @@
 //! On terminals of several widths and in a pipe.
 
 use writebench_model::{
-    CaseOrigin, CaseRecord, Content, Durability, GOALS, Outcome, RunRecord, RunStatus, Sample,
-    Stage, Start,
+    CaseOrigin, CaseRecord, Content, Durability, Outcome, RunRecord, RunStatus, Sample, Stage,
+    Start,
 };
 use writebench_testkit::{example_case, example_run, example_target, section_of};
 
@@ -24,7 +24,7 @@ fn case(name: &str, write_ms: u64) -> CaseRecord {
         &format!("{name},size=128MiB"),
         samples.collect(),
     );
-    case.origin = section_of(GOALS, "A section");
+    case.origin = section_of(CaseOrigin::GOALS, "A section");
     if let Some(known) = case.case.known() {
         case.workload = known.workload();
     }
@@ -99,6 +99,28 @@ fn a_search_has_a_line_for_each_step_to_the_recommended_method() {
             case("write,prepare=fallocate,cache=direct", 22)
         ),
     ])));
+}
+
+/// Searches of earlier versions did not record what they searched for.
+#[test]
+fn an_interrupted_search_is_known_by_its_cases() {
+    let case = CaseRecord {
+        origin: CaseOrigin::of_search(Stage::Screening, false),
+        ..case("mmap", 1)
+    };
+    let run = RunRecord {
+        cases: vec![case],
+        status: RunStatus::Interrupted,
+        ..example_run()
+    };
+    let report = Report::from_run(None, run);
+    assert!(report.is_search());
+    let warning = "The search was cut off and cannot be resumed. Start it again.";
+    assert!(
+        report.warnings.iter().any(|said| said == warning),
+        "{:?}",
+        report.warnings
+    );
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn records_in_files_of_two_sizes_have_two_goals() {
 
 fn of_goal(name: &str, times: &[u64]) -> CaseRecord {
     CaseRecord {
-        origin: writebench_testkit::section_of(GOALS, "A goal"),
+        origin: writebench_testkit::section_of(writebench_model::CaseOrigin::GOALS, "A goal"),
         ..case(name, times)
     }
 }

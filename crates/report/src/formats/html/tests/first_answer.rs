@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use writebench_model::{
-    Case, CaseOrigin, CaseRecord, GOALS, Latency, Layout, Outcome, RunRecord, Sample, Workload,
+    Case, CaseOrigin, CaseRecord, Latency, Layout, Outcome, RunRecord, Sample, Workload,
 };
 use writebench_testkit::{example_case, example_run};
 
@@ -60,7 +60,7 @@ fn first_answer() -> Report {
 fn case(section: &str, name: &str, workload: &Workload) -> CaseRecord {
     let number = name.bytes().map(u64::from).sum();
     CaseRecord {
-        origin: CaseOrigin::of_suite(GOALS, section, Layout::Ranked),
+        origin: CaseOrigin::of_suite(CaseOrigin::GOALS, section, Layout::Ranked),
         workload: workload.clone(),
         ..example_case(
             section,
