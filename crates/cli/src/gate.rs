@@ -42,13 +42,27 @@ impl GateArguments {
         let Some(other) = others.find(|row| row.case.workload() != workload) else {
             return Ok(());
         };
-        let [baseline, other] =
-            [baseline, other].map(|row| row.label.clone().unwrap_or_else(|| row.case.to_string()));
+        let difference = difference(baseline, other);
+        let [baseline, other] = [baseline, other].map(name);
         Err(usage!(
-            "--fail-if-slower: {other} is other work than the baseline {baseline}, so they are not compared. Name cases \
-             of one workload"
+            "--fail-if-slower: {other} is other work than the baseline {baseline}, so they are not compared.{difference} \
+             Name cases of one workload"
         ))
     }
+}
+
+fn name(row: &SelectedCase) -> String {
+    row.label.clone().unwrap_or_else(|| row.case.to_string())
+}
+
+/// What one of two cases lacks of the work of the other.
+fn difference(baseline: &SelectedCase, other: &SelectedCase) -> String {
+    for (weaker, stronger) in [(other, baseline), (baseline, other)] {
+        if let Err(shortfall) = weaker.case.workload().check(&stronger.case.workload()) {
+            return format!(" With {}, {shortfall}.", name(weaker));
+        }
+    }
+    String::new()
 }
 
 /// Prints the slower cases as an error.

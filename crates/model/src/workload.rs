@@ -102,17 +102,17 @@ named_values! {
 pub enum Shortfall {
     #[error("the file has other content")]
     Content,
-    #[error("it writes other files, or another number of bytes")]
+    #[error("there are other files, or another number of bytes")]
     Files,
-    #[error("a new file is not an overwritten one")]
+    #[error("the file is new where the other one exists, or the reverse")]
     Start,
     #[error("the data comes from elsewhere")]
     Source,
-    #[error("the filesystem makes checksums for one of them only")]
+    #[error("the filesystem makes checksums, or does not, unlike with the other")]
     Checksums,
     #[error("records arrive at another rate")]
     Arrivals,
-    #[error("it needs data in memory with more promises")]
+    #[error("the data needs memory with more promises")]
     Memory,
     #[error("a reader or a crash may find a part of the new content")]
     Visibility,

@@ -115,34 +115,10 @@ impl<'s> Workspaces<'s> {
     /// Removes leftovers of killed runs: all in the targets, and those in this database elsewhere. Failures are notes.
     pub(crate) fn remove_leftovers(&mut self) -> Result<()> {
         let mut stale = StaleWorkspaces::new(processes::target_agent()?);
-        let output = &self.global.output;
-        let recorded = self.store.workspaces()?;
-        let mut paths = Vec::new();
-        let mut live = Vec::new();
         // Of other runs that measure now, in this database or another.
         let mut others = Vec::new();
-        for left in &recorded {
-            // A live run may be about to make the directory.
-            let is_live = self.store.is_under_way_elsewhere(left.run)?;
-            if is_live { &mut live } else { &mut paths }.push(left.path.clone());
-        }
-        let is_unknown = |path: &PathBuf| recorded.iter().all(|left| left.path != *path);
-        let deadline = self.deadline();
-        let agents = self
-            .targets
-            .iter_mut()
-            .filter_map(|target| target.agent.as_mut());
-        for agent in agents {
-            match agent.leftovers(deadline) {
-                Ok(found) => {
-                    others.extend(found.iter().filter(|path| live.contains(path)).cloned());
-                    paths.extend(found.into_iter().filter(is_unknown));
-                }
-                Err(error) => output.note(&format!(
-                    "Cannot look for leftovers of killed runs: {error}"
-                )),
-            }
-        }
+        let paths = self.leftovers(&mut others)?;
+        let output = &self.global.output;
         let deadline = Deadline::until(TIMEOUT, signals::stop());
         for path in paths {
             let shown = path.display();
@@ -177,6 +153,38 @@ impl<'s> Workspaces<'s> {
         }
         self.note_others(&others);
         Ok(())
+    }
+
+    /// The directories that ended runs left: those of this database, and those that agents find in the targets. `others`
+    /// gets those of runs that measure now.
+    fn leftovers(&mut self, others: &mut Vec<PathBuf>) -> Result<Vec<PathBuf>> {
+        let output = &self.global.output;
+        let recorded = self.store.workspaces()?;
+        let mut paths = Vec::new();
+        let mut live = Vec::new();
+        for left in &recorded {
+            // A live run may be about to make the directory.
+            let is_live = self.store.is_under_way_elsewhere(left.run)?;
+            if is_live { &mut live } else { &mut paths }.push(left.path.clone());
+        }
+        let is_unknown = |path: &PathBuf| recorded.iter().all(|left| left.path != *path);
+        let deadline = self.deadline();
+        let agents = self
+            .targets
+            .iter_mut()
+            .filter_map(|target| target.agent.as_mut());
+        for agent in agents {
+            match agent.leftovers(deadline) {
+                Ok(found) => {
+                    others.extend(found.iter().filter(|path| live.contains(path)).cloned());
+                    paths.extend(found.into_iter().filter(is_unknown));
+                }
+                Err(error) => output.note(&format!(
+                    "Cannot look for leftovers of killed runs: {error}"
+                )),
+            }
+        }
+        Ok(paths)
     }
 
     fn note_others(&self, others: &[PathBuf]) {

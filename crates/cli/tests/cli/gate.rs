@@ -273,7 +273,12 @@ fn refused() -> Result<()> {
         ),
         (
             &["--case", "write", "--case", "write,sync=fsync"],
-            "is other work than the baseline write",
+            "is other work than the baseline write, so they are not compared. With write, the data is less durable when \
+             the last call returns. Name cases of one workload",
+        ),
+        (
+            &["--case", "write", "--case", "write,data=zero"],
+            "With write,data=zero, the file has other content.",
         ),
         (
             &["--case", "write", "--case", "pwrite", "--precision", "5%"],

@@ -232,7 +232,7 @@ fn limited() -> Result<()> {
 
 /// The supervisor is stopped for longer than the timeout, which the sample exceeds also.
 fn supervisor_stopped() -> Result<()> {
-    let delay = What::Delay(Duration::from_secs(15));
+    let delay = What::Delay(Duration::from_secs(12));
     let target = FaultyTarget::new(Caching::None, &[(When::At(Call::Write, 4096), delay)])?;
     let path = target.faulty.path().to_str().context("UTF-8")?;
     let words = [
@@ -243,7 +243,7 @@ fn supervisor_stopped() -> Result<()> {
         "--samples",
         "1",
         "--timeout",
-        "4s",
+        "8s",
     ];
     let child = target
         .program
@@ -260,10 +260,10 @@ fn supervisor_stopped() -> Result<()> {
     target.faulty.follow(&[]);
     let begin = Instant::now();
     signal(child.id(), "STOP")?;
-    std::thread::sleep(Duration::from_millis(4500));
+    std::thread::sleep(Duration::from_millis(9500));
     signal(child.id(), "CONT")?;
     ensure!(
-        begin.elapsed() < Duration::from_secs(15),
+        begin.elapsed() < Duration::from_secs(12),
         "the sample was still under way"
     );
     let output = child.wait_with_output()?;

@@ -127,14 +127,14 @@ impl<'r> From<&'r CaseReport> for Case<'r> {
 
 impl<'r> From<&'r Finding> for FindingNumbers<'r> {
     fn from(finding: &'r Finding) -> Self {
-        let figure = finding.measured.as_ref().and_then(|measured| {
-            let figure = (measured.metric.figure)(&measured.estimate)?;
-            Some((measured.metric.key, figure))
-        });
+        let figure = finding
+            .measured
+            .as_ref()
+            .and_then(|measured| Some((measured.metric.key, measured.figure.as_ref()?)));
         let limit = finding
             .measured
             .as_ref()
-            .and_then(|measured| measured.estimate.limit);
+            .and_then(|measured| measured.limit);
         let (speed_ratio, plain_write) = match &finding.comparison {
             Some(Comparison::Ratio(ratio)) => (Some(SpeedRatioTo::from(ratio)), None),
             Some(Comparison::OfPlainWrite { others, .. }) => (None, Some(*others)),

@@ -4,9 +4,9 @@ use writebench_model::{
 };
 use writebench_stats::{Interval, Verdict};
 
-use crate::numbers::{CaseReport, Estimate, distinct};
+use crate::numbers::{CaseReport, Estimate, Figure, LimitShare, distinct};
 use crate::sentences::metric::Metric;
-use crate::sentences::number::{TIMES, or_nothing, share};
+use crate::sentences::number::{TIMES, or_nothing, range, share};
 use crate::sentences::recommended::bound_percent;
 use crate::sentences::words::counted;
 
@@ -32,11 +32,25 @@ pub struct Finding {
     pub(crate) is_baseline: bool,
 }
 
-/// The quantity that counts for a case, and the values of all.
+/// The quantity that counts for a case. A run can have ten thousand findings, so they have no other values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Measured {
     pub metric: &'static Metric,
-    pub estimate: Estimate,
+    pub figure: Option<Figure>,
+    pub limit: Option<LimitShare>,
+    /// The value with its marks, which are about other samples and bytes.
+    value: String,
+}
+
+impl Measured {
+    fn of(metric: &'static Metric, estimate: &Estimate) -> Self {
+        Self {
+            metric,
+            figure: (metric.figure)(estimate).copied(),
+            limit: estimate.limit,
+            value: metric.value(estimate),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -143,10 +157,10 @@ impl Finding {
             description: words(&case.record),
             case: Some(case.record.case.to_string()),
             samples: estimate.samples,
-            measured: Some(Measured {
-                metric: Metric::for_case(&case.record, estimate),
-                estimate: estimate.clone(),
-            }),
+            measured: Some(Measured::of(
+                Metric::for_case(&case.record, estimate),
+                estimate,
+            )),
             comparison,
             ..Self::default()
         }
@@ -154,7 +168,7 @@ impl Finding {
 
     /// Empty if there is none.
     pub(crate) fn value(&self) -> String {
-        self.text(|metric, estimate| metric.value(estimate))
+        self.text(|measured| measured.value.clone())
     }
 
     pub(crate) fn unit(&self) -> &'static str {
@@ -165,20 +179,20 @@ impl Finding {
 
     /// 95% interval, or the range of fewer than six samples.
     pub(crate) fn interval(&self) -> String {
-        self.text(|metric, estimate| metric.interval(estimate))
+        self.text(|measured| {
+            or_nothing(measured.figure.as_ref(), |figure| {
+                range(figure, measured.metric.text)
+            })
+        })
     }
 
     /// Share of the hardware's limit.
     pub(crate) fn limit_share(&self) -> String {
-        self.text(|_, estimate| or_nothing(estimate.limit, |limit| share(limit.share)))
+        self.text(|measured| or_nothing(measured.limit, |limit| share(limit.share)))
     }
 
-    fn text(&self, text: impl Fn(&Metric, &Estimate) -> String) -> String {
-        self.measured
-            .as_ref()
-            .map_or(String::new(), |Measured { metric, estimate }| {
-                text(metric, estimate)
-            })
+    fn text(&self, text: impl Fn(&Measured) -> String) -> String {
+        self.measured.as_ref().map_or(String::new(), text)
     }
 
     /// Vs. plain write, or with several targets vs. the same case on the first.
