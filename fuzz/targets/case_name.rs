@@ -8,7 +8,7 @@ fuzz_target!(|text: &str| {
     if let Ok(case) = Case::parse(text) {
         assert_eq!(Case::parse(&case.to_string()).as_ref(), Ok(&case));
         let _ = (
-            case.contract(),
+            case.workload(),
             case.bytes_written(),
             case.source_bytes(),
             case.file_count(),

@@ -63,7 +63,7 @@ pub enum CaseError {
 pub enum Unfit {
     #[error("{0}")]
     FallsShort(Shortfall),
-    #[error("it syncs where nobody asked for it, which only takes time")]
+    #[error("it makes a sync that the workload does not ask for")]
     SyncsInVain,
 }
 
@@ -122,10 +122,6 @@ impl Case {
     /// What the strategy is given.
     pub fn given(&self) -> &Given {
         &self.given
-    }
-
-    pub fn strategy(&self) -> &Strategy {
-        &self.strategy
     }
 
     pub fn method(&self) -> Method {

@@ -116,7 +116,7 @@ fn decisions_are_exported() -> Result<()> {
     Ok(())
 }
 
-/// What the lines with this key have.
+/// The values of the lines with this key.
 fn values_of(lines: &str, key: &str) -> Result<Vec<Value>> {
     let mut values = Vec::new();
     for line in lines.lines() {
