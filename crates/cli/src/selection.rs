@@ -284,7 +284,7 @@ pub(crate) fn leave_out_undurable(selected: &mut Selection, targets: &[TargetRec
 }
 
 /// The size of the large files. Other goals have a fixed share of it, because a small record or file takes longer.
-const USUAL_BYTES: u64 = 256 << 20;
+const USUAL_BYTES: u64 = 64 << 20;
 /// More files have the same rate, and only take longer.
 const MOST_FILES: u64 = 1 << 16;
 

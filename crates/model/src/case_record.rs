@@ -55,9 +55,9 @@ pub struct CaseOrigin {
 named_values! {
     /// The stages of a search.
     Stage {
-        /// One or two samples of each candidate, mostly with smaller files. No table shows them.
+        /// In searches before version 0.4: one or two samples of each candidate, mostly with smaller files.
         Screening = "screening",
-        /// The remaining candidates, at the real size.
+        /// All candidates with files of one size.
         Final = "final",
     }
 

@@ -61,28 +61,28 @@ goals! {
         title: "Stream data into a new file",
         summary: "the data is written, perhaps only to the page cache",
         baseline: "write",
-        work: "size=256MiB",
+        work: "size=64MiB",
     }
     /// A new file, durable at the end.
     DurableStream = "durable-stream", also ["checkpoint", "dump"] {
         title: "Stream data into a new file, durable at the end",
         summary: "the data survives a power loss when the last call has returned",
         baseline: "write,sync=fsync",
-        work: "size=256MiB",
+        work: "size=64MiB",
     }
     /// New content of a file, maybe only in the page cache.
     Overwrite = "overwrite", also [] {
         title: "Overwrite a file in place",
         summary: "the data is written, perhaps only to the page cache",
         baseline: "write",
-        work: "size=256MiB,prepare=overwrite",
+        work: "size=64MiB,prepare=overwrite",
     }
     /// New content of a file, durable at the end.
     DurableOverwrite = "durable-overwrite", also [] {
         title: "Overwrite a file in place, durable at the end",
         summary: "the data survives a power loss when the last call has returned",
         baseline: "write,sync=fsync",
-        work: "size=256MiB,prepare=overwrite",
+        work: "size=64MiB,prepare=overwrite",
     }
     /// Records that are appended to a new file, each durable before the next.
     Records = "records", also ["append", "database", "journal", "log", "wal"] {
@@ -96,14 +96,14 @@ goals! {
         title: "Copy a file into a new one",
         summary: "the copy is written, perhaps only to the page cache",
         baseline: "read-write",
-        work: "size=256MiB",
+        work: "size=64MiB",
     }
     /// A copy of a source in the page cache, durable at the end.
     DurableCopy = "durable-copy", also ["backup"] {
         title: "Copy a file into a new one, durable at the end",
         summary: "the copy survives a power loss when the last call has returned",
         baseline: "read-write,sync=fsync",
-        work: "size=256MiB",
+        work: "size=64MiB",
     }
     /// A new file that does not fit into the page cache.
     LargerThanMemory = "larger-than-memory", also [] {

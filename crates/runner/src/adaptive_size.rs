@@ -1,39 +1,50 @@
 //! A run whose budget decides the size of its files.
 //!
-//! A size is chosen once, after a complete round with small files that counts in no value: the largest size of
-//! which all rounds will fit. Larger files are never slower in proportion, so the time of that round times the
+//! A size is chosen once, after a few samples with small files that count in no value: the largest size of
+//! which enough samples will fit. Larger files are never slower in proportion, so the time of those samples times the
 //! ratio of the sizes is an upper estimate. If no size fits, the smallest is chosen.
 
 use std::time::Duration;
 
-use writebench_model::Settings;
+use writebench_model::{Decision, Settings};
 use writebench_stats::{as_f64, median};
 
-use crate::schedule::{EachCase, SampleSummary, Schedule, Spent};
+use crate::planned_target::PlannedTarget;
+use crate::round_order::PlannedCase;
+use crate::schedule::{SampleSummary, Schedule, Spent};
 
-#[derive(Debug, Clone, Default)]
+/// A size of the files, and the schedule of the samples with it.
 pub struct OfSize {
+    pub bytes: u64,
+    /// The number of samples that must fit into the limits.
+    pub samples: u64,
+    /// It wants samples only of cases with this size.
+    pub schedule: Box<dyn Schedule>,
+}
+
+/// The cases with small files that show how long a sample takes.
+#[derive(Debug, Clone, Default)]
+pub struct Pass {
     pub bytes: u64,
     /// Positions in the plan.
     pub cases: Vec<usize>,
 }
 
-#[derive(Debug, Default)]
 pub struct AdaptiveSize {
-    // Each case belongs to only one of these.
-    pass: OfSize,
+    pass: Pass,
     // The largest size first.
     sizes: Vec<OfSize>,
     budget: Option<Duration>,
     max_bytes: Option<u64>,
-    rounds: u32,
-    each: EachCase,
     // The time of each sample of the pass.
     seconds: Vec<f64>,
     spent: Option<Spent>,
     chosen: Option<usize>,
     wanted: Vec<usize>,
 }
+
+/// The least number of samples in a pass. The first one may wait for the start of an agent.
+const LEAST_PASS: usize = 3;
 
 /// The planned share of the limits. The rest is for repetitions of disturbed samples.
 const PLANNED: f64 = 0.8;
@@ -44,17 +55,26 @@ const LOOP_SHARE: f64 = 0.1;
 
 impl AdaptiveSize {
     /// `sizes` descend. Without a choice, no pass is needed.
-    pub fn new(pass: OfSize, sizes: Vec<OfSize>, settings: &Settings) -> Self {
+    pub fn new(pass: Pass, sizes: Vec<OfSize>, settings: &Settings) -> Self {
         Self {
             chosen: (sizes.len() < 2).then_some(0),
             pass,
             sizes,
             budget: settings.budget_ns.map(Duration::from_nanos),
             max_bytes: settings.max_bytes,
-            rounds: settings.samples,
-            each: EachCase::for_settings(settings),
-            ..Self::default()
+            seconds: Vec::new(),
+            spent: None,
+            wanted: Vec::new(),
         }
+    }
+
+    fn chosen(&self) -> Option<&OfSize> {
+        self.sizes.get(self.chosen?)
+    }
+
+    /// The samples of each case in the pass.
+    fn pass_rounds(&self) -> usize {
+        LEAST_PASS.div_ceil(self.pass.cases.len().max(1))
     }
 
     /// Chooses after a complete pass.
@@ -68,7 +88,9 @@ impl AdaptiveSize {
                 .push(spent.elapsed.saturating_sub(before.elapsed).as_secs_f64());
         }
         self.spent = Some(spent);
-        if self.pass.cases.iter().all(|&case| !taken[case].is_empty()) {
+        let rounds = self.pass_rounds();
+        let is_complete = |&case: &usize| taken[case].len() >= rounds;
+        if self.pass.cases.iter().all(is_complete) {
             let fits = |size: &OfSize| self.fits(size, spent);
             self.chosen = self
                 .sizes
@@ -79,7 +101,7 @@ impl AdaptiveSize {
     }
 
     fn fits(&self, size: &OfSize, spent: Spent) -> bool {
-        let samples = as_f64(size.cases.len() as u64 * u64::from(self.rounds));
+        let samples = as_f64(size.samples);
         let sample_s = self.sample_s() * as_f64(size.bytes) / as_f64(self.pass.bytes.max(1));
         let bytes = samples * as_f64(size.bytes);
         let has_time = self.budget.is_none_or(|budget| {
@@ -112,25 +134,37 @@ impl Schedule for AdaptiveSize {
 
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize] {
         self.choose(taken, spent);
+        if let Some(chosen) = self.chosen {
+            return self.sizes[chosen].schedule.wanted(taken, spent);
+        }
         self.wanted = vec![0; taken.len()];
-        if let Some(size) = self.chosen.and_then(|chosen| self.sizes.get(chosen)) {
-            let each = self.each.wanted(taken, spent);
-            size.cases
-                .iter()
-                .for_each(|&case| self.wanted[case] = each[case]);
-        } else {
-            self.pass
-                .cases
-                .iter()
-                .for_each(|&case| self.wanted[case] = usize::from(taken[case].is_empty()));
+        let rounds = self.pass_rounds();
+        for &case in &self.pass.cases {
+            self.wanted[case] = rounds.saturating_sub(taken[case].len());
         }
         &self.wanted
+    }
+
+    fn added(&mut self) -> Vec<PlannedCase> {
+        let chosen = self.chosen.and_then(|chosen| self.sizes.get_mut(chosen));
+        chosen.map_or(Vec::new(), |size| size.schedule.added())
+    }
+
+    fn decisions(&self, taken: &[Vec<SampleSummary>], targets: &[PlannedTarget]) -> Vec<Decision> {
+        self.chosen()
+            .map_or(Vec::new(), |size| size.schedule.decisions(taken, targets))
+    }
+
+    fn uses_part_of_round(&self) -> bool {
+        self.chosen()
+            .is_some_and(|size| size.schedule.uses_part_of_round())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::EachCase;
 
     const MIB: u64 = 1 << 20;
     /// The pass, then the sizes.
@@ -149,13 +183,21 @@ mod tests {
 
     /// The chosen size in MiB, its rounds, and the seconds taken.
     fn adaptive_size(first_s: f64, sample_s: f64, mib_s: f64) -> (u64, usize, f64) {
-        let of_size = |(index, mib): (usize, u64)| OfSize {
-            bytes: mib * MIB,
-            cases: (index * CASES..(index + 1) * CASES).collect(),
+        let settings = settings(Duration::from_secs(45));
+        let of_size = |(index, mib): (usize, u64)| {
+            let cases = index * CASES..(index + 1) * CASES;
+            OfSize {
+                bytes: mib * MIB,
+                samples: 6 * CASES as u64,
+                schedule: Box::new(EachCase::for_settings(&settings).among(cases)),
+            }
         };
-        let mut sizes: Vec<OfSize> = SIZES.into_iter().enumerate().map(of_size).collect();
-        let pass = sizes.remove(0);
-        let mut schedule = AdaptiveSize::new(pass, sizes, &settings(Duration::from_secs(45)));
+        let sizes = SIZES.into_iter().enumerate().skip(1).map(of_size);
+        let pass = Pass {
+            bytes: SIZES[0] * MIB,
+            cases: (0..CASES).collect(),
+        };
+        let mut schedule = AdaptiveSize::new(pass, sizes.collect(), &settings);
         let mut taken = vec![Vec::new(); SIZES.len() * CASES];
         let mut spent = Spent::default();
         // The worker starts before the first sample.

@@ -1,10 +1,15 @@
 //! Which of several cases reaches one goal on one target with the least time and effort.
 //!
-//! Cases that are clearly beaten get no samples (after successive elimination: Even-Dar, Mannor and Mansour,
-//! *Action Elimination and Stopping Conditions*, JMLR 2006), until the leader turns out to be slower. When the
-//! answer is known, the same cases with one choice less join (ablation: Fawcett and Hoos, *Analysing Differences
-//! between Algorithm Configurations through Ablation*, Journal of Heuristics 2016). [`Standings`] decides, as it
-//! does in reports.
+//! A contest has three stages, in blocks of one sample for each live case:
+//!
+//! 1. The first cases, which are the baseline and the portfolio.
+//! 2. The search among further candidates, if there are any and while the limits pay for it, see [`Search`].
+//! 3. The final: cases that are clearly beaten get no samples (after successive elimination: Even-Dar, Mannor and
+//!    Mansour, *Action Elimination and Stopping Conditions*, JMLR 2006), until the leader turns out to be slower. When
+//!    the answer is known, the same cases with one choice less join (ablation: Fawcett and Hoos, *Analysing
+//!    Differences between Algorithm Configurations through Ablation*, Journal of Heuristics 2016).
+//!
+//! [`Standings`] decides, as it does in reports.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,9 +17,13 @@ use std::sync::Arc;
 use writebench_model::{Case, Content, ContestAnswer, Decision};
 use writebench_stats::{Standings, as_f64, counts_disturbed};
 
+use self::search::{Known, Search};
 use crate::planned_target::PlannedTarget;
 use crate::round_order::PlannedCase;
 use crate::schedule::SampleSummary;
+
+mod coordinates;
+mod search;
 
 /// Whether a case may join, given the baseline. Without one, any may.
 #[derive(Clone, Default)]
@@ -43,8 +52,11 @@ pub struct Contest {
     // The places of those that get a sample in the next block.
     alive: Vec<usize>,
     rule: Rule,
+    // The blocks of the first stage and of the final.
     blocks: usize,
     state: State,
+    // None in the final.
+    search: Option<Search>,
 }
 
 /// What more samples are for.
@@ -63,6 +75,10 @@ pub(crate) enum State {
     Over,
 }
 
+/// The blocks of the first cases before a search.
+const FIRST_BLOCKS: usize = 3;
+/// The share of the limits at which a search ends. The rest is for the final.
+const SEARCH_SHARE: f64 = 0.6;
 /// More blocks hardly narrow an interval.
 const MOST_BLOCKS: usize = 100;
 /// A bound of 2 % is as good as none.
@@ -81,15 +97,17 @@ impl Contest {
             rule,
             blocks: 0,
             state: State::Unknown,
+            search: None,
         }
     }
 
-    /// The same with only these cases at first. The others may join as simpler forms of the answer.
-    pub(crate) fn among(self, finalists: Vec<usize>) -> Self {
-        Self {
-            alive: finalists,
-            ..self
-        }
+    /// The same, but only these cases are measured at first, and the others are candidates of a search. The numbers are
+    /// those of the cases given to [`Self::new`].
+    pub fn searching(mut self, first: Vec<usize>) -> Self {
+        let cases: Vec<&Case> = self.cases.iter().map(|(_, case)| case).collect();
+        self.search = (first.len() < cases.len()).then(|| Search::among(&cases));
+        self.alive = first;
+        self
     }
 
     pub(crate) fn state(&self) -> State {
@@ -118,12 +136,6 @@ impl Contest {
             .map(|(_, case)| case.bytes_written())
             .fold(0, u64::saturating_add);
         as_f64(bytes) / as_f64(self.cases.len().max(1) as u64)
-    }
-
-    /// Whether a case other than the baseline is the answer.
-    pub(crate) fn has_winner(&self, taken: &[Vec<SampleSummary>]) -> bool {
-        self.answer(&self.standings(taken), taken)
-            .is_some_and(|answer| answer != BASELINE)
     }
 
     /// What all samples so far say. None before the first sample.
@@ -157,17 +169,22 @@ impl Contest {
         })
     }
 
-    /// Ends a block: drops beaten cases, and lets simpler ones join. `next` is the position in the plan of the
-    /// first case returned, and an answer needs at least `fewest` samples.
+    /// Ends a block: drops beaten cases, and lets others join. `next` is the position in the plan of the first case
+    /// returned, and an answer needs at least `fewest` samples. `spent` is the share of the limits.
     pub(crate) fn end_block(
         &mut self,
         taken: &[Vec<SampleSummary>],
         next: usize,
         fewest: usize,
+        spent: f64,
     ) -> Vec<PlannedCase> {
-        self.blocks += 1;
         let standings = self.standings(taken);
         self.drop_failed(taken);
+        if self.search.is_some() && self.blocks >= FIRST_BLOCKS {
+            self.search_on(taken, spent);
+            return Vec::new();
+        }
+        self.blocks += 1;
         self.choose_alive(&standings);
         let answer = self
             .answer(&standings, taken)
@@ -212,20 +229,70 @@ impl Contest {
         added
     }
 
+    /// The next block of the search, or the first one of the final.
+    fn search_on(&mut self, taken: &[Vec<SampleSummary>], spent: f64) {
+        let Some(mut search) = self.search.take() else {
+            return;
+        };
+        // A disturbed sample does not decide, but the search learns from it. Otherwise a busy machine would measure the
+        // same few candidates again and again.
+        let all = JudgedSamples::with_disturbed(&self.able_samples(taken));
+        let standings = Standings::of(&all.by_round);
+        let known: Vec<Known> = (0..search.candidates())
+            .map(|place| self.known(place, &standings, taken))
+            .collect();
+        let newcomers = if spent < SEARCH_SHARE {
+            search.newcomers(&known, spent)
+        } else {
+            Vec::new()
+        };
+        if newcomers.is_empty() {
+            self.alive = search.finalists(&known);
+            if self.is_able(BASELINE, taken) {
+                self.measure_also(BASELINE);
+            }
+            return;
+        }
+        self.search = Some(search);
+        self.alive = newcomers;
+        // Neighbours in time show what the state of the machine did to the newcomers.
+        if let Some(leader) = standings.leader(0..self.cases.len()) {
+            self.measure_also(leader);
+        }
+    }
+
+    fn known(&self, place: usize, standings: &Standings, taken: &[Vec<SampleSummary>]) -> Known {
+        if !self.is_able(place, taken) {
+            return Known::Failed;
+        }
+        match standings.log_time(place) {
+            Some(log) => Known::Time {
+                log,
+                samples: standings.count(place),
+            },
+            None => Known::Nothing,
+        }
+    }
+
     fn standings(&self, taken: &[Vec<SampleSummary>]) -> Standings {
         Standings::of(&self.judged(taken).by_round)
     }
 
     fn judged(&self, taken: &[Vec<SampleSummary>]) -> JudgedSamples {
-        let able = |place: usize| {
-            if self.is_able(place, taken) {
-                self.samples(place, taken)
-            } else {
-                &[]
-            }
-        };
-        let all: Vec<&[SampleSummary]> = (0..self.cases.len()).map(able).collect();
-        JudgedSamples::of(&all)
+        JudgedSamples::of(&self.able_samples(taken))
+    }
+
+    /// The samples of each case, none of those that failed.
+    fn able_samples<'t>(&self, taken: &'t [Vec<SampleSummary>]) -> Vec<&'t [SampleSummary]> {
+        (0..self.cases.len())
+            .map(|place| {
+                if self.is_able(place, taken) {
+                    self.samples(place, taken)
+                } else {
+                    &[]
+                }
+            })
+            .collect()
     }
 
     /// The baseline is a rival, unless it failed or the user's program cannot have it.
@@ -344,7 +411,15 @@ impl JudgedSamples {
         let numbers = cases
             .iter()
             .map(|samples| (count_usable(samples, true), count_usable(samples, false)));
-        let counts_disturbed = counts_disturbed(numbers);
+        Self::new(cases, counts_disturbed(numbers))
+    }
+
+    /// All good samples, also the disturbed.
+    fn with_disturbed(cases: &[&[SampleSummary]]) -> Self {
+        Self::new(cases, true)
+    }
+
+    fn new(cases: &[&[SampleSummary]], counts_disturbed: bool) -> Self {
         let judged =
             |sample: &SampleSummary| Some((sample.round, sample.judged_ns(counts_disturbed)?));
         let by_round = cases

@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::time::Duration;
 
 use writebench_model::{Decision, Objective, Sample, Settings, Workload};
@@ -106,6 +107,8 @@ pub struct EachCase {
     samples: usize,
     most: usize,
     precision: Option<f64>,
+    // The positions of its cases in the plan. None for all.
+    among: Option<Range<usize>>,
     // The samples of each case at the last call, and the number wanted then.
     looked: Vec<Option<usize>>,
     wanted: Vec<usize>,
@@ -128,6 +131,20 @@ impl EachCase {
             precision,
             ..Self::default()
         }
+    }
+
+    /// The same for only these positions in the plan.
+    pub fn among(self, positions: Range<usize>) -> Self {
+        Self {
+            among: Some(positions),
+            ..self
+        }
+    }
+
+    fn has(&self, position: usize) -> bool {
+        self.among
+            .as_ref()
+            .is_none_or(|among| among.contains(&position))
     }
 
     fn still_wanted(&self, samples: &[SampleSummary]) -> usize {
@@ -154,7 +171,8 @@ impl Schedule for EachCase {
         self.wanted.resize(taken.len(), 0);
         // With ten thousand cases, only one has changed since the last sample.
         for (index, samples) in taken.iter().enumerate() {
-            if self.looked[index].replace(samples.len()) != Some(samples.len()) {
+            let has_changed = self.looked[index].replace(samples.len()) != Some(samples.len());
+            if has_changed && self.has(index) {
                 self.wanted[index] = self.still_wanted(samples);
             }
         }

@@ -12,6 +12,7 @@ mod grouped;
 mod independent;
 mod interval;
 mod mann_whitney;
+mod normal;
 mod outliers;
 mod rounds;
 mod stability;
@@ -19,14 +20,14 @@ mod standings;
 mod verdict;
 
 pub use gate::{Gate, GateVerdict};
-pub use gaussian_process::{GaussianProcess, Kernel, Observation, Point};
+pub use gaussian_process::{GaussianProcess, Kernel, Observation, Point, expected_improvement};
 pub use grouped::{distinct, grouped};
 pub use independent::independent_ratio;
 pub use interval::{Interval, lasting_median_interval, median_interval};
 pub use outliers::count_outliers;
 pub use rounds::Rounds;
 pub use stability::{Burst, Stability, stability};
-pub use standings::{Standings, counts_disturbed};
+pub use standings::{FEWEST_COMPARED, Standings, counts_disturbed};
 pub use verdict::Verdict;
 
 /// The confidence of the intervals that the program reports.

@@ -9,7 +9,7 @@
 //! The constants come from simulations on recorded noise, which has heavier tails than a normal distribution:
 //! see `docs/explanation/answers.md`.
 
-use crate::mann_whitney::normal_above;
+use crate::normal::{normal_above, normal_density};
 use crate::{CLOSE, FEWEST_FOR_INTERVAL, Rounds, median};
 
 /// A loss below this ratio of times is not worth a more complicated program.
@@ -17,7 +17,7 @@ const TOLERATED: f64 = 1.05;
 /// A way is out if it is so many standard errors behind the leader.
 const BEATEN_ERRORS: f64 = 2.5;
 /// A way needs so many samples before it can be beaten, or counts as a rival.
-const FEWEST_COMPARED: usize = 3;
+pub const FEWEST_COMPARED: usize = 3;
 /// A way needs so many samples before it can be the answer.
 const FEWEST_FOR_ANSWER: usize = FEWEST_FOR_INTERVAL as usize;
 /// The standard error for the tails of the recorded noise is so much larger than for a normal distribution.
@@ -95,6 +95,11 @@ impl Standings {
     /// The model of all samples, for values and ratios.
     pub fn model(&self) -> &Rounds {
         &self.model
+    }
+
+    /// The logarithm of a way's time in a typical round. It is `None` before its first sample.
+    pub fn log_time(&self, way: usize) -> Option<f64> {
+        self.way(way).map(|way| way.mean)
     }
 
     /// The number of usable samples of a way.
@@ -240,7 +245,7 @@ impl Standings {
         for number in 0..=STEPS {
             let deviate = step * f64::from(number) - REACH;
             let least = own.mean + own.error * deviate - loss;
-            sum += density(deviate) * all_above(&rivals, least);
+            sum += normal_density(deviate) * all_above(&rivals, least);
         }
         sum * step
     }
@@ -318,11 +323,6 @@ fn spread(deviations: &[f64]) -> f64 {
     let squares: f64 = deviations.iter().map(|deviation| deviation.powi(2)).sum();
     let usual = (squares / deviations.len() as f64).sqrt();
     HEAVY_TAILS * (FROM_MAD * median(&sizes).unwrap_or(0.0)).max(usual / 2.0)
-}
-
-/// The density of the normal distribution.
-fn density(deviate: f64) -> f64 {
-    (-0.5 * deviate * deviate).exp() / (2.0 * std::f64::consts::PI).sqrt()
 }
 
 #[cfg(test)]

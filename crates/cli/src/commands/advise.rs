@@ -1,25 +1,23 @@
-mod affordable_size;
 mod candidate_set;
-mod file_sizes;
+mod search;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueHint, value_parser};
-use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Axis, AxisValues, Bytes, Case, FileSize, Goal, Objective, Origin, Overrides, Reserve,
-    RunRecord, Settings, Space, TargetRecord,
+    Axis, AxisValues, Bytes, Case, FileSize, Goal, Objective, Origin, Overrides, Reserve, Settings,
+    Space, TargetRecord,
 };
 use writebench_report::{counted, quoted};
-use writebench_runner::{Hardware, Race, RaceLimits};
+use writebench_runner::Hardware;
 use writebench_stats::distinct;
 
-use self::candidate_set::CandidateSet;
+use self::search::Search;
 use super::run::GOALS_BUDGET;
 use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, goals, named_values, positive_duration, seed};
-use crate::constraints::{ConstraintArguments, allow_plain, constrain, rule};
+use crate::constraints::{ConstraintArguments, allow_plain, constrain};
 use crate::earlier_search::earlier_finalists;
 use crate::exit::{Exit, usage};
 use crate::export::{Export, ExportArguments};
@@ -27,9 +25,7 @@ use crate::file_copy::FileCopy;
 use crate::global::Global;
 use crate::output::Output;
 use crate::selection::SelectionArguments;
-use crate::session::{
-    MeasuringArguments, Plan, Request, ScheduledCases, Target, most_unasked_bytes, new_run,
-};
+use crate::session::{MeasuringArguments, Plan, Request, Target, most_unasked_bytes, new_run};
 use crate::{database, selection};
 
 /// Find the fastest method for each goal, or search all methods for one goal, and recommend one
@@ -47,8 +43,9 @@ pub(crate) struct AdviseCommand {
     /// [default: all but the last]
     #[arg(long = "for", value_name = "GOAL", hide_possible_values = true, value_parser = goals(), help_heading = WHAT)]
     goals: Vec<Goal>,
-    /// Write a file of this size, or each of many files. LEAST..MOST draws their sizes [default: 256MiB, 4MiB of records,
-    /// 16KiB for each of many files, 1MiB to replace, or 1.5 times the memory for larger-than-memory]
+    /// Write a file of this size, or each of many files. LEAST..MOST draws their sizes [default: 64MiB, or 16MiB on
+    /// a slow disk, 4MiB of records, 16KiB for each of many files, 1MiB to replace, or 1.5 times the memory for
+    /// larger-than-memory]
     #[arg(long, value_name = "SIZE", help_heading = WHAT)]
     size: Option<FileSize>,
     /// Write so many files, for files and durable-files [default: 2048, or 256 durable ones]
@@ -86,8 +83,8 @@ pub(crate) struct AdviseCommand {
     /// Stop the search after this time [default: 60s, or 45s for several goals]
     #[arg(long, value_name = "TIME", value_parser = positive_duration, help_heading = HOW_LONG)]
     budget: Option<Duration>,
-    /// Stop before more than this is written [default: enough for six rounds of plain write and four other methods, from
-    /// 4 GiB up to 64 GiB, or more with --yes]
+    /// Stop before more than this is written [default: enough for 800 samples, from 4 GiB up to 64 GiB, or more with
+    /// --yes]
     #[arg(long, value_name = "BYTES", help_heading = HOW_LONG)]
     max_bytes: Option<Bytes>,
     /// Leave this share of the target's bytes and inodes free, or this size
@@ -114,8 +111,8 @@ const ADVISE_EXAMPLES: &str = "Examples:
   writebench advise /data --for durable-stream --budget 20s  quick, less certain";
 
 const SEARCH_BUDGET: Duration = Duration::from_secs(60);
-/// If the default size does not fit into the target. Smaller files would give another answer.
-const SMALLER_SIZES: [Bytes; 2] = [Bytes(64 << 20), Bytes(16 << 20)];
+/// The files on a slow disk, or if those of the default size do not fit. Smaller ones would give another answer.
+const SMALLER_SIZE: Bytes = Bytes(16 << 20);
 
 /// Set by options.
 const OPTIONS: [Axis; 3] = [Axis::Size, Axis::Chunk, Axis::Ranks];
@@ -243,29 +240,23 @@ impl AdviseCommand {
         let space = self.space(goal, &fixed)?;
         self.check_options(goal, &space, copied.as_ref(), global.ranks())?;
         check_durable(&record, &space)?;
-        let mut space =
-            self.space_that_fits(goal, &fixed, space, copied.is_some(), &target, output)?;
-        self.constrain(&mut space, output)?;
+        let mut spaces = self.spaces(goal, &fixed, space, copied.is_some(), &target, output)?;
+        self.constrain(&mut spaces, output)?;
 
-        let mut candidates = CandidateSet::for_target(goal, &space, &record, self.max_bytes);
-        candidates.limits.budget = self.budget.unwrap_or(SEARCH_BUDGET);
-        if let Some(why) = candidates.left_out.first() {
-            output.note(&format!(
-                "Left out {}: {why}",
-                counted(candidates.left_out.len(), "candidate")
-            ));
+        let budget = self.budget.unwrap_or(SEARCH_BUDGET);
+        let mut search = Search::for_target(&spaces, &record, budget, self.max_bytes);
+        search.left_out().iter().for_each(|note| output.note(note));
+        if search.has_only_plain() {
+            return output.results(&only_plain(&spaces[0].baseline, &record.path));
         }
-        if let [_] = candidates.candidates.as_slice() {
-            return output.results(&only_plain(&space.baseline, &record.path));
-        }
-        self.limit_bytes(&mut candidates, &space)?;
+        search.limit(self.max_bytes, self.unasked_bytes())?;
         if goal == Goal::LargerThanMemory {
-            candidates.check_budget()?;
+            search.check_budget()?;
         }
         if self.dry_run {
-            return output.results(&candidates.dry_run());
+            return output.results(&search.dry_run());
         }
-        self.race(global, &space, candidates, target, copied, &exports)
+        self.measure(global, &spaces[0], search, target, copied, &exports)
     }
 
     /// The values that the options give to all candidates.
@@ -387,8 +378,9 @@ impl AdviseCommand {
         Ok(())
     }
 
-    /// The same goal with smaller files, if those of the default size do not fit into the target.
-    fn space_that_fits(
+    /// The goal with files of the size that was asked for. Otherwise with those of the default size, and smaller ones for
+    /// a slow disk, as far as they fit into the target.
+    fn spaces(
         &self,
         goal: Goal,
         fixed: &Overrides,
@@ -396,45 +388,42 @@ impl AdviseCommand {
         copies_own_file: bool,
         target: &Target,
         output: &Output,
-    ) -> Result<Space> {
-        let asked_for = self.size.is_some() || copies_own_file;
-        let Some(mut smaller) = fitting_space(goal, fixed, &space, asked_for, target)? else {
-            return Ok(space);
-        };
-        if let Some(count) = self.group {
-            smaller.group(count)?;
+    ) -> Result<Vec<Space>> {
+        let unfit = target.check(std::slice::from_ref(&space.baseline), None, &[]);
+        let is_given = self.size.is_some() || copies_own_file;
+        let is_one_file = space.baseline.unit_bytes().is_none() && goal != Goal::LargerThanMemory;
+        if is_given || !is_one_file {
+            return unfit.map(|()| vec![space]);
         }
-        let size = |space: &Space| Bytes(space.baseline.given().size_bytes).approximate();
-        let large = size(&space);
-        let small = size(&smaller);
+        let smaller = self.space(goal, &with_size(fixed, SMALLER_SIZE))?;
+        if unfit.is_ok() {
+            return Ok(vec![space, smaller]);
+        }
+        target.check(std::slice::from_ref(&smaller.baseline), None, &[])?;
+        let [large, small] =
+            [&space, &smaller].map(|space| Bytes(space.baseline.given().size_bytes).approximate());
         output.note(&format!(
             "Files of {large} do not fit here. The search is for {small}, or your --size."
         ));
-        Ok(smaller)
+        Ok(vec![smaller])
     }
 
-    /// Leaves out the candidates that --without, --lang and --unknown-length exclude.
-    fn constrain(&self, space: &mut Space, output: &Output) -> Result<()> {
+    /// Leaves out the candidates that --without, --lang and --unknown-length exclude. What is left out is said for the
+    /// largest files.
+    fn constrain(&self, spaces: &mut [Space], output: &Output) -> Result<()> {
         let constraints = self.constraints.list();
-        match constrain(space, &constraints) {
-            Ok(left_out) if left_out.is_empty() => {}
-            Ok(left_out) => output.note(&format!("{}.", left_out.join(", "))),
-            Err(why) if allow_plain(&constraints, &space.baseline) => output.note(&why),
-            Err(why) => return Err(usage!("{why}")),
+        for (index, space) in spaces.iter_mut().enumerate() {
+            let note = match constrain(space, &constraints) {
+                Ok(left_out) if left_out.is_empty() => continue,
+                Ok(left_out) => format!("{}.", left_out.join(", ")),
+                Err(why) if allow_plain(&constraints, &space.baseline) => why,
+                Err(why) => return Err(usage!("{why}")),
+            };
+            if index == 0 {
+                output.note(&note);
+            }
         }
         Ok(())
-    }
-
-    /// Decides how many bytes the search may write.
-    fn limit_bytes(&self, candidates: &mut CandidateSet, space: &Space) -> Result<()> {
-        // Workers write these bytes to find out whether direct I/O bypasses the page cache.
-        let direct_check_bytes = total_direct_check_bytes(&candidates.cases);
-        let most_bytes = candidates
-            .most_bytes(space.baseline.bytes_written())
-            .saturating_add(direct_check_bytes);
-        let default = most_bytes.min(self.unasked_bytes());
-        candidates.limits.max_bytes = self.max_bytes.map_or(default, |bytes| bytes.0);
-        candidates.check_bytes(direct_check_bytes)
     }
 
     /// A search does not ask for consent, but stops where a run would need it.
@@ -446,17 +435,17 @@ impl AdviseCommand {
         }
     }
 
-    fn race(
+    fn measure(
         &self,
         global: &Global,
         space: &Space,
-        mut candidates: CandidateSet,
+        mut search: Search,
         target: Target,
         copied: Option<FileCopy>,
         exports: &[Export],
     ) -> Result<Exit> {
         let output = &global.output;
-        let mut settings = self.search_settings(space, candidates.limits.budget);
+        let mut settings = self.search_settings(space, search.budget);
         if let Some(copied) = &copied {
             copied.record(&mut settings);
         }
@@ -468,37 +457,32 @@ impl AdviseCommand {
         };
         let hardware_bytes =
             Hardware::for_cases(&limits_for, &settings, &[target.space()])?.bytes();
-        self.pay_for_hardware(&mut candidates.limits, hardware_bytes);
-        settings.max_bytes = Some(candidates.limits.max_bytes);
+        search.max_bytes = self.with_hardware(search.max_bytes, hardware_bytes);
+        settings.max_bytes = Some(search.max_bytes);
         let run = new_run(global, None, settings, &[], vec![target.record()]);
         let target = target.claim(false, output)?;
         let mut store = database::open(global.db.as_deref())?;
         let earlier = earlier_finalists(&store, &run.targets[0], &space.baseline)?;
-        if let Some((search, names)) = earlier {
-            let count = candidates.mark_finalists(&names);
+        if let Some((number, names)) = earlier {
+            let count = search.mark_finalists(&names);
             output.note(&format!(
-                "Measured first: {} of search {search}.",
+                "Measured first: {} of search {number}.",
                 counted(count, "finalist")
             ));
         }
-        let mut notes = vec![announcement(space, &candidates, &run.targets[0])];
-        notes.extend(candidates.affordable_size());
-        // The race watches the budget. In the runner it would cut loops over records, which then could not be ranked.
-        let settings = Settings {
-            budget_ns: None,
-            ..run.settings.clone()
-        };
+        let mut notes = vec![search.announcement(&run.targets[0])];
+        notes.extend(search.low_limit());
         let plan = Plan {
-            scheduled: schedule_of_race(candidates, &run, hardware_bytes),
+            scheduled: search.scheduled(&run),
+            notes,
+            settings: run.settings.clone(),
             run,
             resumed: None,
-            settings,
             targets: vec![target],
             copied,
             limits_for,
             bytes_before: 0,
             timeout: None,
-            notes,
         };
         plan.execute(&mut store, exports, global)
     }
@@ -512,13 +496,13 @@ impl AdviseCommand {
         }
     }
 
-    /// Raises the default limit on bytes by what the measurement of the hardware's limits writes.
-    fn pay_for_hardware(&self, limits: &mut RaceLimits, bytes: u64) {
-        if self.max_bytes.is_none() {
-            limits.max_bytes = limits
-                .max_bytes
-                .saturating_add(bytes)
-                .min(self.unasked_bytes());
+    /// The limit on bytes. Its default also pays for the measurement of the hardware's limits.
+    fn with_hardware(&self, max_bytes: u64, hardware_bytes: u64) -> u64 {
+        match self.max_bytes {
+            Some(_) => max_bytes,
+            None => max_bytes
+                .saturating_add(hardware_bytes)
+                .min(self.unasked_bytes()),
         }
     }
 
@@ -579,8 +563,7 @@ impl AdviseCommand {
     fn size_beyond_memory(&self, target: &TargetRecord) -> Result<AxisValues> {
         let memory = &target.environment.memory;
         let bytes = memory.limit_bytes.unwrap_or(memory.total_bytes);
-        // The screening takes one MiB less.
-        let least = Bytes((bytes / 2 * 3).next_multiple_of(1 << 20) + (1 << 20));
+        let least = Bytes((bytes / 2 * 3).next_multiple_of(1 << 20));
         let size = match self.size {
             Some(FileSize::Each(size)) => Bytes(size),
             Some(_) => Bytes(0),
@@ -594,49 +577,6 @@ impl AdviseCommand {
             )
         );
         Ok(vec![(Axis::Size, vec![size.to_string()])])
-    }
-}
-
-/// `Stream to a new file: 93 candidates in /data, … The search takes 60s and writes 12 GiB at most.`
-fn announcement(space: &Space, candidates: &CandidateSet, target: &TargetRecord) -> String {
-    format!(
-        "{}: {} in {}, {}. The search takes {:?} and writes {} at most.",
-        space.title,
-        counted(candidates.candidates.len(), "candidate"),
-        target.path,
-        candidates.levels(),
-        candidates.limits.budget,
-        Bytes(candidates.limits.max_bytes).approximate(),
-    )
-}
-
-/// `hardware_bytes` are written to measure the hardware's limits.
-fn schedule_of_race(
-    candidates: CandidateSet,
-    run: &RunRecord,
-    hardware_bytes: u64,
-) -> ScheduledCases {
-    // The race counts neither the bytes of the limits nor those of the check of direct I/O.
-    let direct_check_bytes = total_direct_check_bytes(&candidates.cases);
-    let CandidateSet {
-        cases,
-        candidates,
-        baseline,
-        mut limits,
-        deferred,
-        ..
-    } = candidates;
-    limits.max_bytes = limits
-        .max_bytes
-        .saturating_sub(hardware_bytes)
-        .saturating_sub(direct_check_bytes);
-    let rule = rule(&run.settings.constraints, &run.targets[0]);
-    let race = Race::new(candidates, baseline, cases.clone(), limits).ruled_by(rule);
-    ScheduledCases {
-        cases,
-        deferred,
-        schedule: Box::new(race),
-        is_timed: true,
     }
 }
 
@@ -660,38 +600,11 @@ fn cases_for_limits(space: &Space) -> Vec<Case> {
     different.into_iter().cloned().collect()
 }
 
-/// The goal with smaller files, if those of the default size do not fit into the target's memory or space.
-///
-/// # Errors
-/// The size was asked for and does not fit, or no size fits.
-fn fitting_space(
-    goal: Goal,
-    fixed: &Overrides,
-    space: &Space,
-    asked_for: bool,
-    target: &Target,
-) -> Result<Option<Space>> {
-    let does_not_fit = match target.check(std::slice::from_ref(&space.baseline), None, &[]) {
-        Ok(()) => return Ok(None),
-        Err(error) => error,
-    };
-    let is_one_file = space.baseline.unit_bytes().is_none() && goal != Goal::LargerThanMemory;
-    for size in SMALLER_SIZES
-        .into_iter()
-        .filter(|_| is_one_file && !asked_for)
-    {
-        let mut fixed = fixed.to_vec();
-        fixed.retain(|(axis, _)| *axis != Axis::Size);
-        fixed.push((Axis::Size, vec![size.to_string()]));
-        let smaller = Space::for_goal(goal, &fixed)?;
-        if target
-            .check(std::slice::from_ref(&smaller.baseline), None, &[])
-            .is_ok()
-        {
-            return Ok(Some(smaller));
-        }
-    }
-    Err(does_not_fit)
+fn with_size(fixed: &Overrides, size: Bytes) -> AxisValues {
+    let mut fixed = fixed.to_vec();
+    fixed.retain(|(axis, _)| *axis != Axis::Size);
+    fixed.push((Axis::Size, vec![size.to_string()]));
+    fixed
 }
 
 const ANYWHERE: (Axis, &str) = (Axis::Memory, "any");

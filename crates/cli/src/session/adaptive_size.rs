@@ -4,11 +4,12 @@
 //! the budget alone. On a slow disk the run answers fewer goals instead of the same goals for smaller files.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use writebench_model::{Case, RunRecord, SelectedCase, Settings, TargetRecord};
-use writebench_runner::{AdaptiveSize, Contest, EachCase, GoalRounds, OfSize, Schedule};
+use writebench_runner::{AdaptiveSize, Contest, Contests, EachCase, OfSize, Pass, Schedule};
 use writebench_stats::{distinct, grouped};
 
 use super::scheduled::ScheduledCases;
@@ -55,7 +56,12 @@ impl ScheduledCases {
                 continue;
             };
             deferred.push(selection::records(&rows, targets));
-            of_sizes.push(add_size(size, &rows, targets.len(), &mut all));
+            let positions = add_cases(&rows, targets.len(), &mut all);
+            of_sizes.push(OfSize {
+                bytes: size,
+                samples: positions.len() as u64 * u64::from(settings.samples),
+                schedule: Box::new(EachCase::for_settings(settings).among(positions)),
+            });
         }
         ensure!(
             !of_sizes.is_empty(),
@@ -63,9 +69,11 @@ impl ScheduledCases {
         );
         // Its samples are no results, so its cases have no rows.
         let pass = with_size(rows, largest, PASS_BYTES).filter(|_| of_sizes.len() > 1);
-        let pass = pass
-            .map(|rows| add_size(PASS_BYTES, &rows, targets.len(), &mut all))
-            .unwrap_or_default();
+        let pass_cases = pass.map(|rows| add_cases(&rows, targets.len(), &mut all));
+        let pass = Pass {
+            bytes: PASS_BYTES,
+            cases: pass_cases.unwrap_or_default().collect(),
+        };
         let schedule = Box::new(AdaptiveSize::new(pass, of_sizes, settings));
         Ok(Self {
             cases: all,
@@ -86,7 +94,7 @@ impl ScheduledCases {
         let is_timed = settings.samples >= selection::SAMPLES;
         let schedule: Box<dyn Schedule> = if is_timed {
             let goals = contests(rows, settings, targets, cases);
-            Box::new(GoalRounds::new(goals, settings))
+            Box::new(Contests::new(goals, settings))
         } else {
             Box::new(EachCase::for_settings(settings))
         };
@@ -197,14 +205,11 @@ pub(crate) fn smallest_cases(rows: &[SelectedCase], largest: u64) -> Vec<Case> {
     different_cases(&rows.unwrap_or_default())
 }
 
-/// Adds the cases of these rows to those of the plan, which has each case once per target.
-fn add_size(bytes: u64, rows: &[SelectedCase], targets: usize, all: &mut Vec<Case>) -> OfSize {
+/// Adds the cases of these rows to those of the plan, which has each case once per target. Returns their positions.
+fn add_cases(rows: &[SelectedCase], targets: usize, all: &mut Vec<Case>) -> Range<usize> {
     let first = all.len() * targets;
     all.extend(different_cases(rows));
-    OfSize {
-        bytes,
-        cases: (first..all.len() * targets).collect(),
-    }
+    first..all.len() * targets
 }
 
 /// The sizes that the budget may choose, the largest first.

@@ -354,7 +354,7 @@ fn too_early() -> Result<()> {
     Ok(())
 }
 
-/// The limit pays for six rounds of 32 MiB, but not of 256 MiB.
+/// The limit pays for 45 samples of 16 MiB, but not of 64 MiB.
 fn smaller() -> Result<()> {
     let arguments = [
         "--for",
@@ -368,7 +368,7 @@ fn smaller() -> Result<()> {
     ];
     let document = advise(&program()?, &arguments)?;
     ensure!(
-        document["run"]["settings"]["search_bytes"] == 256 << 20,
+        document["run"]["settings"]["search_bytes"] == 64 << 20,
         "{}",
         document["run"]["settings"]
     );
@@ -380,7 +380,10 @@ fn smaller() -> Result<()> {
         .context("a baseline")?;
     ensure!(baseline == "write,size=16MiB", "{}", document["advice"]);
     let sentences = document["conclusions"].to_string();
-    ensure!(sentences.contains(", not with 256 MiB. "), "{sentences}");
+    ensure!(
+        sentences.contains("do not pay for files of 64 MiB, so this answer is for 16 MiB"),
+        "{sentences}"
+    );
     Ok(())
 }
 
@@ -563,13 +566,11 @@ fn dry_run() -> Result<()> {
         "{ended:?}"
     );
     ensure!(
-        ended.stdout.lines().next() == Some("read-write,size=256MiB"),
+        ended.stdout.lines().next() == Some("read-write,size=64MiB"),
         "the baseline comes first"
     );
     ensure!(
-        last.contains(
-            "screening with 4 MiB and 32 MiB, finals with 256 MiB, at most 50 GiB in 60s"
-        ),
+        last.contains("files of 64 MiB, or of 16 MiB on a slow disk, at most 50 GiB in 60s"),
         "{last}"
     );
     ensure!(entries(target.path()).is_empty());
@@ -585,7 +586,7 @@ fn dry_run() -> Result<()> {
     let names = aligned
         .stdout
         .lines()
-        .filter(|line| line.contains("size=256MiB"));
+        .filter(|line| line.contains("size=64MiB"));
     ensure!(
         names.clone().count() > 100
             && names
@@ -604,7 +605,7 @@ fn dry_run() -> Result<()> {
     let names = produced
         .stdout
         .lines()
-        .filter(|line| line.contains("size=256MiB"));
+        .filter(|line| line.contains("size=64MiB"));
     let is_fixed = |name: &str| {
         let end = match name.contains("cache=direct") {
             true if ["2MiB", "4MiB", "8MiB", "16MiB", "32MiB"]
@@ -628,14 +629,15 @@ fn dry_run() -> Result<()> {
         "--for",
         "stream",
         "--size",
-        "4GiB",
+        "2GiB",
         "--reserve",
         "0",
         "--dry-run",
     ];
     let ended = program.call(&large)?;
     let last = ended.stdout.lines().last().context("a line")?;
-    let limited = "finals with 4 GiB, at most 64 GiB in 60s. The limit of 64 GiB pays for finals with 2 GiB. For 4 GiB, use --max-bytes ";
+    let limited = "files of 2 GiB, at most 64 GiB in 60s. The limit of 64 GiB pays for 32 samples of 2 GiB, which may be \
+                   too few for an answer. Use --max-bytes 90GiB. ";
     ensure!(last.contains(limited), "{ended:?}");
     let agreed = program.call(&[&large[..], &["--yes"]].concat())?;
     ensure!(!agreed.stdout.contains("at most 64 GiB"), "{agreed:?}");

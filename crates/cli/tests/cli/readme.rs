@@ -79,7 +79,7 @@ fn words() -> Result<()> {
         "--dry-run",
     ])?;
     ensure!(
-        dry.stdout.starts_with("write,size=256MiB\n"),
+        dry.stdout.starts_with("write,size=64MiB\n"),
         "the baseline is `write` of 1 MiB: {}",
         dry.stdout
     );

@@ -6,7 +6,7 @@ use writebench_model::{
     CaseRecord, Durability, Limit, LimitKind, Objective, Outcome, RunRecord, Sample, Stage,
     TargetRecord, Workload,
 };
-use writebench_stats::{Interval, Verdict, grouped};
+use writebench_stats::{FEWEST_COMPARED, Interval, Verdict, grouped};
 
 use crate::numbers::estimate::Estimate;
 use crate::numbers::limit_share::LimitShare;
@@ -184,9 +184,12 @@ impl CaseReport {
                 .any(|sample| !sample.outcome.is_ok())
     }
 
-    /// Whether the case has only the one or two samples of a search's screening, which are outside all tables.
+    /// Whether a search gave the case only the one or two samples that showed that others are better. Such cases are
+    /// outside all tables.
     pub(crate) fn is_screening(&self) -> bool {
-        self.record.origin.is_stage(Stage::Screening)
+        let origin = &self.record.origin;
+        let has_few = self.record.samples.len() < FEWEST_COMPARED && !origin.is_baseline();
+        origin.is_stage(Stage::Screening) || origin.is_search() && has_few
     }
 
     fn limit(&self) -> Option<LimitShare> {

@@ -323,7 +323,7 @@ impl<'c> Search<'c> {
         ))
     }
 
-    /// What to do if the files of the finals were smaller than requested.
+    /// What to do if the files were smaller than the goal's own, because the limits did not pay for those.
     fn smaller_files(&self, settings: &Settings) -> Option<String> {
         let bytes = self.fastest.record.workload.bytes;
         let requested_bytes = settings
@@ -336,9 +336,10 @@ impl<'c> Search<'c> {
         });
         let size = Bytes(bytes).approximate();
         let requested = Bytes(requested_bytes).approximate();
+        let argument = Bytes(requested_bytes);
         Some(format!(
-            "The limits allowed six rounds with {size}, not with {requested}. Use a --budget{budget}, or a larger \
-             --max-bytes."
+            "The limits do not pay for files of {requested}, so this answer is for {size}. For the larger ones, use \
+             --size {argument} with a --budget{budget}, or a larger --max-bytes."
         ))
     }
 

@@ -7,9 +7,7 @@ use crate::tables::{matrix, notes, per_case, side_by_side};
 
 impl Report {
     pub(crate) fn tables(&self) -> Vec<Table> {
-        // The screening is only in exports, because the finals have its best cases.
         self.sections()
-            .filter(|cases| !cases[0].is_screening())
             .flat_map(|cases| section_tables(cases, self))
             .collect()
     }
@@ -17,7 +15,11 @@ impl Report {
 
 fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     let run = &report.run;
-    let first = &cases[0].record;
+    // Cases with one or two samples of a search are only in exports.
+    let all: Vec<&CaseReport> = cases.iter().filter(|case| !case.is_screening()).collect();
+    let Some(first) = all.first().map(|case| &case.record) else {
+        return Vec::new();
+    };
     let ranks = run
         .cluster
         .as_ref()
@@ -29,7 +31,6 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
         first.origin.section()
     );
     let layout = layout(cases, report);
-    let all: Vec<&CaseReport> = cases.iter().collect();
     let mut tables = match layout {
         _ if run.is_side_by_side() => side_by_side::tables(&title, layout, &all, run),
         // A search has one workload, though some cases promise more.

@@ -2,35 +2,132 @@
 
 use std::collections::HashSet;
 
-use anyhow::Result;
-use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{
-    Bytes, Cache, Case, CaseOrigin, CaseRecord, Goal, SelectedCase, Space, Stage, TargetRecord,
+    Bytes, Cache, Case, CaseOrigin, CaseRecord, Content, SelectedCase, Space, Stage, TargetRecord,
 };
-use writebench_report::counted;
-use writebench_runner::{Candidate, RaceLimits, coordinates};
+use writebench_runner::{Contest, Rule};
 
-use super::affordable_size;
-use super::file_sizes::file_sizes;
 use crate::earlier_search::name_without_size;
-use crate::exit::usage;
 use crate::selection;
 
-/// The screening writes at most this many times the file's size.
-const SCREENING_SIZES: u64 = 160;
-/// The lowest default of --max-bytes. Small files hardly wear a disk, and more rounds narrow the interval.
-const LEAST_MOST_BYTES: u64 = 4 << 30;
-
-#[derive(Default)]
+/// The candidates with files of one size.
 pub(super) struct CandidateSet {
+    /// Plain write is the first.
     pub(super) cases: Vec<Case>,
-    pub(super) candidates: Vec<Candidate>,
-    pub(super) baseline: usize,
-    pub(super) limits: RaceLimits,
-    // A row for each case.
-    pub(super) deferred: Vec<Vec<CaseRecord>>,
-    // The cases that the target cannot have, with the reasons.
+    /// Whether a case is measured first: plain write, the portfolio, and the finalists of an earlier search.
+    is_first: Vec<bool>,
+    /// The cases that the target cannot have, with the reasons.
     pub(super) left_out: Vec<String>,
+}
+
+impl CandidateSet {
+    /// Leaves out the cases that are not durable there, or need more memory or smaller sectors. `unchecked` has the
+    /// bytes that show whether O_DIRECT bypasses the page cache, if the limit does not pay for that.
+    pub(super) fn for_target(space: &Space, target: &TargetRecord, unchecked: Option<u64>) -> Self {
+        let mut set = Self {
+            cases: Vec::new(),
+            is_first: Vec::new(),
+            left_out: Vec::new(),
+        };
+        let others = space.cases().filter(|case| **case != space.baseline);
+        for case in std::iter::once(&space.baseline).chain(others) {
+            if let Some(why) = why_unchecked(case, unchecked).or_else(|| why_unfit(case, target)) {
+                set.left_out.push(why);
+                continue;
+            }
+            set.is_first
+                .push(*case == space.baseline || space.portfolio.contains(case));
+            set.cases.push(case.clone());
+        }
+        set
+    }
+
+    pub(super) fn size_bytes(&self) -> u64 {
+        self.cases
+            .iter()
+            .map(|case| case.given().size_bytes)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// The most bytes of a sample, in multiples of its file's size, with zeros written before.
+    pub(super) fn times_written(&self) -> u64 {
+        self.cases
+            .iter()
+            .map(|case| {
+                let size_bytes = case.given().size_bytes.max(1);
+                case.bytes_written().div_ceil(size_bytes)
+            })
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Takes names without a size. Returns the number of marked candidates.
+    pub(super) fn mark_finalists(&mut self, names: &HashSet<String>) -> usize {
+        let mut marked = 0;
+        for (case, is_first) in self.cases.iter().zip(&mut self.is_first) {
+            if names.contains(&name_without_size(case)) {
+                *is_first = true;
+                marked += 1;
+            }
+        }
+        marked
+    }
+
+    /// The contest of the cases that move bytes, and that of copies with shared blocks, if there are any. The cases
+    /// follow each other in the plan, from the position `from`. At most `most_first` of a contest are measured first.
+    pub(super) fn contests(&self, from: usize, most_first: usize, rule: &Rule) -> Vec<Contest> {
+        let mut contests = Vec::new();
+        for shares_blocks in [false, true] {
+            let mut cases = Vec::new();
+            let mut first = Vec::new();
+            for (place, case) in self.cases.iter().enumerate() {
+                if is_shared_copy(case) != shares_blocks {
+                    continue;
+                }
+                if self.is_first[place] || shares_blocks {
+                    first.push(cases.len());
+                }
+                cases.push((from + place, case.clone()));
+            }
+            first.truncate(most_first);
+            if !cases.is_empty() {
+                contests.push(Contest::new(0, cases, rule.clone()).searching(first));
+            }
+        }
+        contests
+    }
+
+    /// The row of each case, which is recorded before its first sample.
+    pub(super) fn rows(&self, target: &TargetRecord) -> Vec<CaseRecord> {
+        let row = |(place, case): (usize, &Case)| {
+            let is_baseline = place == 0;
+            let name = name_without_size(case);
+            let label = if is_baseline {
+                format!("baseline: {name}")
+            } else {
+                name
+            };
+            let row = SelectedCase {
+                origin: CaseOrigin::of_search(Stage::Final, is_baseline),
+                label: Some(label),
+                case: case.clone(),
+            };
+            selection::record(&row, &target.name)
+        };
+        self.cases.iter().enumerate().map(row).collect()
+    }
+}
+
+fn is_shared_copy(case: &Case) -> bool {
+    case.workload().content == Content::SharedCopy
+}
+
+fn why_unchecked(case: &Case, unchecked: Option<u64>) -> Option<String> {
+    let check = Bytes(unchecked.filter(|_| case.choices().cache == Cache::Direct)?).approximate();
+    Some(format!(
+        "{case}: --max-bytes leaves no room for the {check} that show whether O_DIRECT bypasses the page cache"
+    ))
 }
 
 /// Why the target cannot have this case, whose baseline was checked before.
@@ -44,210 +141,4 @@ fn why_unfit(case: &Case, target: &TargetRecord) -> Option<String> {
         .and_then(|()| writebench_runner::check_memory(environment, cases, 0))
         .err()
         .map(|error| error.to_string())
-}
-
-impl CandidateSet {
-    /// Leaves out cases that are not durable there, or need more memory, or smaller sectors, and direct I/O if the limit does not pay for its check.
-    pub(super) fn for_target(
-        goal: Goal,
-        space: &Space,
-        target: &TargetRecord,
-        max_bytes: Option<Bytes>,
-    ) -> Self {
-        let direct_check_bytes = total_direct_check_bytes(space.cases());
-        let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
-        let (screening_bytes, final_bytes) = file_sizes(goal, space);
-        let mut set = Self::default();
-        let mut kept = Vec::new();
-        for case in space.cases() {
-            let unchecked = (case.choices().cache == Cache::Direct && !checks_direct).then(|| {
-                let check = Bytes(direct_check_bytes).approximate();
-                format!("{case}: --max-bytes leaves no room for the {check} that show whether O_DIRECT bypasses the page cache")
-            });
-            if let Some(why) = unchecked.or_else(|| why_unfit(case, target)) {
-                set.left_out.push(why);
-                continue;
-            }
-            set.add_candidate(case, space, target, &screening_bytes, &final_bytes);
-            kept.push(case);
-        }
-        for (candidate, values) in set.candidates.iter_mut().zip(coordinates(&kept)) {
-            candidate.values = values;
-        }
-        let times_written = kept.iter().map(|case| {
-            let size_bytes = case.given().size_bytes.max(1);
-            case.bytes_written().div_ceil(size_bytes)
-        });
-        set.limits = RaceLimits {
-            times_written: times_written.max().unwrap_or(0),
-            screening_bytes,
-            final_bytes,
-            ..RaceLimits::default()
-        };
-        set
-    }
-
-    /// Adds a candidate and its cases, with files of all sizes.
-    fn add_candidate(
-        &mut self,
-        case: &Case,
-        space: &Space,
-        target: &TargetRecord,
-        screening_bytes: &[u64],
-        final_bytes: &[u64],
-    ) {
-        let is_baseline = *case == space.baseline;
-        let real = self.add(case.clone(), Stage::Final, is_baseline, target);
-        let mut with_size = |bytes: u64, stage| {
-            // Some cases are invalid at smaller sizes.
-            case.with_size(bytes)
-                .map_or(real, |case| self.add(case, stage, is_baseline, target))
-        };
-        let screening = screening_bytes
-            .iter()
-            .map(|&bytes| with_size(bytes, Stage::Screening))
-            .collect();
-        let mut finals = vec![real];
-        for &bytes in &final_bytes[1..] {
-            finals.push(with_size(bytes, Stage::Final));
-        }
-        if is_baseline {
-            self.baseline = self.candidates.len();
-        }
-        self.candidates.push(Candidate {
-            // The portfolio is measured first, like earlier finalists.
-            was_finalist: space.portfolio.contains(case),
-            values: Vec::new(),
-            screening,
-            finals,
-        });
-    }
-
-    /// Takes names without a size. Returns the number of marked candidates.
-    pub(super) fn mark_finalists(&mut self, names: &HashSet<String>) -> usize {
-        let cases = &self.cases;
-        let is_named =
-            |one: &&mut Candidate| names.contains(&name_without_size(&cases[one.finals[0]]));
-        let mut named: Vec<&mut Candidate> = self.candidates.iter_mut().filter(is_named).collect();
-        named
-            .iter_mut()
-            .for_each(|candidate| candidate.was_finalist = true);
-        named.len()
-    }
-
-    /// The default of --max-bytes, before the limit of 64 GiB.
-    pub(super) fn most_bytes(&self, size_bytes: u64) -> u64 {
-        let screening = size_bytes.saturating_mul(SCREENING_SIZES);
-        RaceLimits::finals_bytes(size_bytes, self.limits.times_written)
-            .saturating_add(screening)
-            .max(LEAST_MOST_BYTES)
-    }
-
-    /// Whether --max-bytes pays for six rounds of the finals at the smallest size.
-    pub(super) fn check_bytes(&self, direct_check_bytes: u64) -> Result<()> {
-        let smallest = self.limits.final_bytes.last().copied().unwrap_or_default();
-        let least = RaceLimits::least_bytes(smallest, self.limits.times_written)
-            .saturating_add(direct_check_bytes);
-        if self.limits.max_bytes < least {
-            let least = Bytes(least);
-            let size = Bytes(smallest).approximate();
-            return Err(usage!(
-                "--max-bytes must be at least {least}, for six rounds of three methods at {size}. Fewer rounds give no \
-                 interval"
-            ));
-        }
-        Ok(())
-    }
-
-    /// Whether the budget pays for six rounds of the finals on the fastest disk.
-    pub(super) fn check_budget(&self) -> Result<()> {
-        /// Faster than any disk.
-        const MOST_BYTES_PER_S: u64 = 10_000_000_000;
-        const USUAL_BYTES_PER_S: u64 = 1_000_000_000;
-        let budget = self.limits.budget;
-        let size = self.limits.final_bytes[0];
-        let least = RaceLimits::least_bytes(size, self.limits.times_written);
-        if u128::from(least) * 1_000_000_000 > budget.as_nanos() * u128::from(MOST_BYTES_PER_S) {
-            let minutes = least.div_ceil(USUAL_BYTES_PER_S).div_ceil(60);
-            let [least, size] = [least, size].map(|bytes| Bytes(bytes).approximate());
-            return Err(usage!(
-                "six rounds of three methods with files of {size} write {least}, more than any disk takes in {budget:?}. \
-                 --budget {minutes}m is enough at 1 GB/s. For smaller files, give the search less memory: systemd-run \
-                 --scope -p MemoryMax=1G writebench advise …"
-            ));
-        }
-        Ok(())
-    }
-
-    /// `screening with 4 MiB and 32 MiB, finals with 256 MiB`.
-    pub(super) fn levels(&self) -> String {
-        let text = |bytes: &u64| Bytes(*bytes).approximate();
-        let screening: Vec<String> = self.limits.screening_bytes.iter().map(text).collect();
-        let finals = self
-            .limits
-            .final_bytes
-            .first()
-            .map(text)
-            .unwrap_or_default();
-        match screening.as_slice() {
-            [] => format!("all with {finals}"),
-            sizes => format!(
-                "screening with {}, finals with {finals}",
-                sizes.join(" and ")
-            ),
-        }
-    }
-
-    pub(super) fn dry_run(&self) -> String {
-        let real = self
-            .candidates
-            .iter()
-            .filter_map(|candidate| candidate.finals.first());
-        let cases: String = real
-            .map(|&case| format!("{}\n", self.cases[case]))
-            .collect();
-        format!(
-            "{cases}{}, {}, at most {} in {:?}.{} Nothing was written.\n",
-            counted(self.candidates.len(), "candidate"),
-            self.levels(),
-            Bytes(self.limits.max_bytes).approximate(),
-            self.limits.budget,
-            self.affordable_size()
-                .map_or(String::new(), |sentence| format!(" {sentence}")),
-        )
-    }
-
-    pub(super) fn affordable_size(&self) -> Option<String> {
-        let baseline = self.candidates[self.baseline]
-            .finals
-            .iter()
-            .map(|&case| &self.cases[case]);
-        affordable_size::sentence(&baseline.collect::<Vec<_>>(), &self.limits)
-    }
-
-    /// Adds a case and its row. Returns the index.
-    pub(super) fn add(
-        &mut self,
-        case: Case,
-        stage: Stage,
-        is_baseline: bool,
-        target: &TargetRecord,
-    ) -> usize {
-        let name = name_without_size(&case);
-        let label = if is_baseline {
-            format!("baseline: {name}")
-        } else {
-            name
-        };
-        let origin = CaseOrigin::of_search(stage, is_baseline);
-        let row = SelectedCase {
-            origin,
-            label: Some(label),
-            case: case.clone(),
-        };
-        self.deferred
-            .push(vec![selection::record(&row, &target.name)]);
-        self.cases.push(case);
-        self.cases.len() - 1
-    }
 }

@@ -16,7 +16,7 @@ use crate::round_order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
 
 #[derive(Debug, Default)]
-pub struct GoalRounds {
+pub struct Contests {
     goals: Vec<GoalProgress>,
     // The least samples of an answer.
     fewest: usize,
@@ -53,40 +53,29 @@ const LEAST_SAMPLES: usize = 36;
 /// The time limit of a loop over records, as a share of the budget.
 const LOOP_SHARE: f64 = 0.1;
 
-impl GoalRounds {
+impl Contests {
     /// Each goal has a contest for each target. Goals are in the order of their importance: the last ones are
     /// left out if the limits do not pay for all.
     pub fn new(goals: Vec<Vec<Contest>>, settings: &Settings) -> Self {
-        Self {
-            budget: settings.budget_ns.map(Duration::from_nanos),
-            max_bytes: settings.max_bytes,
-            ..Self::until_decided(goals, settings.samples)
-        }
-    }
-
-    /// Goals that end when all are decided, because the caller watches the limits. Each answer has at least `fewest`
-    /// samples.
-    pub(crate) fn until_decided(goals: Vec<Vec<Contest>>, fewest: u32) -> Self {
-        let progress = |contests| GoalProgress {
-            contests,
-            sample_seconds: Vec::new(),
-            is_left_out: false,
-        };
-        let goals = goals.into_iter().map(progress).collect();
+        let goals = goals.into_iter().map(GoalProgress::new).collect();
         Self {
             goals,
-            fewest: fewest as usize,
+            fewest: settings.samples as usize,
+            budget: settings.budget_ns.map(Duration::from_nanos),
+            max_bytes: settings.max_bytes,
             ..Self::default()
         }
     }
 
-    /// Whether the first goal's answer is another case than the baseline.
-    pub(crate) fn has_winner(&self, taken: &[Vec<SampleSummary>]) -> bool {
-        self.goals
-            .iter()
-            .flat_map(|goal| &goal.contests)
-            .next()
-            .is_some_and(|contest| contest.has_winner(taken))
+    /// The share of the limits that is used up, of time or of bytes.
+    fn spent_share(&self) -> f64 {
+        let of_time = self.budget.map_or(0.0, |budget| {
+            self.spent.elapsed.as_secs_f64() / budget.as_secs_f64().max(1e-9)
+        });
+        let of_bytes = self
+            .max_bytes
+            .map_or(0.0, |most| as_f64(self.spent.bytes) / as_f64(most.max(1)));
+        of_time.max(of_bytes)
     }
 
     /// The time since the last call belongs to the samples taken since then.
@@ -107,8 +96,9 @@ impl GoalRounds {
     }
 
     fn end_block(&mut self, taken: &[Vec<SampleSummary>]) {
+        let spent = self.spent_share();
         for contest in &mut self.goals[self.current].contests {
-            let added = contest.end_block(taken, self.cases, self.fewest);
+            let added = contest.end_block(taken, self.cases, self.fewest, spent);
             self.cases += added.len();
             self.added.extend(added);
         }
@@ -161,6 +151,14 @@ impl GoalRounds {
 }
 
 impl GoalProgress {
+    fn new(contests: Vec<Contest>) -> Self {
+        Self {
+            contests,
+            sample_seconds: Vec::new(),
+            is_left_out: false,
+        }
+    }
+
     fn blocks(&self) -> usize {
         self.contests.iter().map(Contest::blocks).max().unwrap_or(0)
     }
@@ -213,7 +211,7 @@ impl GoalProgress {
     }
 }
 
-impl Schedule for GoalRounds {
+impl Schedule for Contests {
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize] {
         self.cases = self.cases.max(taken.len());
         self.count_time(taken, spent);
@@ -268,3 +266,6 @@ impl Schedule for GoalRounds {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod search_tests;

@@ -43,7 +43,7 @@ fn run(goals: &[&[&str]], budget_s: Option<u64>, milliseconds: impl Fn(&Case) ->
         budget_ns,
         ..writebench_testkit::example_run().settings
     };
-    let mut schedule = GoalRounds::new(contests, &settings);
+    let mut schedule = Contests::new(contests, &settings);
     let mut taken: Vec<Vec<SampleSummary>> = vec![Vec::new(); plan.len()];
     let mut elapsed = Duration::ZERO;
     for round in 0..2000 {

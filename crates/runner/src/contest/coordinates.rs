@@ -2,8 +2,8 @@ use writebench_model::{Axis, Case};
 use writebench_stats::distinct;
 
 /// Each case's value on each axis, by number. The method is an axis. Left out are axes on which all cases
-/// agree, and the size, which the race chooses. A case without an axis has a separate value there.
-pub fn coordinates(cases: &[&Case]) -> Vec<Vec<u16>> {
+/// agree, and the size. A case without an axis has a separate value there.
+pub(super) fn coordinates(cases: &[&Case]) -> Vec<Vec<u16>> {
     let mut coordinates = vec![Vec::new(); cases.len()];
     let axes = Axis::ALL
         .iter()
