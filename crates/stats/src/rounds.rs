@@ -11,12 +11,13 @@ use crate::{CONFIDENCE, Interval, median, median_interval};
 /// 0, so a case's value is its time in a typical round.
 #[derive(Debug, Clone)]
 pub struct Rounds {
-    cases: Vec<Case>,
+    series: Vec<Series>,
     effects: HashMap<u32, f64>,
 }
 
+/// The times of one case.
 #[derive(Debug, Clone)]
-struct Case {
+struct Series {
     /// The logarithm of the time in each round.
     by_round: BTreeMap<u32, f64>,
     /// The logarithm of the time in a typical round.
@@ -30,10 +31,10 @@ const PRECISION: f64 = 1e-9;
 impl Rounds {
     /// Each case has its rounds and positive times. The last of several times in one round counts.
     pub fn fit(cases: &[Vec<(u32, f64)>]) -> Self {
-        let cases: Vec<Case> = cases.iter().map(|times| Case::new(times)).collect();
-        let shared = shared_rounds(&cases);
+        let series: Vec<Series> = cases.iter().map(|times| Series::new(times)).collect();
+        let shared = shared_rounds(&series);
         let mut model = Self {
-            cases,
+            series,
             effects: shared.keys().map(|&round| (round, 0.0)).collect(),
         };
         for _ in 0..MAX_SWEEPS {
@@ -49,7 +50,7 @@ impl Rounds {
     fn shift_to_typical_round(&mut self) {
         let effects: Vec<f64> = self.effects.values().copied().collect();
         let typical = median(&effects).unwrap_or(0.0);
-        for case in &mut self.cases {
+        for case in &mut self.series {
             let has_effects = case
                 .by_round
                 .keys()
@@ -68,14 +69,14 @@ impl Rounds {
         for (round, cases) in shared {
             let residuals: Vec<f64> = cases
                 .iter()
-                .filter_map(|&case| self.cases[case].residual(*round))
+                .filter_map(|&case| self.series[case].residual(*round))
                 .collect();
             if let Some(effect) = median(&residuals) {
                 self.effects.insert(*round, effect);
             }
         }
         let mut largest: f64 = 0.0;
-        for case in &mut self.cases {
+        for case in &mut self.series {
             let logs: Vec<f64> = case
                 .without_effects(&self.effects)
                 .map(|(_, log)| log)
@@ -90,13 +91,13 @@ impl Rounds {
 
     /// The time of a case in a typical round.
     pub fn value(&self, case: usize) -> Option<f64> {
-        self.cases.get(case)?.value.map(f64::exp)
+        self.series.get(case)?.value.map(f64::exp)
     }
 
     /// The logarithms of a case's times without the effects of the rounds, each with the number of cases in
     /// its round. The effect of a round with one case is unknown, and taken as that of a typical round.
     pub(crate) fn logs_without_effects(&self, case: usize) -> Vec<(f64, usize)> {
-        let Some(case) = self.cases.get(case) else {
+        let Some(case) = self.series.get(case) else {
             return Vec::new();
         };
         case.by_round
@@ -109,7 +110,7 @@ impl Rounds {
     }
 
     fn count_in_round(&self, round: u32) -> usize {
-        self.cases
+        self.series
             .iter()
             .filter(|case| case.by_round.contains_key(&round))
             .count()
@@ -128,7 +129,7 @@ impl Rounds {
             .into_iter()
             .map(f64::exp)
             .collect();
-        let value = self.cases.get(case)?.value? - other.0.cases.get(other.1)?.value?;
+        let value = self.series.get(case)?.value? - other.0.series.get(other.1)?.value?;
         Some(median_interval(&ratios, CONFIDENCE)?.around(value.exp()))
     }
 
@@ -140,8 +141,8 @@ impl Rounds {
 
     fn log_ratios(&self, case: usize, other: (&Self, usize)) -> Option<Vec<f64>> {
         let (other_model, other) = other;
-        let case = self.cases.get(case)?;
-        let other = other_model.cases.get(other)?;
+        let case = self.series.get(case)?;
+        let other = other_model.series.get(other)?;
         let in_common_rounds = case
             .by_round
             .iter()
@@ -157,7 +158,7 @@ impl Rounds {
 }
 
 /// The cases in each round that has more than one.
-fn shared_rounds(cases: &[Case]) -> BTreeMap<u32, Vec<usize>> {
+fn shared_rounds(cases: &[Series]) -> BTreeMap<u32, Vec<usize>> {
     let mut shared: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (index, case) in cases.iter().enumerate() {
         for &round in case.by_round.keys() {
@@ -168,7 +169,7 @@ fn shared_rounds(cases: &[Case]) -> BTreeMap<u32, Vec<usize>> {
     shared
 }
 
-impl Case {
+impl Series {
     fn new(times: &[(u32, f64)]) -> Self {
         let by_round: BTreeMap<u32, f64> = times
             .iter()

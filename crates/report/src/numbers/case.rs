@@ -10,7 +10,7 @@ use writebench_stats::{FEWEST_COMPARED, Interval, Verdict, grouped};
 
 use crate::numbers::estimate::Estimate;
 use crate::numbers::limit_share::LimitShare;
-use crate::numbers::rounds::{Judged, Modelled};
+use crate::numbers::rounds::{Modelled, Times, times};
 
 /// A case on one target, with what its samples show.
 #[derive(Debug, Clone)]
@@ -91,18 +91,17 @@ impl CaseReport {
     #[cfg(test)]
     pub(crate) fn from_record(record: CaseRecord) -> Self {
         let mut case = Self::new(record, Objective::Time);
-        let modelled = Modelled::for_cases(&[case.judged()], Objective::Time)
+        let times = case.times(Objective::Time);
+        let modelled = Modelled::for_cases(&[(&case.record, times)])
             .pop()
             .flatten();
         case.model(modelled, &[]);
         case
     }
 
-    pub(crate) fn judged(&self) -> Judged<'_> {
-        Judged {
-            record: &self.record,
-            counts_disturbed: self.counts_disturbed,
-        }
+    /// The times of the samples that decide about the case.
+    pub(crate) fn times(&self, objective: Objective) -> Times {
+        times(&self.record, objective, self.counts_disturbed)
     }
 
     /// The model determines all values of the total time.

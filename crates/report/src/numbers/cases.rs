@@ -8,7 +8,7 @@ use writebench_stats::grouped;
 use crate::numbers::case::CaseReport;
 use crate::numbers::decisions::{decide_now, is_of_contest};
 use crate::numbers::estimate::Estimate;
-use crate::numbers::rounds::{Judged, Modelled};
+use crate::numbers::rounds::Modelled;
 
 /// Takes the cases out of the run, and reports them in the order of its tables. If the run has no record of its
 /// decisions, they are made here.
@@ -54,8 +54,11 @@ fn count_disturbed(cases: &mut [CaseReport], run: &RunRecord) {
 
 /// Gives each case its part of the model of its workload, and its share of the target's limit.
 fn model(cases: &mut [CaseReport], run: &RunRecord) {
-    let judged: Vec<Judged<'_>> = cases.iter().map(CaseReport::judged).collect();
-    let modelled = Modelled::for_cases(&judged, run.settings.objective);
+    let with_times: Vec<_> = cases
+        .iter()
+        .map(|case| (&case.record, case.times(run.settings.objective)))
+        .collect();
+    let modelled = Modelled::for_cases(&with_times);
     for (case, modelled) in cases.iter_mut().zip(modelled) {
         let limits = case
             .target(run)

@@ -159,8 +159,8 @@ impl Comparison {
         let mut excluded = Vec::new();
         let mut cases = Vec::new();
         for case in common {
-            let ranked_of_a = with_rank(&cases_of_a, &case, &mut excluded);
-            let ranked_of_b = with_rank(&cases_of_b, &case, &mut excluded);
+            let ranked_of_a = with_rank(&a, &cases_of_a, &case, &mut excluded);
+            let ranked_of_b = with_rank(&b, &cases_of_b, &case, &mut excluded);
             cases.extend(compared(case, unit, &ranked_of_a, &ranked_of_b));
         }
         Ok(Self {
@@ -343,13 +343,10 @@ fn split_by_presence(names: &[CaseOn], others: &[CaseOn]) -> (Vec<CaseOn>, Vec<C
         .partition(|name| others.contains(name))
 }
 
-/// The cases of a run, with its name.
-struct RunCases {
-    run: String,
-    cases: HashMap<CaseOn, CaseReport>,
-}
+type CasesByName = HashMap<CaseOn, CaseReport>;
 
-fn take_cases(side: &mut Side, with_target: bool) -> Vec<RunCases> {
+/// Takes the cases out of each run of the side.
+fn take_cases(side: &mut Side, with_target: bool) -> Vec<CasesByName> {
     let mut by_run = Vec::new();
     for run in &mut side.runs {
         // Speeds are compared, also those of a search for another quantity.
@@ -358,18 +355,19 @@ fn take_cases(side: &mut Side, with_target: bool) -> Vec<RunCases> {
             .into_iter()
             .map(|case| (CaseOn::from_record(&case.record, with_target), case))
             .collect();
-        by_run.push(RunCases {
-            run: run.name.clone(),
-            cases,
-        });
+        by_run.push(cases);
     }
     by_run
 }
 
 /// What kept each run's common cases from a rank, with the run's name.
-fn obstacles(side: &Side, runs: &[RunCases], common: &[CaseOn]) -> Vec<(String, Obstacle)> {
+fn obstacles(
+    side: &Side,
+    cases_of_runs: &[CasesByName],
+    common: &[CaseOn],
+) -> Vec<(String, Obstacle)> {
     let mut obstacles = Vec::new();
-    for (ComparedRun { run, name }, RunCases { cases, .. }) in side.runs.iter().zip(runs) {
+    for (ComparedRun { run, name }, cases) in side.runs.iter().zip(cases_of_runs) {
         let unranked: Vec<&CaseReport> = common
             .iter()
             .filter_map(|case| cases.get(case))
@@ -383,17 +381,18 @@ fn obstacles(side: &Side, runs: &[RunCases], common: &[CaseOn]) -> Vec<(String, 
 
 /// The reports of the case in the runs where it has a rank. The other runs are added to `excluded`.
 fn with_rank<'r>(
-    runs: &'r [RunCases],
+    side: &Side,
+    cases_of_runs: &'r [CasesByName],
     case: &CaseOn,
     excluded: &mut Vec<Excluded>,
 ) -> Vec<&'r CaseReport> {
     let mut ranked = Vec::new();
-    for RunCases { run, cases } in runs {
+    for (run, cases) in side.runs.iter().zip(cases_of_runs) {
         let report = cases.get(case);
         match report.map_or(Some("not in the run".to_owned()), why_excluded) {
             Some(reason) => excluded.push(Excluded {
                 case: case.to_string(),
-                run: run.clone(),
+                run: run.name.clone(),
                 reason,
             }),
             None => ranked.extend(report),

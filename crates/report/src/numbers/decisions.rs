@@ -10,7 +10,7 @@ use writebench_model::{
 use writebench_stats::{Standings, counts_disturbed, distinct, grouped};
 
 use crate::numbers::case::CaseReport;
-use crate::numbers::rounds::{Judged, times};
+use crate::numbers::rounds::{Times, times};
 
 /// The answer of a contest, with its case.
 #[derive(Debug, Clone, Copy)]
@@ -91,15 +91,9 @@ fn decide_contest(
         .filter(|case| !case.is_out())
         .collect();
     let counts_disturbed = counts_disturbed(able.iter().map(|case| sample_counts(case)));
-    let times: Vec<Vec<(u32, f64)>> = able
+    let times: Vec<Times> = able
         .iter()
-        .map(|case| {
-            let judged = Judged {
-                record: &case.record,
-                counts_disturbed,
-            };
-            times(&judged, run.settings.objective)
-        })
+        .map(|case| times(&case.record, run.settings.objective, counts_disturbed))
         .collect();
     let standings = Standings::of(&times);
     let compared = (0..able.len())

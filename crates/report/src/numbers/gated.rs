@@ -3,7 +3,6 @@ use writebench_model::{Objective, RunRecord};
 use writebench_stats::{Gate, GateVerdict, Interval, distinct, grouped};
 
 use crate::numbers::case::CaseReport;
-use crate::numbers::rounds::times;
 
 /// A case of a run with `--fail-if-slower`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,8 +36,8 @@ pub(crate) fn gated(run: &RunRecord, cases: &[CaseReport]) -> Vec<Gated> {
 
 fn judge(gate: &Gate, baseline: &CaseReport, case: &CaseReport) -> Gated {
     let (interval, verdict) = gate.judge(
-        &times(&baseline.judged(), Objective::Time),
-        &times(&case.judged(), Objective::Time),
+        &baseline.times(Objective::Time),
+        &case.times(Objective::Time),
     );
     let quotient = baseline.time_ns() / case.time_ns();
     // The verdict is that of the interval, which stays as it is.

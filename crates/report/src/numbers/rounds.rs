@@ -15,21 +15,23 @@ pub(crate) struct Modelled {
 }
 
 impl Modelled {
-    /// Makes a model for each workload on each target. A case without a sample that counts has none.
-    pub(crate) fn for_cases(cases: &[Judged<'_>], objective: Objective) -> Vec<Option<Self>> {
+    /// Makes a model for each workload on each target, from cases with their [`times`]. A case without a sample that
+    /// counts has none.
+    pub(crate) fn for_cases(cases: &[(&CaseRecord, Times)]) -> Vec<Option<Self>> {
         let mut modelled = vec![None; cases.len()];
         let workloads = grouped(0..cases.len(), |&case| {
-            (&cases[case].record.workload, &cases[case].record.target)
+            let (record, _) = &cases[case];
+            (&record.workload, &record.target)
         });
         for (_, group) in workloads {
             // A case in several tables counts once.
             let rows = grouped(group, |&case| {
-                let times_in_bits = times_in_bits(&cases[case], objective);
-                (cases[case].record.case.name(), times_in_bits)
+                let (record, times) = &cases[case];
+                (record.case.name(), times_in_bits(times))
             });
-            let tables: Vec<_> = rows
+            let tables: Vec<Times> = rows
                 .iter()
-                .map(|(_, same)| times(&cases[same[0]], objective))
+                .map(|(_, same)| cases[same[0]].1.clone())
                 .collect();
             let rounds = Arc::new(Rounds::fit(&tables));
             for (index, (_, same)) in rows.into_iter().enumerate() {
@@ -56,31 +58,25 @@ impl Modelled {
     }
 }
 
-/// A case, and whether its disturbed samples count.
-#[derive(Clone, Copy)]
-pub(crate) struct Judged<'c> {
-    pub(crate) record: &'c CaseRecord,
-    pub(crate) counts_disturbed: bool,
-}
+/// A round and the time of a sample there, for each sample that decides.
+pub(crate) type Times = Vec<(u32, f64)>;
 
-/// The rounds and times of the samples that decide. See [`Sample::judged_ns`].
-pub(crate) fn times(case: &Judged<'_>, objective: Objective) -> Vec<(u32, f64)> {
-    case.record
-        .samples
+/// The times of the samples that decide. See [`Sample::judged_ns`].
+pub(crate) fn times(case: &CaseRecord, objective: Objective, counts_disturbed: bool) -> Times {
+    case.samples
         .iter()
         .filter_map(|sample| {
-            let judged_ns =
-                sample.judged_ns(&case.record.workload, objective, case.counts_disturbed)?;
+            let judged_ns = sample.judged_ns(&case.workload, objective, counts_disturbed)?;
             Some((sample.round, judged_ns))
         })
         .collect()
 }
 
-/// The same as `times`, in a form that is a key.
-fn times_in_bits(case: &Judged<'_>, objective: Objective) -> Vec<(u32, u64)> {
-    times(case, objective)
-        .into_iter()
-        .map(|(round, time)| (round, time.to_bits()))
+/// The same times, in a form that is a key.
+fn times_in_bits(times: &[(u32, f64)]) -> Vec<(u32, u64)> {
+    times
+        .iter()
+        .map(|(round, time)| (*round, time.to_bits()))
         .collect()
 }
 
