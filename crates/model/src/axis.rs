@@ -135,11 +135,11 @@ macro_rules! parts {
         [$({ $summary:literal, $choice:ident: $type:ident = $default:expr })*]
     ) => {
         /// What a writer is given, whatever its strategy: the bytes, where they are, and how they arrive.
-        #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct Given { $(#[doc = $given_summary] pub $given: $given_type,)* }
 
         /// A strategy's value on each axis, maybe an invalid combination: see [`crate::Case`].
-        #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct Choices { $(#[doc = $summary] pub $choice: $type,)* }
 
         impl Default for Given {

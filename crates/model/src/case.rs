@@ -21,27 +21,25 @@ use crate::workload::{Content, DataSource, Durability, Shortfall, Start, Visibil
 /// One fully specified experiment. [`Case::new`] refuses invalid combinations.
 ///
 /// The name is `method[,axis=value…]`, with values that differ from the method's defaults in the order of
-/// [`Axis::ALL`].
+/// [`Axis::ALL`]. It is also the serde form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked")]
+#[serde(try_from = "String", into = "String")]
 pub struct Case {
     given: Given,
     strategy: Strategy,
 }
 
-#[derive(Deserialize)]
-struct Unchecked {
-    given: Given,
-    strategy: Strategy,
-}
-
-impl TryFrom<Unchecked> for Case {
+impl TryFrom<String> for Case {
     type Error = CaseError;
 
-    fn try_from(Unchecked { given, strategy }: Unchecked) -> Result<Self, CaseError> {
-        let case = Self { given, strategy };
-        case.check()?;
-        Ok(case)
+    fn try_from(name: String) -> Result<Self, CaseError> {
+        Self::parse(&name)
+    }
+}
+
+impl From<Case> for String {
+    fn from(case: Case) -> Self {
+        case.to_string()
     }
 }
 

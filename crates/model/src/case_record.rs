@@ -157,42 +157,36 @@ impl CaseOrigin {
 
 /// A case of this version, or the texts of an unknown one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(from = "Texts", into = "Texts")]
-pub struct RecordedCase {
-    name: String,
-    meaning: Meaning,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Meaning {
-    Known(Case),
-    Unknown {
-        method: String,
-        axes: BTreeMap<String, String>,
+#[serde(from = "CaseTexts", into = "CaseTexts")]
+pub enum RecordedCase {
+    /// The name is as it was recorded.
+    Known {
+        name: String,
+        case: Case,
     },
+    Unknown(CaseTexts),
 }
 
-#[derive(Serialize, Deserialize)]
-struct Texts {
+/// A case in databases and documents, which other versions can read as well.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CaseTexts {
     #[serde(alias = "id")]
-    name: String,
-    method: String,
-    axes: BTreeMap<String, String>,
+    pub name: String,
+    pub method: String,
+    /// The values by the names of their axes.
+    pub axes: BTreeMap<String, String>,
 }
 
 impl RecordedCase {
     /// A case that is unknown at least until [`RecordedCase::resolve`].
     pub fn unknown(name: String, method: String, axes: BTreeMap<String, String>) -> Self {
-        Self {
-            name,
-            meaning: Meaning::Unknown { method, axes },
-        }
+        Self::Unknown(CaseTexts { name, method, axes })
     }
 
     /// Makes the case known if its name still means the recorded values. Versions with other defaults may
     /// have given the name to another case. Newer axes have their defaults.
     pub fn resolve(&mut self) {
-        let Ok(case) = Case::parse(&self.name) else {
+        let Ok(case) = Case::parse(self.name()) else {
             return;
         };
         let axes = self.axes();
@@ -205,52 +199,56 @@ impl RecordedCase {
         if case.method().name() == self.method()
             && Case::new(case.method(), &values).as_ref() == Ok(&case)
         {
-            self.meaning = Meaning::Known(case);
+            let name = self.name().to_owned();
+            *self = Self::Known { name, case };
         }
     }
 
     pub fn name(&self) -> &str {
-        &self.name
+        match self {
+            Self::Known { name, .. } => name,
+            Self::Unknown(texts) => &texts.name,
+        }
     }
 
     /// The case. None if this version does not know it.
     pub fn known(&self) -> Option<&Case> {
-        match &self.meaning {
-            Meaning::Known(case) => Some(case),
-            Meaning::Unknown { .. } => None,
+        match self {
+            Self::Known { case, .. } => Some(case),
+            Self::Unknown(_) => None,
         }
     }
 
     pub fn method(&self) -> &str {
-        match &self.meaning {
-            Meaning::Known(case) => case.method().name(),
-            Meaning::Unknown { method, .. } => method,
+        match self {
+            Self::Known { case, .. } => case.method().name(),
+            Self::Unknown(texts) => &texts.method,
         }
     }
 
     /// The texts of the values by the names of their axes.
     pub fn axes(&self) -> BTreeMap<String, String> {
-        match &self.meaning {
-            Meaning::Known(case) => case
+        match self {
+            Self::Known { case, .. } => case
                 .method()
                 .own_axes()
                 .map(|axis| (axis.to_string(), case.value(axis)))
                 .collect(),
-            Meaning::Unknown { axes, .. } => axes.clone(),
+            Self::Unknown(texts) => texts.axes.clone(),
         }
     }
 
     pub fn value(&self, axis: Axis) -> Option<String> {
-        match &self.meaning {
-            Meaning::Known(case) => case.method().has_axis(axis).then(|| case.value(axis)),
-            Meaning::Unknown { axes, .. } => axes.get(axis.name()).cloned(),
+        match self {
+            Self::Known { case, .. } => case.method().has_axis(axis).then(|| case.value(axis)),
+            Self::Unknown(texts) => texts.axes.get(axis.name()).cloned(),
         }
     }
 
     /// The name without the values of some axes, which cases share that differ only on these.
     pub fn name_without(&self, axes: &[Axis]) -> String {
         let other_parts: Vec<&str> = self
-            .name
+            .name()
             .split(',')
             .filter(|part| {
                 let axis_name = part.split_once('=').map(|(name, _)| name);
@@ -263,32 +261,35 @@ impl RecordedCase {
 
 impl From<Case> for RecordedCase {
     fn from(case: Case) -> Self {
-        Self {
+        Self::Known {
             name: case.to_string(),
-            meaning: Meaning::Known(case),
+            case,
         }
     }
 }
 
-impl From<Texts> for RecordedCase {
-    fn from(texts: Texts) -> Self {
-        Self::unknown(texts.name, texts.method, texts.axes)
+impl From<CaseTexts> for RecordedCase {
+    fn from(texts: CaseTexts) -> Self {
+        Self::Unknown(texts)
     }
 }
 
-impl From<RecordedCase> for Texts {
+impl From<RecordedCase> for CaseTexts {
     fn from(case: RecordedCase) -> Self {
-        Self {
-            method: case.method().to_owned(),
-            axes: case.axes(),
-            name: case.name,
+        match case {
+            RecordedCase::Known { .. } => Self {
+                name: case.name().to_owned(),
+                method: case.method().to_owned(),
+                axes: case.axes(),
+            },
+            RecordedCase::Unknown(texts) => texts,
         }
     }
 }
 
 impl fmt::Display for RecordedCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.name)
+        f.pad(self.name())
     }
 }
 
@@ -305,23 +306,23 @@ impl CaseRecord {
     /// Gives a case of JSON schema 5 today's name, axes and workload: its data began at a page, unless an
     /// axis `alignment` stated otherwise. `migrations/009.sql` does the same for databases.
     pub fn say_where_its_data_was(&mut self) {
-        let Meaning::Unknown { method, axes } = &mut self.case.meaning else {
+        let RecordedCase::Unknown(texts) = &mut self.case else {
             return;
         };
         let memory = match (
-            axes.remove("alignment").as_deref(),
-            axes.get("memory").map(String::as_str),
+            texts.axes.remove("alignment").as_deref(),
+            texts.axes.get("memory").map(String::as_str),
         ) {
             (Some("off-by-one"), Some("huge-pages")) => return,
             (Some("off-by-one"), _) => DataMemory::Any,
             (_, Some("huge-pages")) => DataMemory::HugePages,
-            (_, None) if method != "fwrite" => return,
+            (_, None) if texts.method != "fwrite" => return,
             _ => DataMemory::PageAligned,
         };
-        axes.insert("memory".to_owned(), memory.to_string());
+        texts.axes.insert("memory".to_owned(), memory.to_string());
         self.workload.memory = memory;
         let label = self.label.as_mut().filter(|_| self.origin.is_search());
-        for name in label.into_iter().chain([&mut self.case.name]) {
+        for name in label.into_iter().chain([&mut texts.name]) {
             *name = name.replace(",alignment=off-by-one", "");
             if memory == DataMemory::PageAligned {
                 *name += ",memory=page-aligned";

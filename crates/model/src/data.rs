@@ -4,7 +4,7 @@ use crate::form::Form;
 use crate::value_card::{InCode, Phrase, ValueCard};
 
 /// The bytes that a case writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Data {
     /// All bytes are random. They are reproducible from a seed, and different in every block.
     Random,

@@ -41,7 +41,9 @@ mod workload;
 pub use axis::{ArrivalRate, Axis, Choices, Given, WriteBehind};
 pub use bounded::at_most;
 pub use case::{Assignment, Case, CaseError, Unfit};
-pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage, distinct_rows};
+pub use case_record::{
+    CaseOrigin, CaseRecord, CaseTexts, Layout, RecordedCase, Stage, distinct_rows,
+};
 pub use constraint::Constraint;
 pub use data::Data;
 pub use decision::{ContestAnswer, Decision};

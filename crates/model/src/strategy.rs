@@ -1,13 +1,11 @@
 //! How a file is written: a method and its choices.
 
-use serde::{Deserialize, Serialize};
-
 use crate::axis::{Axis, Choices, Given};
 use crate::method::Method;
 
 /// A method with a value for each of its choices, and nothing of the work that it does. [`crate::Case`] pairs it with
 /// that.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Strategy {
     pub(crate) method: Method,
     pub(crate) choices: Choices,

@@ -26,7 +26,7 @@ impl SyncCall {
 }
 
 /// The sync call and when it is made: `fsync` is once at the end, `fsync/1` after each chunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sync {
     pub call: SyncCall,
     /// The number of the thread's chunks between two calls. With `None` there is a call at the end, or write-through.
