@@ -6,8 +6,8 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use writebench_model::{
     Assignment, Axis, AxisValues, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Choices,
-    Constraint, Data, Goal, Layout, Method, Origin, Overrides, RunRecord, SelectedCase, Space,
-    Suite, TargetRecord, combinations, counted, did_you_mean, suite_named,
+    Constraint, Data, Goal, Layout, Method, Origin, Overrides, RunRecord, SelectedCase, Selection,
+    Space, Suite, TargetRecord, combinations, counted, did_you_mean, suite_named,
 };
 use writebench_stats::{distinct, grouped};
 
@@ -53,25 +53,6 @@ pub(crate) const USUAL_BLOCK_BYTES: u64 = 4096;
 
 /// The default suite with `--from`.
 const COPY: &str = "copy";
-
-pub(crate) struct Selection {
-    pub rows: Vec<SelectedCase>,
-    /// The reasons for omitted cases.
-    pub notes: Vec<String>,
-    /// The default number of samples per case.
-    pub samples: u32,
-}
-
-impl Selection {
-    /// The selection of a run of the user's programs only.
-    pub(crate) fn without_cases() -> Self {
-        Self {
-            rows: Vec::new(),
-            notes: Vec::new(),
-            samples: SAMPLES,
-        }
-    }
-}
 
 /// The default number of samples per case, which a suite may raise.
 pub(crate) const SAMPLES: u32 = writebench_stats::FEWEST_FOR_INTERVAL;
@@ -150,7 +131,7 @@ pub(crate) fn rows(
         overrides.push((Axis::Ranks, ranks.iter().map(ToString::to_string).collect()));
     }
     let of_copies = with_length(&overrides, copied)?;
-    let mut selected = Selection::without_cases();
+    let mut selected = Selection::default();
     if selection.is_empty() && copied.is_none() {
         (selected.rows, selected.notes) = goal_rows(selection, &overrides)?;
     }
@@ -162,12 +143,12 @@ pub(crate) fn rows(
         } else {
             &overrides
         };
-        selected.add_suite(suite, overrides, block_size_bytes)?;
+        add_suite(&mut selected, suite, overrides, block_size_bytes)?;
     }
     for name in &selection.case {
         let is_copy = copies(name.split(',').next().unwrap_or_default());
         let overrides = if is_copy { &of_copies } else { &overrides };
-        selected.add_cases(named_cases(name, overrides)?);
+        add_cases(&mut selected.rows, named_cases(name, overrides)?);
     }
     selected.notes.extend(same_calls(&selected.rows));
     let cases = selected.rows.iter().map(|row| &row.case);
@@ -181,40 +162,36 @@ pub(crate) fn rows(
     Ok(selected)
 }
 
-impl Selection {
-    fn add_suite(
-        &mut self,
-        suite: &Suite,
-        overrides: &Overrides,
-        block_size_bytes: u64,
-    ) -> Result<()> {
-        let of_suite = suite.rows(overrides, block_size_bytes)?;
-        let has_size = overrides.iter().any(|(axis, _)| *axis == Axis::Size);
-        for row in of_suite.rows {
-            self.rows.push(if suite.size_is_per_rank && !has_size {
-                with_size_per_rank(row)?
-            } else {
-                row
-            });
-        }
-        self.samples = self.samples.max(suite.samples.unwrap_or(SAMPLES));
-        for (label, error) in of_suite.left_out {
-            self.notes.push(format!("Left out '{label}': {error}"));
-        }
-        Ok(())
+fn add_suite(
+    selected: &mut Selection,
+    suite: &Suite,
+    overrides: &Overrides,
+    block_size_bytes: u64,
+) -> Result<()> {
+    let of_suite = suite.rows(overrides, block_size_bytes)?;
+    let has_size = overrides.iter().any(|(axis, _)| *axis == Axis::Size);
+    for row in of_suite.rows {
+        selected.rows.push(if suite.size_is_per_rank && !has_size {
+            with_size_per_rank(row)?
+        } else {
+            row
+        });
     }
+    selected.samples = selected.samples.max(of_suite.samples);
+    selected.notes.extend(of_suite.notes);
+    Ok(())
+}
 
-    /// Adds a row for each case that has none by its name.
-    fn add_cases(&mut self, cases: Vec<Case>) {
-        for case in cases {
-            let row = SelectedCase {
-                origin: CaseOrigin::named(),
-                label: None,
-                case,
-            };
-            if !self.rows.contains(&row) {
-                self.rows.push(row);
-            }
+/// Adds a row for each case that has none by its name.
+fn add_cases(rows: &mut Vec<SelectedCase>, cases: Vec<Case>) {
+    for case in cases {
+        let row = SelectedCase {
+            origin: CaseOrigin::named(),
+            label: None,
+            case,
+        };
+        if !rows.contains(&row) {
+            rows.push(row);
         }
     }
 }

@@ -74,8 +74,8 @@ pub use size::{
 pub use space::Space;
 pub use strategy::Strategy;
 pub use suite::{
-    AxisValues, CasePrefix, Overrides, SUITES, Section, SelectedCase, SelectedCases, Suite,
-    SuiteError, built_in_suites, combinations, suite_named,
+    AxisValues, CasePrefix, Overrides, SUITES, Section, SelectedCase, Selection, Suite, SuiteError,
+    built_in_suites, combinations, suite_named,
 };
 pub use sync::{Sync, SyncCall};
 pub use target::{FilesystemSpec, Image, Limit, LimitKind, MissingTarget, TargetRecord};

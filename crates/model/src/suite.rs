@@ -96,11 +96,14 @@ pub struct SelectedCase {
     pub case: Case,
 }
 
-#[derive(Debug)]
-pub struct SelectedCases {
+/// What is chosen to be measured: rows of suites and goals, and cases by name.
+#[derive(Debug, Default)]
+pub struct Selection {
     pub rows: Vec<SelectedCase>,
-    /// The labels of rows that the overrides make impossible, each with the reason.
-    pub left_out: Vec<(String, SuiteError)>,
+    /// The reasons for omitted rows, as sentences.
+    pub notes: Vec<String>,
+    /// The samples of each case, if a suite needs more than the default.
+    pub samples: Option<u32>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -134,40 +137,47 @@ impl Suite {
     /// Left out are rows of a section with the same name or with another chunk as large as the file, and a section or
     /// label whose title an override would make false (`prepare=fallocate`). A chunk larger than the file is named
     /// `whole`. A labelled row that an override makes impossible, such as direct I/O with records smaller than a
-    /// sector, is also reported. `block_size_bytes` is the target's, for chunks in blocks.
+    /// sector, has a note. `block_size_bytes` is the target's, for chunks in blocks.
     pub fn rows(
         &self,
         overrides: &Overrides,
         block_size_bytes: u64,
-    ) -> Result<SelectedCases, SuiteError> {
-        let mut selected = SelectedCases {
-            rows: Vec::new(),
-            left_out: Vec::new(),
-        };
+    ) -> Result<Selection, SuiteError> {
+        let mut rows = Vec::new();
+        let mut left_out = Vec::new();
         let possible = self
             .sections
             .iter()
             .filter(|section| !section.is_contradicted(overrides));
         for section in possible {
-            self.add_rows(&mut selected, section, overrides, block_size_bytes)?;
+            rows.extend(self.rows_of(section, overrides, block_size_bytes, &mut left_out)?);
         }
-        if !selected.rows.is_empty() {
-            return Ok(selected);
+        if rows.is_empty() {
+            return Err(match left_out.pop() {
+                Some((_, error)) => error,
+                None => self.no_section_error(),
+            });
         }
-        Err(match selected.left_out.pop() {
-            Some((_, error)) => error,
-            None => self.no_section_error(),
+        let notes = left_out
+            .into_iter()
+            .map(|(label, error)| format!("Left out '{label}': {error}"));
+        Ok(Selection {
+            rows,
+            notes: notes.collect(),
+            samples: self.samples,
         })
     }
 
-    fn add_rows(
+    /// The rows of a section. The labels of impossible rows are added to `left_out`, each with the reason.
+    fn rows_of(
         &self,
-        selected: &mut SelectedCases,
         section: &Section,
         overrides: &Overrides,
         block_size_bytes: u64,
-    ) -> Result<(), SuiteError> {
+        left_out: &mut Vec<(String, SuiteError)>,
+    ) -> Result<Vec<SelectedCase>, SuiteError> {
         let origin = CaseOrigin::of_suite(&self.name, &section.title, self.layout);
+        let mut rows = Vec::new();
         // Rows with different labels are different, also with the same case.
         let mut known = HashSet::new();
         let possible = section
@@ -183,14 +193,14 @@ impl Suite {
                     if !overrides.is_empty() =>
                 {
                     let error = self.error(section, error);
-                    selected.left_out.push((label.clone(), error));
+                    left_out.push((label.clone(), error));
                     continue;
                 }
                 (Err(error), _) => return Err(self.error(section, error)),
             };
             for case in cases.into_iter().map(without_larger_chunk) {
                 if known.insert((&prefix.label, with_whole_chunk(&case))) {
-                    selected.rows.push(SelectedCase {
+                    rows.push(SelectedCase {
                         origin: origin.clone(),
                         label: prefix.label.clone(),
                         case,
@@ -198,7 +208,7 @@ impl Suite {
                 }
             }
         }
-        Ok(())
+        Ok(rows)
     }
 
     fn no_section_error(&self) -> SuiteError {

@@ -492,7 +492,7 @@ impl AdviseCommand {
             search_bytes: Some(space.baseline.workload().bytes),
             objective: self.objective(),
             constraints: self.constraints.list(),
-            ..self.measuring().settings(Some(budget), selection::SAMPLES)
+            ..self.measuring().settings(Some(budget), None)
         }
     }
 

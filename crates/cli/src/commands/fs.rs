@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueHint};
 use writebench_filesystems::{FilesystemKind, Filesystems};
-use writebench_model::{Bytes, Case, MissingTarget, TargetRecord};
+use writebench_model::{Bytes, Case, MissingTarget, Selection, TargetRecord};
 use writebench_probe::Space;
 use writebench_report::visible;
 use writebench_stats::{distinct, grouped};
@@ -22,7 +22,7 @@ use crate::export::Export;
 use crate::global::Global;
 use crate::output::{self, Output};
 use crate::output_file::ProtectedPaths;
-use crate::selection::{self, Selection, SelectionArguments, USUAL_BLOCK_BYTES};
+use crate::selection::{self, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
     Cost, MeasuringArguments, Plan, ScheduledCases, Target, check_and_claim, least_free_bytes,
     most_unasked_bytes, new_run, smallest_cases,

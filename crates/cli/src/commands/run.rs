@@ -4,7 +4,8 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
 use writebench_model::{
-    Bytes, Case, Environment, RunEvent, RunRecord, Settings, TargetRecord, path_from_text,
+    Bytes, Case, Environment, RunEvent, RunRecord, Selection, Settings, TargetRecord,
+    path_from_text,
 };
 use writebench_store::Store;
 
@@ -16,7 +17,7 @@ use crate::gate::GateArguments;
 use crate::global::Global;
 use crate::output::Output;
 use crate::programs::ProgramArguments;
-use crate::selection::{self, Selection, SelectionArguments};
+use crate::selection::{self, SelectionArguments};
 use crate::session::{
     Cost, DestroyArguments, MeasuringArguments, Plan, Request, ScheduledCases, Target, VERSION,
     check_and_claim, count_goals, free_disk_bytes,
@@ -158,7 +159,7 @@ impl RunCommand {
         &self,
         copied: Option<&FileCopy>,
         answers_goals: bool,
-        samples: u32,
+        samples: Option<u32>,
     ) -> Result<Settings> {
         let budget = answers_goals.then_some(GOALS_BUDGET);
         let mut settings = self.measuring.settings(budget, samples);
@@ -196,7 +197,7 @@ impl RunCommand {
         let selection = &self.selection.for_targets(targets);
         let only_programs = selection.is_empty() && !programs.is_empty();
         let mut selected = if only_programs {
-            Selection::without_cases()
+            Selection::default()
         } else {
             let ranks = self.ranks(ranks);
             selection::rows_for_targets(selection, self.cold, copied, targets, &ranks)?
@@ -366,7 +367,7 @@ impl RunCommand {
     /// The run's settings, with the limits of this command. Goals get the time that a new run of them would have.
     fn settings_of_rest(&self, run: &RunRecord, answers_goals: bool) -> Settings {
         let budget = answers_goals.then_some(GOALS_BUDGET);
-        let given = self.measuring.settings(budget, run.settings.samples);
+        let given = self.measuring.settings(budget, Some(run.settings.samples));
         Settings {
             budget_ns: given.budget_ns,
             timeout_ns: given.timeout_ns.or(run.settings.timeout_ns),

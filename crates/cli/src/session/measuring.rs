@@ -71,9 +71,14 @@ impl MeasuringArguments {
         !self.no_limits && budget_ns.is_none_or(is_long)
     }
 
-    pub(crate) fn settings(&self, default_budget: Option<Duration>, samples: u32) -> Settings {
+    /// `samples` is what the selected suites ask for.
+    pub(crate) fn settings(
+        &self,
+        default_budget: Option<Duration>,
+        samples: Option<u32>,
+    ) -> Settings {
         Settings {
-            samples: self.samples.unwrap_or(samples),
+            samples: self.samples.or(samples).unwrap_or(selection::SAMPLES),
             precision_ppm: self.precision,
             budget_ns: self.budget.or(default_budget).map(nanoseconds),
             max_bytes: self.max_bytes.map(|bytes| bytes.0),
