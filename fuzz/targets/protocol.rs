@@ -1,8 +1,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use writebench_model::Sample;
-use writebench_model::protocol::{InsufficientSpace, MeasuredLimits, AgentRequest};
+use writebench_model::protocol::{AgentRequest, InsufficientSpace, MeasuredLimits, RankSample};
 
 fuzz_target!(|line: &str| {
     if let Ok(request) = serde_json::from_str::<AgentRequest>(line) {
@@ -12,7 +11,7 @@ fuzz_target!(|line: &str| {
             request
         );
     }
-    if let Ok(answer) = serde_json::from_str::<Result<Sample, InsufficientSpace>>(line) {
+    if let Ok(answer) = serde_json::from_str::<Result<RankSample, InsufficientSpace>>(line) {
         let _ = serde_json::to_string(&answer).unwrap();
     }
     if let Ok(limits) = serde_json::from_str::<MeasuredLimits>(line) {

@@ -4,8 +4,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::fs::{Mode, OFlags};
 use writebench_engine::{Engine, RankBarrier, Target};
 use writebench_model::protocol::{
-    InsufficientSpace, LimitRequest, MeasuredLimits, PhaseTimestamps, RankRole, RankSample,
-    SampleRequest,
+    InsufficientSpace, LimitRequest, MeasuredLimits, PhaseTimestamps, RankSample, SampleRequest,
 };
 use writebench_model::{Failure, Outcome, Phase, Sample, path_from_text};
 use writebench_runner::RunnerError;
@@ -41,24 +40,15 @@ impl<'p> Sampler<'p> {
         })
     }
 
+    /// Takes a sample, or a rank's share of it. The first rank makes room for all ranks before they begin.
     pub(crate) fn sample(
         &mut self,
         request: &SampleRequest,
-    ) -> Result<Result<Sample, InsufficientSpace>, RunnerError> {
-        let share = self.rank_sample(request, RankRole::ALONE, None)?;
-        Ok(share.map(|share| share.sample))
-    }
-
-    /// One rank's share of a sample. The first rank makes room for all ranks before they begin.
-    pub(crate) fn rank_sample(
-        &mut self,
-        request: &SampleRequest,
-        role: RankRole,
         mut barrier: Option<&mut dyn RankBarrier>,
     ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
         let target = numbered(&self.descriptors, self.is_of_device, request.target)?;
         (self.progress)(Phase::Settle);
-        let room = if role.rank == 0 {
+        let room = if request.role.rank == 0 {
             make_room(target, request)
         } else {
             Ok(Ok(()))
@@ -75,7 +65,7 @@ impl<'p> Sampler<'p> {
         Ok(match (room, all) {
             (Err(shortage), _) => Err(shortage),
             (Ok(Err(outcome)), _) => Ok(failed(outcome, false)),
-            (Ok(Ok(())), Ok(true)) => Ok(self.engine.rank_sample(target, request, role, barrier)),
+            (Ok(Ok(())), Ok(true)) => Ok(self.engine.rank_sample(target, request, barrier)),
             (Ok(Ok(())), _) => {
                 let detail = ": another rank has failed".to_owned();
                 let outcome = Outcome::WorkerDied {

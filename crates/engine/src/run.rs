@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::UsageWho;
-use writebench_model::protocol::{RankRole, RankSample, SampleRequest};
+use writebench_model::protocol::{RankSample, SampleRequest};
 use writebench_model::{
     Cache, Checksums, Choices, Descriptor, Durability, Extent, Failure, Files, MapSharing, Outcome,
     Phase, PhasesNs, Prepare, ProgramCommands, ReadBack, Sample, SyncCall, SyncFiles, nanoseconds,
@@ -68,8 +68,7 @@ impl<'p> Engine<'p> {
     /// Takes a sample in the engine's own directory, or on a device. No file of the sample remains, only a source for
     /// later samples.
     pub fn sample(&mut self, target: Target<'_>, request: &SampleRequest) -> Sample {
-        self.rank_sample(target, request, RankRole::ALONE, None)
-            .sample
+        self.rank_sample(target, request, None).sample
     }
 
     /// Takes a rank's part of a sample. Each rank calls this with its own role, and waits for the other ranks between
@@ -78,16 +77,14 @@ impl<'p> Engine<'p> {
         &mut self,
         target: Target<'_>,
         request: &SampleRequest,
-        role: RankRole,
         barrier: Option<&mut dyn RankBarrier>,
     ) -> RankSample {
         let mut ranks = Ranks::new(barrier);
-        let names = file::names(request, role.rank);
+        let names = file::names(request, request.role.rank);
         let run = RankRun {
             target,
             names: &names,
             request,
-            role,
         };
         let mut result = run
             .through_all_phases(self, &mut ranks)
@@ -125,14 +122,13 @@ struct RankRun<'r> {
     target: Target<'r>,
     names: &'r [String],
     request: &'r SampleRequest,
-    role: RankRole,
 }
 
 impl RankRun<'_> {
     /// The files that this rank makes and removes. The first rank does so with shared files, for all.
     fn own_names(&self) -> &[String] {
         let is_shared = self.request.case.choices().files == Files::Shared;
-        if is_shared && self.role.rank > 0 {
+        if is_shared && self.request.role.rank > 0 {
             &[]
         } else {
             self.names
@@ -204,7 +200,7 @@ impl RankRun<'_> {
         in_phase(progress, Phase::Verify, || {
             self.check_program_synced(program.name)
         })?;
-        let regions = region::split(case, self.role.rank, data, program.source);
+        let regions = region::split(case, self.request.role.rank, data, program.source);
         in_phase(progress, Phase::Verify, || {
             self.verify(&regions, vec![sample.bytes], sample)
         })
@@ -232,7 +228,12 @@ impl RankRun<'_> {
         let case = &request.case;
         let progress = engine.progress;
         let copy_from = engine.copy_sources.get(case, request.target);
-        let regions = region::split(case, self.role.rank, engine.source.bytes(), copy_from);
+        let regions = region::split(
+            case,
+            self.request.role.rank,
+            engine.source.bytes(),
+            copy_from,
+        );
         let watcher = self.watch();
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let states = thread_state::thread_states(self.target, case, self.names, &regions, limit);
@@ -249,7 +250,7 @@ impl RankRun<'_> {
         });
         let checks_path = request.read_back.is_some()
             && case.choices().cache == Cache::Direct
-            && self.role.rank == 0;
+            && self.request.role.rank == 0;
         if checks_path && verified.is_ok() {
             verified = in_phase(progress, Phase::Verify, || self.check_direct_path(engine));
         }
@@ -313,7 +314,7 @@ impl RankRun<'_> {
         } else {
             engine
                 .source
-                .make(case, self.role.rank, request.data_seed)?;
+                .make(case, self.request.role.rank, request.data_seed)?;
         }
         self.make_old_files()?;
         self.wait_until_quiet(sample)?;
@@ -341,7 +342,7 @@ impl RankRun<'_> {
         if !case.choices().prepare.needs_old_content() {
             return Ok(());
         }
-        let regions = region::split(case, self.role.rank, &[], None);
+        let regions = region::split(case, self.request.role.rank, &[], None);
         for (name, region) in self.own_names().iter().zip(regions) {
             settle::old_content(
                 directory,
@@ -380,7 +381,7 @@ impl RankRun<'_> {
         }
         let available_bytes =
             (engine.available_memory)().map_err(|why| CallError::other("available memory", why))?;
-        let most_bytes = available_bytes / 2 / u64::from(self.role.ranks_beside.max(1));
+        let most_bytes = available_bytes / 2 / u64::from(self.request.role.ranks_beside.max(1));
         sample.probe_ns[0] = engine.memory.prepare(warm_bytes, most_bytes);
         Ok(())
     }
@@ -531,7 +532,9 @@ impl RankRun<'_> {
         let own_files = choices.files == Files::PerThread;
         clock.time(Phase::Open, || open_files(choices, threads))?;
         // The first rank gives a shared file its length for all.
-        if choices.prepare.has_step() && (choices.files != Files::Shared || self.role.rank == 0) {
+        if choices.prepare.has_step()
+            && (choices.files != Files::Shared || self.request.role.rank == 0)
+        {
             clock.time(Phase::Prepare, || {
                 threads.together_or_first(own_files, ThreadState::prepare)
             })?;
@@ -588,8 +591,8 @@ impl RankRun<'_> {
 
     fn verify_set(&self, directory: BorrowedFd<'_>) -> Result<Option<ReadBack>> {
         let set = file_tree::open_directory(directory, &self.names[0])?;
-        let is_of_another_rank = self.role.verifies != self.role.rank;
-        let regions = region::split(&self.request.case, self.role.verifies, &[], None);
+        let is_of_another_rank = self.request.role.verifies != self.request.role.rank;
+        let regions = region::split(&self.request.case, self.request.role.verifies, &[], None);
         verify_set(set.as_fd(), self.request, &regions, is_of_another_rank)
     }
 
@@ -604,11 +607,11 @@ impl RankRun<'_> {
     /// Compares the content of the rank's own files, or of those of another rank. On several nodes, another node sent
     /// that rank's data to the filesystem.
     fn read_back(&self, own: WrittenFiles<'_, '_>, extent: Extent) -> Result<ReadBack> {
-        if self.role.verifies == self.role.rank {
+        if self.request.role.verifies == self.request.role.rank {
             return read_back::read_back(&own, self.request, extent);
         }
-        let names = file::names(self.request, self.role.verifies);
-        let regions = region::split(&self.request.case, self.role.verifies, &[], None);
+        let names = file::names(self.request, self.request.role.verifies);
+        let regions = region::split(&self.request.case, self.request.role.verifies, &[], None);
         let others = WrittenFiles {
             names: &names,
             handed_over_bytes: regions.iter().map(|region| region.range.length).collect(),

@@ -102,26 +102,25 @@ impl RankBarrier for Together {
 /// Each rank has the directory of its number.
 fn take(directories: [&Path; RANKS as usize], case: &Case) -> Result<Vec<RankSample>> {
     let together = Together::new();
-    let bare = SampleRequest::bare(case.clone(), "sample", 0x5eed);
-    let request = SampleRequest {
-        read_back: Some(Extent::Whole),
-        ..bare
-    };
     std::thread::scope(|scope| {
         let ranks = (0..RANKS).zip(directories).map(|(rank, directory)| {
-            let (mut together, request) = (together.clone(), &request);
+            let mut together = together.clone();
+            let role = RankRole {
+                rank,
+                verifies: (rank + 1) % RANKS,
+                ranks_beside: 1,
+            };
+            let request = SampleRequest {
+                role,
+                read_back: Some(Extent::Whole),
+                ..SampleRequest::bare(case.clone(), "sample", 0x5eed)
+            };
             scope.spawn(move || {
-                let role = RankRole {
-                    rank,
-                    verifies: (rank + 1) % RANKS,
-                    ranks_beside: 1,
-                };
                 let directory = std::fs::File::open(directory)?;
                 let target = Target::Directory(directory.as_fd());
                 Ok(Engine::new(None, || Ok(0), &|_| {}).rank_sample(
                     target,
-                    request,
-                    role,
+                    &request,
                     Some(&mut together),
                 ))
             })

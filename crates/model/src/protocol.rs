@@ -22,12 +22,9 @@ use crate::value::{Cache, Prepare};
 pub enum AgentRequest {
     /// A call on a target outside of samples.
     Target(TargetRequest),
-    /// Takes a sample. The answer is a [`Sample`], or an [`InsufficientSpace`] if other programs have filled the
-    /// target.
+    /// Takes a sample. If its case has several ranks, this is one rank's share, which waits for the others. The answer
+    /// is a [`RankSample`], or an [`InsufficientSpace`] if other programs have filled the target.
     Sample(SampleRequest),
-    /// Takes one rank's share of a sample, and waits for the other ranks. The [`RankSample`] may be an
-    /// [`InsufficientSpace`] instead.
-    RankSample(RankSampleRequest),
     /// Measures the bandwidth of memory or of a device. The answer is [`MeasuredLimits`].
     Limits(LimitRequest),
 }
@@ -170,13 +167,15 @@ pub struct DeviceWrites {
     pub most_bytes: u64,
 }
 
-/// A request for one sample of a case.
+/// A request for one sample of a case, or for one rank's share of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleRequest {
     pub case: Case,
     pub program: Option<ProgramCommands>,
     /// The number of the agent's target, from 0.
     pub target: usize,
+    /// The agent's place among those of all ranks.
+    pub role: RankRole,
     /// Whether all filesystems are synced first. A sync of the target's alone leaves data in the page cache of a
     /// filesystem below it.
     pub sync_all: bool,
@@ -209,6 +208,7 @@ impl SampleRequest {
             case,
             program: None,
             target: 0,
+            role: RankRole::ALONE,
             sync_all: false,
             round: 0,
             file_stem: file_stem.to_owned(),
@@ -223,13 +223,6 @@ impl SampleRequest {
             cpu_stats: Vec::new(),
         }
     }
-}
-
-/// A request for one rank's share of a sample.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RankSampleRequest {
-    pub sample: SampleRequest,
-    pub role: RankRole,
 }
 
 /// The place of an agent among those of the other ranks.
@@ -252,8 +245,8 @@ impl RankRole {
     };
 }
 
-/// One rank's share of a sample.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// One rank's share of a sample. The share of the only rank is the sample.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankSample {
     /// The sample with this rank's own times.
     pub sample: Sample,

@@ -109,6 +109,16 @@ pub enum RequestOutcome<R> {
     Stopped,
 }
 
+impl<R> RequestOutcome<R> {
+    pub(crate) fn map<T>(self, convert: impl FnOnce(R) -> T) -> RequestOutcome<T> {
+        match self {
+            Self::Response(response) => RequestOutcome::Response(convert(response)),
+            Self::Lost(outcome) => RequestOutcome::Lost(outcome),
+            Self::Stopped => RequestOutcome::Stopped,
+        }
+    }
+}
+
 pub(crate) type OnWait<'m> = dyn FnMut(WaitRequest) -> bool + 'm;
 
 impl Agent {

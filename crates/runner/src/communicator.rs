@@ -4,10 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use writebench_model::protocol::{
-    InsufficientSpace, PhaseTimestamps, RankRole, RankSample, RankSampleRequest, SampleRequest,
-};
-use writebench_model::{RankName, Sample};
+use writebench_model::RankName;
+use writebench_model::protocol::{InsufficientSpace, RankRole, RankSample, SampleRequest};
 
 use crate::error::RunnerError;
 
@@ -19,7 +17,7 @@ pub trait Communicator {
     /// Takes this rank's share in this process, as MPI requires, and waits for the other ranks.
     fn run_sample(
         &mut self,
-        request: RankSampleRequest,
+        request: &SampleRequest,
     ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError>;
 }
 
@@ -29,30 +27,23 @@ pub trait Coordinator {
 
     fn size(&self) -> u32;
 
-    /// Starts that many ranks on their shares, this one first.
-    fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankRole)>;
+    /// Starts the ranks of the case on their shares, each of which ends within `limit`. Returns this rank's name and
+    /// role.
+    fn begin(
+        &mut self,
+        request: &SampleRequest,
+        limit: Duration,
+    ) -> io::Result<(RankName, RankRole)>;
 
     /// Collects the reports of all ranks in their order, with times of this rank's clock.
     fn gather(&mut self, own: RankReport) -> io::Result<Vec<RankReport>>;
-}
-
-/// A sample that several ranks take together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Share {
-    pub ranks: u32,
-    pub request: SampleRequest,
-    pub limit: Duration,
-    /// Whether the ranks' own processes take the sample instead of workers.
-    pub is_of_mpi: bool,
 }
 
 /// What a rank tells the first one about its share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankReport {
     pub rank: RankName,
-    pub sample: Sample,
-    pub timestamps: PhaseTimestamps,
-    pub is_abandoned: bool,
+    pub share: RankSample,
     pub shortage: Option<InsufficientSpace>,
     pub is_unclean: bool,
     /// The possible difference from the first rank's clock after correction.

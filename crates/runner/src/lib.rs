@@ -40,7 +40,7 @@ pub use barrier::BarrierClient;
 pub use bytes_written::Written;
 pub use claim::{ClaimedDevice, check_claim, claim_device, device_description};
 pub use claim_error::ClaimError;
-pub use communicator::{Communicator, Coordinator, RankReport, Share};
+pub use communicator::{Communicator, Coordinator, RankReport};
 pub use contest::{Contest, Rule};
 pub use contests::Contests;
 pub use disturbance::Disturbance;

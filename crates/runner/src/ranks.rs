@@ -1,14 +1,16 @@
 //! Samples that several ranks take together. Each rank has its own worker, and the first one merges all
 //! reports into one sample.
 
+use std::time::Duration;
+
 use writebench_model::protocol::{
-    AgentRequest, InsufficientSpace, PhaseTimestamps, RankRole, RankSample, RankSampleRequest,
+    AgentRequest, InsufficientSpace, PhaseTimestamps, RankSample, SampleRequest,
 };
 use writebench_model::{Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, Sample, Spread};
 
 use crate::agent::RequestOutcome;
 use crate::barrier::WaitRequest;
-use crate::communicator::{Communicator, Coordinator, RankReport, Share};
+use crate::communicator::{Communicator, Coordinator, RankReport};
 use crate::error::RunnerError;
 use crate::workers::Workers;
 
@@ -17,16 +19,24 @@ impl RankReport {
     /// lost worker.
     pub fn for_share(
         workers: &mut Workers<'_>,
-        share: &Share,
-        (rank, role): (RankName, RankRole),
+        request: SampleRequest,
+        limit: Duration,
+        rank: RankName,
         communicator: &mut dyn Communicator,
     ) -> Self {
+        let round = request.round;
         let mut report = Self {
             rank,
             ..Self::default()
         };
-        let outcome = match sample_of_rank(workers, share, role, communicator) {
-            Ok(RequestOutcome::Response(Ok(taken))) => return report.with_sample(taken, workers),
+        let outcome = match sample_of_rank(workers, request, limit, communicator) {
+            Ok(RequestOutcome::Response(Ok(share))) => {
+                report.share = share;
+                let stall_reason = workers.stall_reason();
+                let sample = &mut report.share.sample;
+                sample.disturbed = sample.disturbed.take().or(stall_reason);
+                return report;
+            }
             Ok(RequestOutcome::Response(Err(shortage))) => {
                 report.shortage = Some(shortage);
                 lost("not enough space")
@@ -37,51 +47,31 @@ impl RankReport {
             }
             Ok(RequestOutcome::Stopped) => {
                 report.is_unclean = true;
-                report.is_abandoned = true;
+                report.share.is_abandoned = true;
                 lost("stopped")
             }
             Err(error) => lost(&error.to_string()),
         };
-        Self {
-            sample: Sample::without_figures(share.request.round, outcome),
-            ..report
-        }
-    }
-
-    fn with_sample(self, taken: RankSample, workers: &Workers<'_>) -> Self {
-        let RankSample {
-            mut sample,
-            timestamps,
-            is_abandoned,
-        } = taken;
-        let stall_reason = workers.stall_reason();
-        sample.disturbed = sample.disturbed.or(stall_reason);
-        Self {
-            sample,
-            timestamps,
-            is_abandoned,
-            ..self
-        }
+        report.share.sample = Sample::without_figures(round, outcome);
+        report
     }
 }
 
 /// Takes a rank's share of a sample in its worker, or for a method of MPI in this process. Returns after the last barrier.
 fn sample_of_rank(
     workers: &mut Workers<'_>,
-    share: &Share,
-    role: RankRole,
+    mut request: SampleRequest,
+    limit: Duration,
     communicator: &mut dyn Communicator,
 ) -> Result<RequestOutcome<Result<RankSample, InsufficientSpace>>, RunnerError> {
-    let mut sample = share.request.clone();
-    if role.rank > 0 {
+    if request.role.rank > 0 {
         // The request has the device and the files of the first rank's node.
-        sample.device_number = None;
-        sample.cpu_stats = workers.cpu_stats().unwrap_or_default();
+        request.device_number = None;
+        request.cpu_stats = workers.cpu_stats().unwrap_or_default();
     }
-    let request = RankSampleRequest { sample, role };
     let mut is_over = false;
-    let answer = if share.is_of_mpi {
-        let taken = communicator.run_sample(request);
+    let answer = if request.case.method().is_of_mpi() {
+        let taken = communicator.run_sample(&request);
         is_over = taken.is_ok();
         taken.map(RequestOutcome::Response)
     } else {
@@ -91,9 +81,9 @@ fn sample_of_rank(
             all
         };
         workers.ask(
-            share.request.target,
-            &AgentRequest::RankSample(request),
-            share.limit,
+            request.target,
+            &AgentRequest::Sample(request),
+            limit,
             Some(&mut on_wait),
         )
     };
@@ -115,11 +105,16 @@ fn lost(why: &str) -> Outcome {
 pub(crate) fn by_ranks(
     workers: &mut Workers<'_>,
     coordinator: &mut dyn Coordinator,
-    share: &Share,
+    request: SampleRequest,
+    limit: Duration,
 ) -> Result<RequestOutcome<Result<Sample, InsufficientSpace>>, RunnerError> {
-    let began = coordinator.begin(share);
-    let reports = began.and_then(|role| {
-        let own = RankReport::for_share(workers, share, role, coordinator.communicator());
+    let target = request.target;
+    let round = request.round;
+    let began = coordinator.begin(&request, limit);
+    let reports = began.and_then(|(rank, role)| {
+        let own_share = SampleRequest { role, ..request };
+        let communicator = coordinator.communicator();
+        let own = RankReport::for_share(workers, own_share, limit, rank, communicator);
         coordinator.gather(own)
     });
     if workers.is_stopped() {
@@ -129,12 +124,12 @@ pub(crate) fn by_ranks(
         RunnerError::Protocol(format!("the other ranks do not answer: {error}"))
     })?;
     if reports.iter().any(|report| report.is_unclean) {
-        workers.lost_workers.unclean.insert(share.request.target);
+        workers.lost_workers.unclean.insert(target);
     }
     Ok(RequestOutcome::Response(
         match reports.iter().find_map(|report| report.shortage) {
             Some(shortage) => Err(shortage),
-            None => Ok(merged(share.request.round, &reports)),
+            None => Ok(merged(round, &reports)),
         },
     ))
 }
@@ -142,27 +137,27 @@ pub(crate) fn by_ranks(
 /// One sample of all shares. Its phases have no gaps between the first rank's beginning and the last rank's
 /// end. Some ranks sync while some still write, so phase sync is the time after the last write.
 pub(crate) fn merged(round: u32, reports: &[RankReport]) -> Sample {
-    let is_cause = |report: &&RankReport| !report.sample.outcome.is_ok() && !report.is_abandoned;
+    let has_failed = |report: &&RankReport| !report.share.sample.outcome.is_ok();
     let failed = reports
         .iter()
-        .find(is_cause)
-        .or(reports.iter().find(|report| !report.sample.outcome.is_ok()));
-    if let Some(RankReport { rank, sample, .. }) = failed {
+        .find(|report| has_failed(report) && !report.share.is_abandoned)
+        .or(reports.iter().find(has_failed));
+    if let Some(RankReport { rank, share, .. }) = failed {
         let ranks = RankTimes {
             failed: Some(rank.clone()),
             ..RankTimes::default()
         };
-        let failed = Sample::without_figures(round, sample.outcome.clone());
+        let failed = Sample::without_figures(round, share.sample.outcome.clone());
         return Sample {
             ranks: Some(Box::new(ranks)),
             ..failed
         };
     }
-    let shares = || reports.iter().map(|report| &report.sample);
+    let shares = || reports.iter().map(|report| &report.share.sample);
     let sum = |figure: fn(&Sample) -> u64| shares().map(figure).sum();
     let disturbed = reports
         .iter()
-        .find_map(|report| Some((&report.rank, report.sample.disturbed.as_ref()?)));
+        .find_map(|report| Some((&report.rank, report.share.sample.disturbed.as_ref()?)));
     let first = shares().next().cloned().unwrap_or_default();
     let times = RankTimes {
         phases: PhaseTimestamps::PHASES
@@ -201,7 +196,7 @@ pub(crate) fn merged(round: u32, reports: &[RankReport]) -> Sample {
 fn read_back(reports: &[RankReport]) -> Option<ReadBack> {
     let all = reports
         .iter()
-        .map(|report| report.sample.read_back.as_ref())
+        .map(|report| report.share.sample.read_back.as_ref())
         .collect::<Option<Vec<_>>>()?;
     let bytes = all.iter().map(|check| check.bytes).sum();
     let first = all.first()?;
@@ -221,7 +216,7 @@ fn phases(reports: &[RankReport]) -> PhasesNs {
     let timestamps = |phase: Phase| {
         reports
             .iter()
-            .filter_map(move |report| report.timestamps.get(phase))
+            .filter_map(move |report| report.share.timestamps.get(phase))
     };
     let began = |phase| timestamps(phase).map(|[began, _]| began).min();
     let ended = |phase| timestamps(phase).map(|[_, ended]| ended).max();
@@ -254,6 +249,7 @@ fn phases(reports: &[RankReport]) -> PhasesNs {
 fn spread(phase: Phase, reports: &[RankReport]) -> Option<Spread> {
     let own = |report: &RankReport| {
         report
+            .share
             .timestamps
             .get(phase)
             .map(|[began, ended]| ended.saturating_sub(began))
@@ -304,9 +300,11 @@ mod tests {
                 rank,
                 host: format!("n{}", rank / 2),
             },
-            sample,
-            timestamps,
-            is_abandoned: false,
+            share: RankSample {
+                sample,
+                timestamps,
+                is_abandoned: false,
+            },
             shortage: None,
             is_unclean: false,
             clock_uncertainty_ns: u64::from(rank),
@@ -369,10 +367,11 @@ mod tests {
             errno: Some(5),
             message: Failure::errno_message(5),
         };
-        reports[2].sample = Sample::without_figures(5, Outcome::Failed(Box::new(failure)));
+        reports[2].share.sample = Sample::without_figures(5, Outcome::Failed(Box::new(failure)));
         for other in [0, 1] {
-            reports[other].sample = Sample::without_figures(5, lost("another rank has failed"));
-            reports[other].is_abandoned = true;
+            reports[other].share.sample =
+                Sample::without_figures(5, lost("another rank has failed"));
+            reports[other].share.is_abandoned = true;
         }
         let sample = merged(5, &reports);
         assert_eq!(
@@ -385,7 +384,7 @@ mod tests {
     #[test]
     fn a_disturbed_rank_disturbs_the_sample() {
         let mut reports = three();
-        reports[1].sample.disturbed = Some("stopped".to_owned());
+        reports[1].share.sample.disturbed = Some("stopped".to_owned());
         assert_eq!(
             merged(5, &reports).disturbed.unwrap(),
             "rank 1 on n0: stopped"

@@ -3,12 +3,13 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use writebench_model::protocol::{AgentRequest, InsufficientSpace, SampleRequest};
+use writebench_model::protocol::{
+    AgentRequest, InsufficientSpace, RankRole, RankSample, SampleRequest,
+};
 use writebench_model::{Case, Durability, RunEvent, Sample, Settings, Verify, nanoseconds};
 
 use crate::agent::RequestOutcome;
 use crate::bytes_written::Written;
-use crate::communicator::Share;
 use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
@@ -262,6 +263,7 @@ impl Supervisor<'_, '_> {
             case: case.clone(),
             program: plan.settings.program_for(&case),
             target,
+            role: RankRole::ALONE,
             sync_all: planned_target.sync_all,
             round,
             file_stem: self.workers.lost_workers.file_stem(SAMPLE),
@@ -321,25 +323,17 @@ impl Supervisor<'_, '_> {
         let ranks = case.choices().ranks;
         let is_of_mpi = case.method().is_of_mpi() && self.workers.coordinator.is_some();
         if ranks == 1 && !is_of_mpi {
-            return self
-                .workers
-                .ask(target, &AgentRequest::Sample(request), limit, None);
+            let answer: RequestOutcome<Result<RankSample, InsufficientSpace>> =
+                self.workers
+                    .ask(target, &AgentRequest::Sample(request), limit, None)?;
+            return Ok(answer.map(|taken| taken.map(|share| share.sample)));
         }
         let Some(coordinator) = self.workers.coordinator.take() else {
             return Err(RunnerError::Unfit(format!(
                 "{case} has {ranks} ranks, and this run has one"
             )));
         };
-        let answer = by_ranks(
-            &mut self.workers,
-            coordinator,
-            &Share {
-                ranks,
-                request,
-                limit,
-                is_of_mpi,
-            },
-        );
+        let answer = by_ranks(&mut self.workers, coordinator, request, limit);
         self.workers.coordinator = Some(coordinator);
         answer
     }

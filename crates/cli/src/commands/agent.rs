@@ -8,7 +8,7 @@ use rustix::thread::{
 };
 use writebench_engine::RankBarrier;
 use writebench_model::Phase;
-use writebench_model::protocol::{AgentRequest, RankSampleRequest};
+use writebench_model::protocol::AgentRequest;
 use writebench_runner::{
     BarrierClient, ProgressRecord, RunnerError, TargetState, reply, serve_requests,
 };
@@ -50,14 +50,14 @@ pub(super) fn serve(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let mut target = TargetState::default();
     serve_requests(|request| match request {
         AgentRequest::Target(request) => target.answer(request),
-        AgentRequest::Sample(request) => {
-            reply(of_worker(&mut sampler).and_then(|sampler| sampler.sample(&request)))
-        }
-        AgentRequest::RankSample(RankSampleRequest { sample, role }) => {
+        AgentRequest::Sample(request) if request.case.choices().ranks > 1 => {
             reply(of_worker(&mut sampler).and_then(|sampler| {
                 let barrier = barrier.as_mut().ok_or_else(no_ranks)?;
-                sampler.rank_sample(&sample, role, Some(barrier))
+                sampler.sample(&request, Some(barrier))
             }))
+        }
+        AgentRequest::Sample(request) => {
+            reply(of_worker(&mut sampler).and_then(|sampler| sampler.sample(&request, None)))
         }
         AgentRequest::Limits(request) => {
             reply(of_worker(&mut sampler).and_then(|sampler| sampler.limits(&request)))

@@ -51,15 +51,17 @@ fn take_shares(ranks: Ranks, name: &str) -> Result<()> {
     group.sampler = Some(sampler);
     let mut lost_workers = LostWorkers::default();
     let mut workers = Workers::new(&command, signals::stop(), &mut lost_workers);
-    while let Message::RunSample(share) = receive(&group.ranks)? {
+    while let Message::RunSample(mut request, limit) = receive(&group.ranks)? {
         let ranks = &mut group.ranks;
-        if !ranks.join_group(share.ranks) {
+        let size = request.case.choices().ranks;
+        if !ranks.join_group(size) {
             continue;
         }
         ranks.compare_clocks();
         let rank = ranks.rank();
-        let role = (ranks.nodes.name(rank), ranks.nodes.role(rank, share.ranks));
-        let report = RankReport::for_share(&mut workers, &share, role, &mut group);
+        request.role = ranks.nodes.role(rank, size);
+        let name = ranks.nodes.name(rank);
+        let report = RankReport::for_share(&mut workers, *request, limit, name, &mut group);
         group.ranks.gather(&serde_json::to_string(&report)?);
         group.ranks.compare_clocks();
     }

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::Result;
-use writebench_model::protocol::{InsufficientSpace, RankSample, RankSampleRequest};
+use writebench_model::protocol::{InsufficientSpace, RankSample, SampleRequest};
 use writebench_runner::{Communicator, RunnerError};
 
 use super::communicator::Ranks;
@@ -25,11 +25,11 @@ impl Communicator for SampleRanks {
 
     fn run_sample(
         &mut self,
-        RankSampleRequest { sample, role }: RankSampleRequest,
+        request: &SampleRequest,
     ) -> Result<Result<RankSample, InsufficientSpace>, RunnerError> {
         let none = || RunnerError::Protocol("a sample before its directories".to_owned());
         let sampler = self.sampler.as_mut().ok_or_else(none)?;
-        sampler.rank_sample(&sample, role, Some(&mut self.ranks))
+        sampler.sample(request, Some(&mut self.ranks))
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::time::Duration;
 
 use anyhow::{Result, bail};
-use writebench_model::protocol::RankRole;
+use writebench_model::protocol::{RankRole, SampleRequest};
 use writebench_model::{Cluster, RankName, path_from_text};
-use writebench_runner::{Communicator, Coordinator, RankReport, Share};
+use writebench_runner::{Communicator, Coordinator, RankReport};
 
 use super::Message;
 use super::clocks::ClockOffset;
@@ -44,16 +45,21 @@ impl Coordinator for MpiLeader {
         self.group.ranks.size()
     }
 
-    fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankRole)> {
-        let message = Message::RunSample(Box::new(share.clone()));
+    fn begin(
+        &mut self,
+        request: &SampleRequest,
+        limit: Duration,
+    ) -> io::Result<(RankName, RankRole)> {
+        let message = Message::RunSample(Box::new(request.clone()), limit);
         self.group
             .ranks
             .broadcast(&serde_json::to_string(&message)?);
-        self.group.ranks.join_group(share.ranks);
+        let size = request.case.choices().ranks;
+        self.group.ranks.join_group(size);
         self.before = self.group.ranks.compare_clocks();
         Ok((
             self.group.ranks.nodes.name(0),
-            self.group.ranks.nodes.role(0, share.ranks),
+            self.group.ranks.nodes.role(0, size),
         ))
     }
 
@@ -69,7 +75,8 @@ impl Coordinator for MpiLeader {
             let offset = offsets
                 .map(|(before, after)| ClockOffset::between(*before, *after))
                 .unwrap_or_default();
-            report.timestamps = report.timestamps.on_clock(|time| offset.own_time(time));
+            let timestamps = &mut report.share.timestamps;
+            *timestamps = timestamps.on_clock(|time| offset.own_time(time));
             report.clock_uncertainty_ns = offset.uncertainty_ns;
         }
         Ok(reports)

@@ -7,9 +7,11 @@ mod in_process;
 mod leader;
 mod nodes;
 
+use std::time::Duration;
+
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
-use writebench_runner::Share;
+use writebench_model::protocol::SampleRequest;
 
 pub(crate) use self::communicator::library;
 
@@ -20,7 +22,8 @@ use super::{LaunchedRank, Leader};
 enum Message {
     /// Paths as text.
     WorkIn(Vec<String>),
-    RunSample(Box<Share>),
+    /// The sample of the first rank, and the time limit of its shares.
+    RunSample(Box<SampleRequest>, Duration),
     End,
 }
 
