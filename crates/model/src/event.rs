@@ -13,15 +13,6 @@ use crate::target::Limit;
 /// A step of a run. A target is given by its position in the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEvent {
-    /// A sample begins. Nobody records this event.
-    Started {
-        target: usize,
-        case: Case,
-        /// The most samples that the run still takes, this one included.
-        left: usize,
-        /// The bytes that the run has written so far.
-        written: u64,
-    },
     /// A row joins the run.
     Row(Box<CaseRecord>),
     Sample {
@@ -107,7 +98,6 @@ impl FoldedRun {
     pub fn apply(&mut self, event: RunEvent) {
         let run = &mut self.run;
         match event {
-            RunEvent::Started { .. } => {}
             RunEvent::Row(row) => self.add_row(*row),
             RunEvent::Sample {
                 target,

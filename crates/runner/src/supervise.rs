@@ -38,8 +38,20 @@ pub struct SamplingPlan {
     pub set_aside: Duration,
 }
 
-/// An error ends the run.
-pub type Observer<'o> = dyn FnMut(RunEvent) -> Result<(), Box<dyn Error + Send + Sync>> + 'o;
+/// Sees each step before the run continues. An error ends the run.
+pub trait Observer {
+    /// A sample begins. The run still takes at most `left` samples, this one included, and has written so many bytes.
+    fn begin_sample(
+        &mut self,
+        target: usize,
+        case: &Case,
+        left: usize,
+        written: u64,
+    ) -> Result<(), Box<dyn Error + Send + Sync>>;
+
+    /// Something happened that belongs to the run's record.
+    fn record(&mut self, event: RunEvent) -> Result<(), Box<dyn Error + Send + Sync>>;
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
@@ -58,14 +70,13 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(5);
 /// A loop that the budget cuts short runs at least so long.
 const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 
-/// Runs a plan. `observe` receives each event before the run continues. A fault in a sample is that
-/// sample's outcome, not an error.
+/// Runs a plan. A fault in a sample is that sample's outcome, not an error.
 pub fn supervise(
     mut plan: SamplingPlan,
     schedule: &mut dyn Schedule,
     workers: Workers<'_>,
     written: &mut Written,
-    observe: &mut Observer<'_>,
+    observer: &mut dyn Observer,
 ) -> Result<End, RunnerError> {
     let disturbance = Disturbance::from_probes(std::mem::take(&mut plan.probes_ns));
     let start = Instant::now();
@@ -75,7 +86,7 @@ pub fn supervise(
         workers,
         disturbance,
         written,
-        observe,
+        observer,
         start,
         taken_here: 0,
     };
@@ -96,7 +107,7 @@ struct Supervisor<'p, 'w> {
     workers: Workers<'w>,
     disturbance: Disturbance,
     written: &'p mut Written,
-    observe: &'p mut Observer<'p>,
+    observer: &'p mut dyn Observer,
     start: Instant,
     taken_here: u32,
 }
@@ -154,7 +165,9 @@ impl Supervisor<'_, '_> {
         let decisions = self
             .schedule
             .decisions(&self.plan.taken, &self.plan.targets);
-        (self.observe)(RunEvent::Decisions(decisions)).map_err(RunnerError::Observer)
+        self.observer
+            .record(RunEvent::Decisions(decisions))
+            .map_err(RunnerError::Observer)
     }
 
     /// One sample of every case with an open request, and repetitions of disturbed samples. Returns the
@@ -202,13 +215,9 @@ impl Supervisor<'_, '_> {
             return Ok(Some(End::MaxBytes));
         }
         let written = self.written.bytes();
-        let started = RunEvent::Started {
-            target,
-            case: case.clone(),
-            left,
-            written,
-        };
-        (self.observe)(started).map_err(RunnerError::Observer)?;
+        self.observer
+            .begin_sample(target, &case, left, written)
+            .map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else {
             return Ok(Some(End::Stopped));
         };
@@ -219,7 +228,7 @@ impl Supervisor<'_, '_> {
             case: case.into(),
             sample: sample.into(),
         };
-        (self.observe)(event).map_err(RunnerError::Observer)?;
+        self.observer.record(event).map_err(RunnerError::Observer)?;
         self.taken_here += 1;
         Ok(None)
     }

@@ -80,7 +80,6 @@ fn insert_run(connection: &Connection, run: &RunRecord, imported: bool) -> rusql
 
 fn write(connection: &Connection, run: i64, event: &RunEvent) -> rusqlite::Result<()> {
     match event {
-        RunEvent::Started { .. } => Ok(()),
         RunEvent::Row(row) => insert_row(connection, run, row),
         RunEvent::Sample {
             target,

@@ -187,12 +187,6 @@ fn a_run_is_read_as_its_events_made_it() {
     }];
     expected.status = RunStatus::Complete;
 
-    let started = RunEvent::Started {
-        target: 0,
-        case: recorded("write").known().unwrap().clone(),
-        left: 7,
-        written: 0,
-    };
     let before = [
         RunEvent::Limits {
             target: 0,
@@ -203,7 +197,6 @@ fn a_run_is_read_as_its_events_made_it() {
             limits: vec![limit],
         },
         RunEvent::Row(on("xfs", "pwrite").into()),
-        started,
         taken(1, &samples()[0]),
     ];
     let after = [

@@ -293,7 +293,7 @@ impl<'s> Session<'s> {
             &mut *self.scheduled.schedule,
             workers,
             &mut self.written,
-            &mut |event| observer.observe(event),
+            &mut observer,
         );
         let is_limit_exceeded = observer.is_limit_exceeded;
         bar.finish_and_clear();

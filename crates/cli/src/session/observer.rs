@@ -42,29 +42,30 @@ impl TimeLimit {
     }
 }
 
-impl Observer<'_, '_> {
-    pub(super) fn observe(&mut self, event: RunEvent) -> Result<(), Box<dyn Error + Send + Sync>> {
-        match &event {
-            RunEvent::Started {
-                target,
-                case,
-                left,
-                written,
-            } => {
-                self.record_new_rows(*target, case, *written)?;
-                progress::started(self.bar, case, *left, self.time.left());
-            }
-            RunEvent::Sample { case, sample, .. } => {
-                let is_faster = |case| self.hardware.is_exceeded_by(case, sample);
-                self.is_limit_exceeded |= case.known().is_some_and(is_faster);
-                self.recorder.record(event)?;
-                self.bar.inc(1);
-            }
-            _ => self.recorder.record(event)?,
-        }
+impl writebench_runner::Observer for Observer<'_, '_> {
+    fn begin_sample(
+        &mut self,
+        target: usize,
+        case: &Case,
+        left: usize,
+        written: u64,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        self.record_new_rows(target, case, written)?;
+        progress::started(self.bar, case, left, self.time.left());
         Ok(())
     }
 
+    fn record(&mut self, event: RunEvent) -> Result<(), Box<dyn Error + Send + Sync>> {
+        if let RunEvent::Sample { case, sample, .. } = &event {
+            let is_faster = |case| self.hardware.is_exceeded_by(case, sample);
+            self.is_limit_exceeded |= case.known().is_some_and(is_faster);
+            self.bar.inc(1);
+        }
+        Ok(self.recorder.record(event)?)
+    }
+}
+
+impl Observer<'_, '_> {
     /// Records the rows that a case's first sample needs: those of its size or stage, or its own if it joins a contest.
     fn record_new_rows(&mut self, target: usize, case: &Case, written: u64) -> Result<()> {
         let is_row = |row: &CaseRecord| row.case.known() == Some(case);

@@ -64,8 +64,7 @@ pub fn lines(run: &RunRecord, event: &RunEvent) -> String {
         RunEvent::Status(status) => text(&Line::End {
             status: status.name(),
         }),
-        RunEvent::Started { .. }
-        | RunEvent::Row(_)
+        RunEvent::Row(_)
         | RunEvent::Limits { .. }
         | RunEvent::Cluster(_)
         | RunEvent::Totals { .. } => String::new(),
