@@ -197,7 +197,6 @@ impl AdviseCommand {
             settings,
             label: None,
             copied: None,
-            answers_goals: true,
             measures_limits: false,
             timeout: None,
             destroy_data: false,

@@ -122,7 +122,6 @@ impl RunCommand {
             settings,
             label: self.measuring.label.clone(),
             copied,
-            answers_goals,
             measures_limits,
             timeout: self.measuring.timeout,
             destroy_data: self.device.destroy_data,

@@ -27,8 +27,6 @@ pub(crate) struct Request {
     pub settings: Settings,
     pub label: Option<String>,
     pub copied: Option<FileCopy>,
-    /// The rows are the methods of goals, and each goal gets an answer.
-    pub answers_goals: bool,
     /// The size of the largest files, if the budget may choose a smaller one.
     pub largest: Option<u64>,
     /// Whether to measure the limits of memory and device.
@@ -53,11 +51,11 @@ impl Request {
     pub(crate) fn measure(mut self, exports: &[Export], global: &Global) -> Result<Exit> {
         let output = &global.output;
         let free = free_disk_bytes(&self.targets);
-        if self.answers_goals {
+        if self.answers_goals() {
             self.fit_goals(free, output)?;
         }
         let records: Vec<TargetRecord> = self.targets.iter().map(Target::record).collect();
-        let left_out = nothing_durable(&records).filter(|_| self.answers_goals);
+        let left_out = nothing_durable(&records).filter(|_| self.answers_goals());
         let mut run = new_run(
             global,
             self.label.take(),
@@ -134,7 +132,7 @@ impl Request {
         cases: &[Case],
         free_disk: Option<u64>,
     ) -> Result<ScheduledCases> {
-        if self.answers_goals {
+        if self.answers_goals() {
             return Ok(ScheduledCases::for_goals(
                 &self.rows,
                 &run.settings,
@@ -145,6 +143,11 @@ impl Request {
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free_disk));
         ScheduledCases::for_run(&self.rows, self.largest, run, cases, unasked)
+    }
+
+    /// Whether the rows are the methods of goals, each of which gets an answer.
+    fn answers_goals(&self) -> bool {
+        self.rows.iter().all(|row| row.origin.is_of_goal())
     }
 
     fn cost<'r>(&self, cases: &'r [Case], settings: &'r Settings, is_timed: bool) -> Cost<'r> {
@@ -160,13 +163,13 @@ impl Request {
             image_bytes: 0,
             may_shrink: self.largest_of_suite().is_some(),
             measures_limits: self.measures_limits,
-            goals: (self.answers_goals && is_timed).then(|| count_goals(&self.rows)),
+            goals: (self.answers_goals() && is_timed).then(|| count_goals(&self.rows)),
         }
     }
 
     /// The budget of a suite chooses the size during the run, that of goals before it.
     fn largest_of_suite(&self) -> Option<u64> {
-        self.largest.filter(|_| !self.answers_goals)
+        self.largest.filter(|_| !self.answers_goals())
     }
 
     /// The cases with the smallest files that the budget may choose.
