@@ -12,7 +12,7 @@ pub(crate) const AGENT: &str = "agent";
 /// What a worker, the agent that takes samples, works on. Files are paths as text, with device and inode to detect a
 /// replaced one.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct WorkerPlan {
+pub(crate) struct WorkerFiles {
     /// The run's directories as text, with device and inode, in the order of its targets.
     pub directories: Vec<(String, [u64; 2])>,
     /// An exclusive descriptor of the device.
@@ -20,8 +20,8 @@ pub(crate) struct WorkerPlan {
     pub copy_from: Option<(String, [u64; 2])>,
 }
 
-pub(crate) fn worker(plan: &WorkerPlan, has_barrier: bool) -> Result<AgentCommand> {
-    let arguments = vec!["--samples".into(), serde_json::to_string(plan)?.into()];
+pub(crate) fn worker(files: &WorkerFiles, has_barrier: bool) -> Result<AgentCommand> {
+    let arguments = vec!["--samples".into(), serde_json::to_string(files)?.into()];
     agent(arguments, has_barrier)
 }
 

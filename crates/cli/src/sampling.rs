@@ -9,7 +9,7 @@ use writebench_model::protocol::{
 use writebench_model::{Failure, Outcome, Phase, Sample, path_from_text};
 use writebench_runner::RunnerError;
 
-use crate::processes::WorkerPlan;
+use crate::processes::WorkerFiles;
 
 /// Takes samples in directories, or on a device.
 pub(crate) struct Sampler<'p> {
@@ -21,12 +21,12 @@ pub(crate) struct Sampler<'p> {
 
 impl<'p> Sampler<'p> {
     /// `progress` is called before each phase.
-    pub(crate) fn new(plan: WorkerPlan, progress: &'p dyn Fn(Phase)) -> Result<Self> {
-        let descriptors = match plan.device {
+    pub(crate) fn new(files: WorkerFiles, progress: &'p dyn Fn(Phase)) -> Result<Self> {
+        let descriptors = match files.device {
             Some(device) => vec![inherited(device)?],
-            None => open_directories(&plan.directories)?,
+            None => open_directories(&files.directories)?,
         };
-        let copy_from = match plan.copy_from {
+        let copy_from = match files.copy_from {
             Some((name, identity)) => {
                 Some(writebench_runner::open_source(&path_from_text(&name), identity)?.into())
             }
@@ -34,7 +34,7 @@ impl<'p> Sampler<'p> {
         };
         Ok(Self {
             descriptors,
-            is_of_device: plan.device.is_some(),
+            is_of_device: files.device.is_some(),
             engine: Engine::new(copy_from, available_memory_bytes, progress),
             progress,
         })

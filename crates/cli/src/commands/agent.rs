@@ -14,13 +14,13 @@ use writebench_runner::{
 };
 
 use crate::exit::Exit;
-use crate::processes::WorkerPlan;
+use crate::processes::WorkerFiles;
 use crate::sampling::Sampler;
 use crate::signals::obey_supervisor_only;
 
 #[derive(Parser)]
 struct AgentArguments {
-    /// A [`WorkerPlan`], for the agent that takes samples.
+    /// [`WorkerFiles`], for the agent that takes samples.
     #[arg(long)]
     samples: Option<String>,
     /// The descriptor for waiting on other ranks.
@@ -44,7 +44,7 @@ pub(super) fn serve(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
         .map(SocketBarrier);
     let enter = |phase| progress.enter(phase);
     let mut sampler = match arguments.samples {
-        Some(plan) => Some(worker(serde_json::from_str(&plan)?, &enter)?),
+        Some(files) => Some(worker(serde_json::from_str(&files)?, &enter)?),
         None => None,
     };
     let mut target = TargetState::default();
@@ -67,10 +67,10 @@ pub(super) fn serve(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
 }
 
 /// Prepares this process for samples, of which each may end it.
-fn worker<'p>(plan: WorkerPlan, enter: &'p dyn Fn(Phase)) -> Result<Sampler<'p>> {
+fn worker<'p>(files: WorkerFiles, enter: &'p dyn Fn(Phase)) -> Result<Sampler<'p>> {
     // When memory runs out, the kernel must kill this process rather than a database. A sandbox may have no /proc.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-    let sampler = Sampler::new(plan, enter)?;
+    let sampler = Sampler::new(files, enter)?;
     // Threads inherit the capabilities, so this comes before they start.
     drop_privileges().context("capset, to drop root's capabilities")?;
     Ok(sampler)

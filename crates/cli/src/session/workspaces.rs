@@ -14,7 +14,7 @@ use writebench_store::{Store, StoreError, WorkspaceRecord};
 use super::target::Target;
 use crate::global::Global;
 use crate::output;
-use crate::processes::WorkerPlan;
+use crate::processes::WorkerFiles;
 use crate::{processes, signals};
 
 /// A run's targets, and its directories in them.
@@ -216,12 +216,12 @@ impl<'s> Workspaces<'s> {
             .targets
             .iter()
             .find_map(|target| target.device.as_ref());
-        let plan = WorkerPlan {
+        let files = WorkerFiles {
             directories: self.directories().collect(),
             device: device.map(|device| device.as_fd().as_raw_fd()),
             copy_from: copy_from.map(|source| (path_text(&source.name), source.identity)),
         };
-        processes::worker(&plan, self.global.leader.is_some())
+        processes::worker(&files, self.global.leader.is_some())
     }
 }
 

@@ -13,7 +13,7 @@ use super::Message;
 use super::communicator::Ranks;
 use super::in_process::{SampleRanks, identity, sampler};
 use crate::output::print_error;
-use crate::processes::WorkerPlan;
+use crate::processes::WorkerFiles;
 use crate::sampling::Sampler;
 use crate::{processes, signals};
 
@@ -84,11 +84,11 @@ fn wait_for_all(directories: Vec<String>) -> Result<(AgentCommand, Sampler<'stat
         .map(see)
         .collect::<Result<Vec<_>>>()?;
     let sampler = sampler(&directories)?;
-    let plan = WorkerPlan {
+    let files = WorkerFiles {
         directories,
-        ..WorkerPlan::default()
+        ..WorkerFiles::default()
     };
-    Ok((processes::worker(&plan, true)?, sampler))
+    Ok((processes::worker(&files, true)?, sampler))
 }
 
 /// Device and inode. A silent filesystem does not block.

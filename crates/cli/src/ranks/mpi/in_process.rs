@@ -9,7 +9,7 @@ use writebench_model::protocol::{InsufficientSpace, RankSample, SampleRequest};
 use writebench_runner::{Communicator, RunnerError};
 
 use super::communicator::Ranks;
-use crate::processes::WorkerPlan;
+use crate::processes::WorkerFiles;
 use crate::sampling::Sampler;
 
 pub(super) struct SampleRanks {
@@ -35,11 +35,11 @@ impl Communicator for SampleRanks {
 
 /// A sampler in this process.
 pub(super) fn sampler(directories: &[(String, [u64; 2])]) -> Result<Sampler<'static>> {
-    let plan = WorkerPlan {
+    let files = WorkerFiles {
         directories: directories.to_vec(),
-        ..WorkerPlan::default()
+        ..WorkerFiles::default()
     };
-    Sampler::new(plan, &|_| {})
+    Sampler::new(files, &|_| {})
 }
 
 /// Device and inode on this node.
