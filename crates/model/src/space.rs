@@ -25,33 +25,13 @@ pub struct Space {
     pub others: Vec<Case>,
 }
 
-/// Cases that make different calls, also than the baseline.
-struct DifferentCases {
-    /// The canonical forms of the cases, and that of the baseline.
-    canonical: HashSet<Case>,
-    cases: Vec<Case>,
-}
-
-impl DifferentCases {
-    fn beside(baseline: &Case) -> Self {
-        Self {
-            canonical: HashSet::from([baseline.canonical()]),
-            cases: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, case: Case) {
-        if self.canonical.insert(case.canonical()) {
-            self.cases.push(case);
-        }
-    }
-
-    /// The first case of each kind among these.
-    fn among(baseline: &Case, cases: impl IntoIterator<Item = Case>) -> Vec<Case> {
-        let mut different = Self::beside(baseline);
-        cases.into_iter().for_each(|case| different.add(case));
-        different.cases
-    }
+/// The first case of each kind among these: the cases make different calls, also than the baseline.
+fn different_cases(baseline: &Case, cases: impl IntoIterator<Item = Case>) -> Vec<Case> {
+    let mut known = HashSet::from([baseline.canonical()]);
+    cases
+        .into_iter()
+        .filter(|case| known.insert(case.canonical()))
+        .collect()
 }
 
 /// What decides whether a case belongs to a space.
@@ -181,7 +161,7 @@ impl Space {
             baseline: &baseline,
             fixed,
         };
-        let mut others = DifferentCases::beside(&baseline);
+        let mut others = Vec::new();
         let work = goal.work();
         for section in strategies() {
             let section = for_workload(section.clone(), work.clone(), &baseline.workload());
@@ -193,10 +173,7 @@ impl Space {
             for prefix in able {
                 for candidate in section.combined(prefix, fixed, 1) {
                     match candidate {
-                        Ok(case) => admission
-                            .admitted(case)
-                            .into_iter()
-                            .for_each(|case| others.add(case)),
+                        Ok(case) => others.extend(admission.admitted(case)),
                         Err(CaseError::Contradiction(_)) => {}
                         Err(error @ CaseError::Unknown(_)) => {
                             return Err(SuiteError::in_goal(goal.name(), &error));
@@ -212,14 +189,14 @@ impl Space {
             .flat_map(|prefix| plain.combined(&prefix.without(fixed), fixed, 1))
             .flatten()
             .filter_map(|case| admission.admitted(case));
-        let portfolio = DifferentCases::among(&baseline, portfolio_cases);
-        portfolio.iter().for_each(|case| others.add(case.clone()));
+        let portfolio = different_cases(&baseline, portfolio_cases);
+        others.extend(portfolio.iter().cloned());
         Ok(Self {
             title: goal.title().to_owned(),
             summary: goal.summary().to_owned(),
+            others: different_cases(&baseline, others),
             baseline,
             portfolio,
-            others: others.cases,
         })
     }
 
@@ -239,7 +216,7 @@ impl Space {
                 .flat_map(|case| with_sync_after(&case, SyncCall::Fdatasync, count))
                 .collect();
             let grouped = cases.iter().flat_map(|case| grouped(case, count));
-            *cases = DifferentCases::among(&self.baseline, grouped.chain(synced));
+            *cases = different_cases(&self.baseline, grouped.chain(synced));
         }
         Ok(())
     }
@@ -272,7 +249,7 @@ impl Space {
                 .filter(|case| case.choices().threads > 1)
                 .flat_map(&variant)
                 .collect();
-            *cases = DifferentCases::among(&self.baseline, cases.drain(..).chain(variants));
+            *cases = different_cases(&self.baseline, cases.drain(..).chain(variants));
         }
     }
 

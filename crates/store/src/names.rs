@@ -1,6 +1,8 @@
 //! The names of cases in earlier runs, from the newest run on. No sample is read, and no run before the one that is
 //! looked for.
 
+use std::collections::{HashMap, HashSet};
+
 use rusqlite::{Connection, Params, Row};
 use writebench_model::Stage;
 
@@ -17,15 +19,6 @@ pub struct Finalist {
     pub samples: u64,
 }
 
-/// A named case of a run on a target.
-#[derive(PartialEq)]
-struct FoundCase {
-    run: i64,
-    target: i64,
-    /// The index among the cases that are looked for.
-    index: usize,
-}
-
 impl Store {
     /// The newest run that has all of these cases on one target. `has_name` compares one of them with a name.
     pub fn newest_run_with<C>(
@@ -35,20 +28,22 @@ impl Store {
     ) -> Result<Option<i64>, StoreError> {
         // The rows come in the order of the primary key, so those of older runs are not read.
         let select = "SELECT run, target, name FROM cases ORDER BY run DESC, position DESC";
-        let mut found: Vec<FoundCase> = Vec::new();
+        let mut current_run = None;
+        // The indices of the current run's cases among those that are looked for, by target.
+        let mut found: HashMap<i64, HashSet<usize>> = HashMap::new();
         self.first("look for cases", select, [], |row| {
-            let run = row.get(0)?;
-            let target = row.get(1)?;
+            let run: i64 = row.get(0)?;
             let name = row.get_ref(2)?.as_str()?;
-            found.retain(|case| case.run == run);
+            if current_run.replace(run) != Some(run) {
+                found.clear();
+            }
+            let on_target = found.entry(row.get(1)?).or_default();
             for (index, case) in cases.iter().enumerate() {
                 if has_name(case, name) {
-                    found.push(FoundCase { run, target, index });
+                    on_target.insert(index);
                 }
             }
-            let has_all =
-                (0..cases.len()).all(|index| found.contains(&FoundCase { run, target, index }));
-            Ok(has_all.then_some(run))
+            Ok((on_target.len() == cases.len()).then_some(run))
         })
     }
 
