@@ -40,8 +40,12 @@ impl Original {
     fn make() -> Self {
         let folder = TempDir::new_in("/dev/shm").unwrap();
         let path = folder.path().join("original");
-        let run = writebench_report::run_of_export(include_str!("../seeds/run.json")).unwrap();
-        Store::open(&path).unwrap().import_runs(&[run]).unwrap();
+        let exported =
+            writebench_report::run_of_export(include_str!("../seeds/run.json")).unwrap();
+        Store::open(&path)
+            .unwrap()
+            .import_runs(&[exported.run])
+            .unwrap();
         let connection = Connection::open(&path).unwrap();
         // This removes the separate log.
         connection

@@ -2,10 +2,11 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+use std::str::Utf8Error;
 
 use anyhow::{Result, ensure};
 use writebench_model::{Bytes, Failure, MOST_DOCUMENT_BYTES, RunRecord};
-use writebench_report::ComparedRun;
+use writebench_report::{ComparedRun, Exported};
 
 use crate::database;
 use crate::exit::usage;
@@ -57,7 +58,7 @@ pub(crate) fn named_runs(
             Ok(())
         };
         if let RunName::File(path) = &on.run {
-            add(None, exported(path)?)?;
+            add(None, exported(path)?.run)?;
         } else if let Some(store) = &store {
             on.run
                 .numbers(store)?
@@ -68,7 +69,7 @@ pub(crate) fn named_runs(
     Ok(runs)
 }
 
-pub(crate) fn exported(path: &Path) -> Result<RunRecord> {
+pub(crate) fn exported(path: &Path) -> Result<Exported> {
     let name = path.display();
     // Pipes such as <(zcat run.json.gz) end. /dev/zero does not.
     let kind = path.metadata().map(|metadata| metadata.file_type());
@@ -77,15 +78,28 @@ pub(crate) fn exported(path: &Path) -> Result<RunRecord> {
         !is_device,
         usage!("{name} is a device. Name the file of an export")
     );
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let read = File::open(path)
-        .and_then(|file| file.take(MOST_DOCUMENT_BYTES + 1).read_to_string(&mut text));
+        .and_then(|file| file.take(MOST_DOCUMENT_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(|error| usage!("{name}: {}", Failure::io_message(&error)))?;
-    if text.len() as u64 > MOST_DOCUMENT_BYTES {
+    if bytes.len() as u64 > MOST_DOCUMENT_BYTES {
         let most = Bytes(MOST_DOCUMENT_BYTES);
         return Err(usage!(
             "{name} has more than {most}, the limit for exports. Name the file of an export"
         ));
     }
+    let text = whole_characters(bytes)
+        .map_err(|error| usage!("{name} is not an export of writebench: {error}"))?;
     writebench_report::run_of_export(&text).map_err(|error| usage!("{name} {error}"))
+}
+
+/// The text without a character that is cut at its end, as in the last line of a killed run.
+fn whole_characters(mut bytes: Vec<u8>) -> Result<String, Utf8Error> {
+    if let Err(error) = str::from_utf8(&bytes) {
+        if error.error_len().is_some() {
+            return Err(error);
+        }
+        bytes.truncate(error.valid_up_to());
+    }
+    String::from_utf8(bytes).map_err(|error| error.utf8_error())
 }

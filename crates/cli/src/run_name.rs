@@ -17,7 +17,9 @@ pub(crate) fn label(text: &str) -> Result<String, &'static str> {
         _ if is_number(text) => Err("a number means a run. Add a letter to the label"),
         _ if text.contains(',') => Err("commas separate labels. Leave them out"),
         _ if text.contains('@') => Err("an '@' precedes a target. Leave it out"),
-        _ if is_file(text) => Err("a name with '/' or '.json' means a file. Choose another label"),
+        _ if is_file(text) => {
+            Err("a name with '/', '.json' or '.jsonl' means a file. Choose another label")
+        }
         _ if text.chars().any(char::is_control) => Err("a label is one line of text"),
         _ if text.chars().nth(LONGEST_LABEL).is_some() => Err("a label has at most 200 characters"),
         _ if text.trim() != text || text.starts_with('-') => {
@@ -68,11 +70,12 @@ impl From<&str> for RunSelector {
     /// A file may have an `@` in its name.
     fn from(text: &str) -> Self {
         let of_file = text
-            .rfind(".json@")
-            .map(|at| (&text[..at + ".json".len()], &text[at + ".json@".len()..]));
+            .rmatch_indices('@')
+            .map(|(at, _)| (&text[..at], &text[at + 1..]))
+            .find(|(run, _)| has_ending_of_file(run));
         let of_other = text
             .split_once('@')
-            .filter(|(run, _)| !run.is_empty() && !text.ends_with(".json"));
+            .filter(|(run, _)| !run.is_empty() && !has_ending_of_file(text));
         let (run, target) = of_file.or(of_other).unzip();
         Self {
             run: run.unwrap_or(text).into(),
@@ -138,8 +141,8 @@ impl RunName {
                 format!("The newest run is {run}, and ")
             });
             return Err(usage!(
-                "no run has the label '{self}'. {newest}`writebench runs` lists all. The name of a file has a '/' or \
-                 ends with .json"
+                "no run has the label '{self}'. {newest}`writebench runs` lists all. The name of a file has a '/', or \
+                 ends with .json or .jsonl"
             ));
         }
         Ok(numbers)
@@ -151,7 +154,11 @@ fn is_number(text: &str) -> bool {
 }
 
 fn is_file(text: &str) -> bool {
-    text.contains('/') || text.ends_with(".json")
+    text.contains('/') || has_ending_of_file(text)
+}
+
+fn has_ending_of_file(text: &str) -> bool {
+    text.ends_with(".json") || text.ends_with(".jsonl")
 }
 
 #[cfg(test)]
@@ -171,6 +178,7 @@ mod tests {
             "a/b",
             "a@b",
             "base.json",
+            "base.jsonl",
             "two\nlines",
             " a",
             "-a",
@@ -197,6 +205,10 @@ mod tests {
         assert_eq!(
             on("x.json@xfs"),
             (RunName::File(PathBuf::from("x.json")), named("xfs"))
+        );
+        assert_eq!(
+            on("x.jsonl@xfs"),
+            (RunName::File(PathBuf::from("x.jsonl")), named("xfs"))
         );
         let file = RunName::File(PathBuf::from("./a@b/run.json"));
         assert_eq!(on("./a@b/run.json@ext4"), (file, named("ext4")));

@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-pub(crate) const MOST_SAMPLES: usize = 1_000_000;
+/// The most samples of a case on one target.
+pub const MOST_SAMPLES: usize = 1_000_000;
 pub(crate) const MOST_INTERVALS: usize = 1_000;
 const MOST_ENTRIES: usize = 100_000;
 

@@ -330,6 +330,18 @@ impl CaseRecord {
         }
     }
 
+    /// The row as it joins a run.
+    pub fn without_samples(&self) -> Self {
+        Self {
+            case: self.case.clone(),
+            target: self.target.clone(),
+            origin: self.origin.clone(),
+            label: self.label.clone(),
+            workload: self.workload.clone(),
+            samples: Vec::new(),
+        }
+    }
+
     /// The user's program that the row measures. None for writebench's own methods.
     pub fn program(&self) -> Option<&str> {
         self.label.as_deref().filter(|_| {

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use crate::case::Case;
-use crate::case_record::{CaseRecord, RecordedCase};
+use crate::case_record::{CaseRecord, RecordedCase, distinct_rows};
 use crate::decision::Decision;
 use crate::ranks::Cluster;
 use crate::run::{RunRecord, RunStatus};
 use crate::sample::Sample;
-use crate::target::Limit;
+use crate::target::{Limit, TargetRecord};
 
 /// A step of a run. A target is given by its position in the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +34,107 @@ pub enum RunEvent {
         cpu_wait_ppm: Option<u32>,
     },
     Status(RunStatus),
+}
+
+impl RunRecord {
+    /// The run before its first event, without what events add to it.
+    pub fn beginning(&self) -> Self {
+        let targets = self.targets.iter().map(|target| TargetRecord {
+            limits: Vec::new(),
+            ..target.clone()
+        });
+        Self {
+            id: self.id.clone(),
+            label: self.label.clone(),
+            status: RunStatus::Running,
+            started: self.started.clone(),
+            version: self.version.clone(),
+            arguments: self.arguments.clone(),
+            settings: self.settings.clone(),
+            cluster: self.cluster.clone(),
+            written_bytes: None,
+            cpu_wait_ppm: None,
+            decisions: Vec::new(),
+            targets: targets.collect(),
+            missing: self.missing.clone(),
+            cases: Vec::new(),
+        }
+    }
+
+    /// The events that make this run with these rows from its [beginning](Self::beginning). A run in progress has none
+    /// of those at the end.
+    pub fn events<'r>(&'r self, rows: &[&'r CaseRecord]) -> impl Iterator<Item = RunEvent> {
+        let rows = rows.to_vec();
+        let samples = self.samples_in_order(&rows);
+        rows.into_iter()
+            .map(|row| RunEvent::Row(row.without_samples().into()))
+            .chain(samples)
+            .chain(self.limits_events())
+            .chain(self.end_events())
+    }
+
+    /// Runs of early versions did not record the order of their samples, which are in that of the rounds. Those of a
+    /// case always keep their order.
+    fn samples_in_order<'r>(
+        &self,
+        rows: &[&'r CaseRecord],
+    ) -> impl Iterator<Item = RunEvent> + use<'r> {
+        let positions: HashMap<&str, usize> = self
+            .targets
+            .iter()
+            .enumerate()
+            .map(|(position, target)| (target.name.as_str(), position))
+            .collect();
+        let mut samples = Vec::new();
+        for row in distinct_rows(rows.iter().copied()) {
+            let Some(&target) = positions.get(row.target.as_str()) else {
+                continue;
+            };
+            let mut place = (None, 0);
+            for sample in &row.samples {
+                place = place.max((sample.order, sample.round));
+                samples.push((place, target, &row.case, sample));
+            }
+        }
+        samples.sort_by_key(|(place, ..)| *place);
+        samples
+            .into_iter()
+            .map(|(_, target, case, sample)| RunEvent::Sample {
+                target,
+                case: case.clone(),
+                sample: sample.clone().into(),
+            })
+    }
+
+    fn limits_events(&self) -> impl Iterator<Item = RunEvent> {
+        let has_limits = |(_, target): &(usize, &TargetRecord)| !target.limits.is_empty();
+        self.targets
+            .iter()
+            .enumerate()
+            .filter(has_limits)
+            .map(|(target, record)| RunEvent::Limits {
+                target,
+                limits: record.limits.clone(),
+            })
+    }
+
+    fn end_events(&self) -> Vec<RunEvent> {
+        let mut events = Vec::new();
+        if self.status == RunStatus::Running {
+            return events;
+        }
+        if !self.decisions.is_empty() {
+            events.push(RunEvent::Decisions(self.decisions.clone()));
+        }
+        if let Some(written_bytes) = self.written_bytes {
+            events.push(RunEvent::Totals {
+                written_bytes,
+                cpu_wait_ppm: self.cpu_wait_ppm,
+            });
+        }
+        events.push(RunEvent::Status(self.status));
+        events
+    }
 }
 
 /// A run in memory, made from its events.

@@ -39,7 +39,7 @@ mod words;
 mod workload;
 
 pub use axis::{ArrivalRate, Axis, Choices, Given, WriteBehind};
-pub use bounded::at_most;
+pub use bounded::{MOST_SAMPLES, at_most};
 pub use case::{Assignment, Case, CaseError, Unfit};
 pub use case_record::{
     CaseOrigin, CaseRecord, CaseTexts, Layout, RecordedCase, Stage, distinct_rows,

@@ -1,12 +1,14 @@
-//! Reads JSON exports.
+//! Reads JSON exports and JSON Lines.
+
+mod lines;
 
 use std::collections::HashSet;
 
 use serde::{Deserialize, Deserializer};
-use writebench_model::{
-    CaseRecord, FoldedRun, MOST_ROWS, MOST_TARGETS, MissingTarget, RunRecord, TargetRecord, at_most,
-};
+use writebench_model::{CaseRecord, FoldedRun, MOST_ROWS, RunRecord, TargetRecord, at_most};
 
+use self::lines::run_of_lines;
+use crate::formats::head::Targets;
 use crate::formats::json::{OLDEST_SCHEMA, SCHEMA};
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -24,89 +26,116 @@ pub enum ImportError {
     Content(String),
 }
 
-/// Of any schema.
+/// A run that was read, and whether its export is whole.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Exported {
+    pub run: RunRecord,
+    /// Whether the export was made to its end. If not, it is the JSON Lines of a run that was killed or still measures.
+    pub has_end: bool,
+    /// The number of the last line if it is cut, and so is left out.
+    pub cut_line: Option<usize>,
+}
+
+/// The beginning of a document, or of the first JSON line. Of any schema.
 #[derive(Deserialize)]
 struct Beginning {
-    schema: u64,
+    schema: Option<u64>,
+    run: Option<RunBeginning>,
+}
+
+#[derive(Deserialize)]
+struct RunBeginning {
+    schema: Option<u64>,
 }
 
 #[derive(Deserialize)]
 struct Document {
     run: RunRecord,
-    #[serde(deserialize_with = "targets")]
-    targets: Vec<TargetRecord>,
-    #[serde(alias = "missing", deserialize_with = "targets")]
-    missing_targets: Vec<MissingTarget>,
     #[serde(deserialize_with = "rows")]
     cases: Vec<CaseRecord>,
-}
-
-fn targets<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
-    at_most(from, MOST_TARGETS, "targets")
 }
 
 fn rows<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
     at_most(from, MOST_ROWS, "cases")
 }
 
-/// Skips computed values: reports compute them again.
+/// Reads a JSON document or JSON Lines. Skips computed values: reports compute them again.
 ///
 /// # Errors
-/// The text is not a document of this schema.
-pub fn run_of_export(text: &str) -> Result<RunRecord, ImportError> {
+/// The text is neither of this schema.
+pub fn run_of_export(text: &str) -> Result<Exported, ImportError> {
     let foreign = |error: serde_json::Error| ImportError::Foreign(error.to_string());
-    let Beginning { schema: found } = serde_json::from_str(text).map_err(foreign)?;
+    let mut values = serde_json::Deserializer::from_str(text);
+    let beginning = Beginning::deserialize(&mut values).map_err(foreign)?;
+    let of_lines = beginning.run.and_then(|run| run.schema);
+    let found = beginning
+        .schema
+        .or(of_lines)
+        .ok_or_else(|| ImportError::Foreign("missing field `schema`".to_owned()))?;
     if !(u64::from(OLDEST_SCHEMA)..=u64::from(SCHEMA)).contains(&found) {
         return Err(ImportError::OtherSchema { found });
     }
-    let mut document: Document =
-        serde_json::from_str(text).map_err(|error| ImportError::Content(error.to_string()))?;
-    if found == u64::from(OLDEST_SCHEMA) {
-        document
-            .cases
+    let exported = if beginning.schema.is_some() {
+        run_of_document(text, found)?
+    } else {
+        run_of_lines(text)?
+    };
+    exported
+        .run
+        .check_size()
+        .map_err(|too_much| ImportError::Content(too_much.to_string()))?;
+    Ok(exported)
+}
+
+fn run_of_document(text: &str, schema: u64) -> Result<Exported, ImportError> {
+    let content = |error: serde_json::Error| ImportError::Content(error.to_string());
+    let targets: Targets<'_> = serde_json::from_str(text).map_err(content)?;
+    let Document { run, mut cases } = serde_json::from_str(text).map_err(content)?;
+    if schema == u64::from(OLDEST_SCHEMA) {
+        cases
             .iter_mut()
             .for_each(CaseRecord::say_where_its_data_was);
     }
-    let run = record(document)?;
-    run.check_size()
-        .map_err(|too_much| ImportError::Content(too_much.to_string()))?;
-    Ok(run)
-}
-
-fn record(document: Document) -> Result<RunRecord, ImportError> {
-    let Document {
-        run,
-        targets,
-        missing_targets: missing,
-        mut cases,
-    } = document;
-    let mut names = HashSet::new();
-    if let Some(twice) = targets.iter().find(|target| !names.insert(&target.name)) {
-        return Err(ImportError::Content(format!(
-            "target '{}' appears twice",
-            twice.name
-        )));
-    }
-    if let Some(case) = cases.iter().find(|case| !names.contains(&case.target)) {
+    let names = check_targets(&targets.targets)?;
+    if let Some(case) = cases
+        .iter()
+        .find(|case| !names.contains(case.target.as_str()))
+    {
         let what = format!(
             "case {} names the unlisted target '{}'",
             case.case, case.target
         );
         return Err(ImportError::Content(what));
     }
-    if targets.is_empty() {
-        return Err(ImportError::Content("no target".to_owned()));
-    }
     for case in &mut cases {
         case.case.resolve();
     }
-    Ok(FoldedRun::new(RunRecord {
-        targets,
-        missing,
+    let run = RunRecord {
+        targets: targets.targets.into_owned(),
+        missing: targets.missing_targets.into_owned(),
         cases,
         ..run
+    };
+    Ok(Exported {
+        run: FoldedRun::new(run).finish(),
+        has_end: true,
+        cut_line: None,
     })
-    .finish())
+}
+
+/// The names of the targets, of which there is at least one.
+fn check_targets(targets: &[TargetRecord]) -> Result<HashSet<&str>, ImportError> {
+    let mut names = HashSet::new();
+    if let Some(twice) = targets.iter().find(|target| !names.insert(&*target.name)) {
+        return Err(ImportError::Content(format!(
+            "target '{}' appears twice",
+            twice.name
+        )));
+    }
+    if targets.is_empty() {
+        return Err(ImportError::Content("no target".to_owned()));
+    }
+    Ok(names)
 }
 
 #[cfg(test)]
@@ -173,7 +202,12 @@ mod tests {
 
     #[test]
     fn an_export_reads_back_as_the_run_that_it_was_made_of() {
-        assert_eq!(run_of_export(&document().to_string()), Ok(run()));
+        let exported = Exported {
+            run: run(),
+            has_end: true,
+            cut_line: None,
+        };
+        assert_eq!(run_of_export(&document().to_string()), Ok(exported));
     }
 
     #[test]
@@ -207,7 +241,7 @@ mod tests {
                 case["axes"]["alignment"] = alignment.into();
             }
             case["contract"].as_object_mut().unwrap().remove("memory");
-            let run = run_of_export(&old.to_string()).unwrap();
+            let run = run_of_export(&old.to_string()).unwrap().run;
             let read = &run.cases[0];
             assert_eq!(read.case.name(), now);
             assert_eq!(
@@ -233,7 +267,7 @@ mod tests {
         sample["disturbed"] = "noise".into();
         sample["outcome"] = "timed-out".into();
         sample["cause"] = serde_json::json!({"phase": "sync", "limit_ns": 9});
-        let run = run_of_export(&old.to_string()).unwrap();
+        let run = run_of_export(&old.to_string()).unwrap().run;
         let (target, sample) = (&run.targets[0], &run.cases[0].samples[0]);
         let copied = [&run.settings.copy_from, &run.settings.copy_to].map(|path| path.as_deref());
         assert_eq!(copied, [Some("/source"), Some("/copy")]);
@@ -255,6 +289,15 @@ mod tests {
                 limit_ns: 9
             }
         );
+    }
+
+    #[test]
+    fn lines_of_the_same_run_have_the_same_samples() {
+        let read = |text| run_of_export(text).unwrap().run;
+        let document = read(include_str!("../../../fuzz/seeds/run.json"));
+        let lines = read(include_str!("../../../fuzz/seeds/run.jsonl"));
+        assert_eq!(lines.cases, document.cases);
+        assert_eq!(lines.targets, document.targets);
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod numbers;
 mod sentences;
 mod tables;
 
-pub use import::run_of_export;
+pub use import::{Exported, ImportError, run_of_export};
 pub use numbers::{ComparedRun, Comparison, FailedCases, Gated, ObservationUnit, Side};
 pub use sentences::answer::WorkloadAnswer;
 pub use sentences::comparison::FOUR_RUNS;

@@ -1,7 +1,7 @@
 //! Recording runs, cases and samples.
 
 use rusqlite::{Connection, ToSql, params};
-use writebench_model::{CaseRecord, RunEvent, RunRecord, Sample, distinct_rows};
+use writebench_model::{CaseRecord, RunEvent, RunRecord, Sample};
 
 use crate::{Store, StoreError, json, targets};
 
@@ -46,16 +46,10 @@ fn import(connection: &Connection, runs: &[RunRecord]) -> rusqlite::Result<Vec<i
     let transaction = connection.unchecked_transaction()?;
     let mut numbers = Vec::new();
     for run in runs {
-        let number = insert_run(&transaction, run, true)?;
-        for row in distinct_rows(&run.cases) {
-            let target = run
-                .targets
-                .iter()
-                .position(|target| target.name == row.target)
-                .unwrap_or(0);
-            for sample in &row.samples {
-                insert_sample(&transaction, number, target, row.case.name(), sample)?;
-            }
+        let number = insert_run(&transaction, &run.beginning(), true)?;
+        let rows: Vec<&CaseRecord> = run.cases.iter().collect();
+        for event in run.events(&rows) {
+            write(&transaction, number, &event)?;
         }
         numbers.push(number);
     }
@@ -132,17 +126,13 @@ fn execute(connection: &Connection, update: &str, values: &[&dyn ToSql]) -> rusq
 }
 
 fn insert_row(connection: &Connection, run: i64, row: &CaseRecord) -> rusqlite::Result<()> {
-    let record = CaseRecord {
-        samples: Vec::new(),
-        ..row.clone()
-    };
     connection
         .prepare_cached(
             "INSERT INTO cases (run, position, name, suite, record, target)
              VALUES (?1, (SELECT coalesce(max(position), -1) + 1 FROM cases WHERE run = ?1), ?2, ?3, ?4,
                 (SELECT position FROM targets WHERE run = ?1 AND name = ?5))",
         )?
-        .execute(params![run, row.case.name(), row.origin.suite(), json::to_text(&record)?, row.target])?;
+        .execute(params![run, row.case.name(), row.origin.suite(), json::to_text(&row.without_samples())?, row.target])?;
     Ok(())
 }
 

@@ -19,8 +19,8 @@ use clap::Args;
 #[derive(Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub(crate) struct CompareCommand {
-    /// The baseline: run numbers, labels (all their runs) and exported JSON files (FILE.json, or with a `/`), separated by
-    /// commas. RUN@TARGET is the part of a run on one target
+    /// The baseline: run numbers, labels (all their runs) and exported files (FILE.json, FILE.jsonl, or with a `/`),
+    /// separated by commas. RUN@TARGET is the part of a run on one target
     #[arg(value_name = "A", value_parser = run_names)]
     a: Box<[RunSelector]>,
     /// The other side, in the same format

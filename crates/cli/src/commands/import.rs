@@ -1,9 +1,9 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
-use writebench_model::RunRecord;
-use writebench_report::visible;
+use writebench_model::{RunRecord, distinct_rows};
+use writebench_report::{Exported, counted, visible};
 
 use crate::database;
 use crate::exit::{Exit, usage};
@@ -13,19 +13,22 @@ use crate::named_runs::exported;
 /// Import runs exported on this or another machine into the database
 #[derive(Args)]
 pub(crate) struct ImportCommand {
-    /// JSON exports (`--export json=FILE`). A run already in the database is refused
-    #[arg(value_name = "FILE.json", required = true, value_hint = ValueHint::FilePath)]
+    /// Exports as JSON (`--export json=FILE`) or JSON Lines (`--export jsonl=FILE`, also of a run that was killed). A
+    /// run already in the database is refused
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }
 
 impl ImportCommand {
     /// All files, or none.
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        let runs = self
-            .files
-            .iter()
-            .map(|file| exported(file))
-            .collect::<Result<Vec<RunRecord>>>()?;
+        let mut runs: Vec<RunRecord> = Vec::new();
+        let mut notes = Vec::new();
+        for file in &self.files {
+            let exported = exported(file)?;
+            notes.extend(unfinished(file, &exported));
+            runs.push(exported.run);
+        }
         let mut store = database::open(global.db.as_deref())?;
         for (index, (run, file)) in runs.iter().zip(&self.files).enumerate() {
             let file = file.display();
@@ -44,6 +47,24 @@ impl ImportCommand {
                 visible(&file.to_string_lossy())
             ))?;
         }
+        notes.iter().for_each(|note| global.output.note(note));
         Ok(Exit::Ok)
     }
+}
+
+/// What JSON Lines without an end lack.
+fn unfinished(file: &Path, exported: &Exported) -> Option<String> {
+    if exported.has_end {
+        return None;
+    }
+    let rows = distinct_rows(&exported.run.cases);
+    let samples = counted(rows.map(|row| row.samples.len()).sum(), "sample");
+    let cut = exported.cut_line.map_or(String::new(), |line| {
+        format!(" Its last line, {line}, is cut and left out.")
+    });
+    Some(format!(
+        "{} lacks the end of its run, which was killed or still measures. The run is imported as interrupted, with \
+         {samples}.{cut}",
+        file.display()
+    ))
 }

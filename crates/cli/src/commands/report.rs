@@ -16,8 +16,8 @@ use clap::{Args, ValueHint};
 #[derive(Args)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub(crate) struct ReportCommand {
-    /// Runs by number, label (all its runs) or export (FILE.json, or with a `/`). RUN@TARGET is the part of a run on one
-    /// target. All are compared with the first [default: the newest]
+    /// Runs by number, label (all its runs) or export (FILE.json, FILE.jsonl, or with a `/`). RUN@TARGET is the part of a
+    /// run on one target. All are compared with the first [default: the newest]
     #[arg(value_name = "RUN")]
     runs: Vec<RunSelector>,
     /// Write the page to this file, or - for standard output. It needs neither other files nor a network

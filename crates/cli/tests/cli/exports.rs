@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
-use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on, send};
+use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on, send, wait_for};
 
 use crate::program;
 
@@ -31,6 +31,16 @@ pub(crate) fn add(trials: &mut Trials) {
         "exports: an imported run equals its original",
         &[tmpfs],
         imported,
+    );
+    trials.add(
+        "exports: a run imported from its jsonl equals its original, also of goals",
+        &[tmpfs],
+        imported_lines,
+    );
+    trials.add(
+        "exports: the jsonl of a killed run is imported as interrupted",
+        &[tmpfs],
+        imported_of_killed,
     );
     trials.add(
         "exports: every format has the decision that the first screen shows",
@@ -104,11 +114,7 @@ fn decisions_are_exported() -> Result<()> {
     let streamed = values_of(&lines, "decision")?;
     ensure!(streamed == *decisions, "{streamed:#?} {decisions:#?}");
     let shown_lines = call(&program, &["show", "--export", "jsonl=-"], 0)?;
-    let samples = values_of(&lines, "sample")?;
-    ensure!(
-        values_of(&shown_lines.stdout, "sample")? == samples,
-        "the lines of `show` have another order or content"
-    );
+    same_lines(&lines, &shown_lines.stdout)?;
     let shown_later = call(&program, &["show", "--export", "json=-"], 0)?;
     let later: Value = serde_json::from_str(&shown_later.stdout)?;
     ensure!(later["run"]["decisions"] == document["run"]["decisions"]);
@@ -238,12 +244,21 @@ fn lines_come() -> Result<()> {
         first["run"]["schema"] == 7 && first["run"]["status"] == "running",
         "{first}"
     );
-    for _ in 0..3 {
+    let mut samples = 0;
+    while samples < 3 {
         let line = next()?;
+        let Some(sample) = line.get("sample") else {
+            ensure!(
+                line["row"]["name"] == "write,size=4MiB" || line["limits"]["target"] == target,
+                "{line}"
+            );
+            continue;
+        };
         ensure!(
-            line["sample"]["target"] == target && line["sample"]["outcome"] == "ok",
+            sample["target"] == target && sample["outcome"] == "ok",
             "{line}"
         );
+        samples += 1;
     }
     send(child.id(), Signal::INT)?;
     let mut last = next()?;
@@ -258,6 +273,25 @@ fn lines_come() -> Result<()> {
     let resumed = call(&program, &resume, 0)?;
     let first: Value = serde_json::from_str(resumed.stdout.lines().next().context("a line")?)?;
     ensure!(first["run"]["status"] == "running", "{first}");
+    // Earlier samples come first.
+    same_lines(
+        &resumed.stdout,
+        &call(&program, &["show", "--export", "jsonl=-"], 0)?.stdout,
+    )
+}
+
+/// Rows join during a run, and its limits are measured twice.
+fn same_lines(streamed: &str, shown: &str) -> Result<()> {
+    for key in ["run", "row", "sample", "decision", "totals", "end"] {
+        let of_both = [values_of(streamed, key)?, values_of(shown, key)?];
+        ensure!(of_both[0] == of_both[1], "{key}: {of_both:#?}");
+        ensure!(key == "decision" || !of_both[0].is_empty(), "no {key}");
+    }
+    let last_limits = [streamed, shown].map(|lines| {
+        let mut all = lines.lines().filter(|line| line.starts_with("{\"limits\""));
+        all.next_back().map(str::to_owned)
+    });
+    ensure!(last_limits[0] == last_limits[1], "{last_limits:?}");
     Ok(())
 }
 
@@ -285,6 +319,101 @@ fn imported() -> Result<()> {
     ensure!(
         call(&to, &["runs"], 0)?.stdout.lines().count() == 2,
         "nothing came twice"
+    );
+    Ok(())
+}
+
+fn imported_lines() -> Result<()> {
+    let from = program()?;
+    let target = directory_on(Kind::Tmpfs);
+    for (case, arguments) in [
+        (1, &CASES[..]),
+        (2, &["--size", "64KiB", "--budget", "15s"]),
+    ] {
+        let file = from.home().join(format!("{case}.jsonl"));
+        let file = file.to_str().context("UTF-8")?;
+        let export = format!("--export=jsonl={file}");
+        from.run(target.path(), &[arguments, &[&export]].concat(), 0)?;
+        let to = program()?;
+        let import = call(&to, &["import", file], 0)?;
+        ensure!(
+            import.stdout == format!("{file} is run 1\n") && import.stderr.is_empty(),
+            "{import:?}"
+        );
+        let number = case.to_string();
+        let [original, lines] = ["json=-", "jsonl=-"].map(|export| {
+            call(&from, &["show", &number, "--export", export], 0).map(|ended| ended.stdout)
+        });
+        let shown = call(&to, &["show", "1", "--export", "json=-"], 0)?.stdout;
+        let [mut original, mut shown] =
+            [original?, shown].map(|text| serde_json::from_str::<Value>(&text));
+        if let [Ok(original), Ok(shown)] = [&mut original, &mut shown] {
+            shown["run"]["number"] = original["run"]["number"].clone();
+        }
+        ensure!(original? == shown?, "the same run");
+        let again = from.home().join("again.jsonl");
+        std::fs::write(&again, lines?)?;
+        let again = again.to_str().context("UTF-8")?;
+        let same = call(&to, &["compare", file, again], 2)?.stderr;
+        ensure!(same.contains("are the same run"), "{same}");
+    }
+    Ok(())
+}
+
+fn imported_of_killed() -> Result<()> {
+    let (from, to, target) = (program()?, program()?, directory_on(Kind::Tmpfs));
+    let file = from.home().join("killed.jsonl");
+    let export = format!("--export=jsonl={}", file.display());
+    let run = [
+        "run",
+        target.path().to_str().context("UTF-8")?,
+        "--case",
+        "write,size=64KiB",
+        "--yes",
+        "--samples",
+        "100000",
+        "--no-limits",
+        &export,
+    ];
+    let mut child = from.start(&run)?;
+    let samples = |text: &str| text.matches("{\"sample\"").count();
+    let taken = wait_for("samples", || {
+        let text = std::fs::read_to_string(&file).ok()?;
+        (samples(&text) > 3).then_some(())
+    });
+    child.kill()?;
+    child.wait()?;
+    taken?;
+    let mut text = std::fs::read_to_string(&file)?;
+    let whole_line = text.trim_end().rfind('\n').context("several lines")?;
+    text.truncate(whole_line + 20);
+    std::fs::write(&file, &text)?;
+    let import = call(&to, &["import", file.to_str().context("UTF-8")?], 0)?;
+    let told = format!(
+        "imported as interrupted, with {} samples",
+        samples(&text) - 1
+    );
+    let stderr = import.stderr.replace('\n', " ");
+    ensure!(
+        stderr.contains(&told) && stderr.contains("is cut and left out"),
+        "{import:?}"
+    );
+    let shown: Value =
+        serde_json::from_str(&call(&to, &["show", "--export", "json=-"], 0)?.stdout)?;
+    let read = shown["cases"][0]["samples"].as_array().context("samples")?;
+    ensure!(
+        shown["run"]["status"] == "interrupted" && read.len() == samples(&text) - 1,
+        "{}",
+        shown["run"]
+    );
+    let broken = text.replacen("\"round\":1", "\"round\":one", 1);
+    std::fs::write(&file, broken)?;
+    let refused = call(&program()?, &["import", file.to_str().context("UTF-8")?], 2)?.stderr;
+    ensure!(
+        refused.contains(" at line ")
+            && refused.contains(" column ")
+            && refused.lines().count() == 1,
+        "{refused}"
     );
     Ok(())
 }

@@ -211,6 +211,18 @@ fn long_timeline() -> Result<()> {
             "more than 1000 intervals in a timeline",
         )?;
     }
+    let lines = program.call(&["show", "--export", "jsonl=-"])?.stdout;
+    for (count, why) in [
+        (4_000_000, "more than 1000 intervals in a timeline"),
+        (8_000_000, "it has more than 8 MiB"),
+    ] {
+        let intervals = "0,".repeat(count);
+        let timeline = format!("\"timeline\":{{\"interval_ns\":1,\"bytes\":[{intervals}0]}}");
+        let long = lines.replacen("\"timeline\":null", &timeline, 1);
+        ensure!(long.len() > intervals.len(), "{lines}");
+        std::fs::write(&file, long)?;
+        refused_with_little_memory(&program, &["import"], &file, why)?;
+    }
     Ok(())
 }
 

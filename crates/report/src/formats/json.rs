@@ -1,11 +1,13 @@
 //! `docs/reference/json.md` describes the document. An incompatible change raises [`SCHEMA`].
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use writebench_model::{CaseRecord, MissingTarget, RunRecord, TargetRecord};
+use writebench_model::CaseRecord;
 use writebench_stats::{Interval, Verdict};
 
+use super::head::{Run, Targets};
 use crate::numbers::{CaseReport, Estimate, FailedCases, Figure, Gated};
 use crate::sentences::finding::{Comparison, Finding, Others, RatioToOther, Unanswered};
 use crate::sentences::{Advice, Report};
@@ -18,8 +20,8 @@ pub(crate) const OLDEST_SCHEMA: u32 = 5;
 struct Document<'r> {
     schema: u32,
     run: Run<'r>,
-    targets: &'r [TargetRecord],
-    missing_targets: &'r [MissingTarget],
+    #[serde(flatten)]
+    targets: Targets<'r>,
     cases: Vec<Case<'r>>,
     advice: &'r Option<Advice>,
     findings: Vec<FindingNumbers<'r>>,
@@ -28,14 +30,6 @@ struct Document<'r> {
     failures: &'r [FailedCases],
     conclusions: &'r [String],
     warnings: &'r [String],
-}
-
-#[derive(Serialize)]
-pub(super) struct Run<'r> {
-    number: Option<i64>,
-    seed: u64,
-    #[serde(flatten)]
-    run: &'r RunRecord,
 }
 
 #[derive(Serialize)]
@@ -84,9 +78,8 @@ pub(crate) fn render(report: &Report) -> String {
     let run = &report.run;
     let document = Document {
         schema: SCHEMA,
-        run: run_of(report.number, run),
-        targets: &run.targets,
-        missing_targets: &run.missing,
+        run: Run::new(report.number, Cow::Borrowed(run)),
+        targets: Targets::of(run),
         cases: report.cases.iter().map(Case::from).collect(),
         advice: &report.advice,
         findings: report.findings.iter().map(FindingNumbers::from).collect(),
@@ -96,14 +89,6 @@ pub(crate) fn render(report: &Report) -> String {
         warnings: &report.warnings,
     };
     serde_json::to_string_pretty(&document).expect("every key is a text") + "\n"
-}
-
-pub(super) fn run_of(number: Option<i64>, run: &RunRecord) -> Run<'_> {
-    Run {
-        number,
-        seed: run.settings.seed,
-        run,
-    }
 }
 
 impl<'r> From<&'r CaseReport> for Case<'r> {

@@ -1,103 +1,127 @@
-//! One JSON document per line during a run, see `docs/reference/json.md`.
+//! A run as its events, one JSON document per line, see `docs/reference/json.md`. The import reads the same lines.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use writebench_model::{
-    CaseRecord, Decision, MissingTarget, RunEvent, RunRecord, Sample, SampleDocument, TargetRecord,
-    distinct_rows,
+    CaseRecord, Cluster, Decision, Limit, MOST_ROWS, RunEvent, RunRecord, RunStatus, Sample,
+    SampleDocument, at_most,
 };
 
-use super::json::{self, SCHEMA};
+use super::head::{Run, Targets};
+use super::json::SCHEMA;
 use crate::sentences::Report;
 
-#[derive(Serialize)]
+/// An event of a run, in which targets and cases have their names. The first line is the run before its first event.
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Line<'r> {
-    Run {
-        schema: u32,
-        #[serde(flatten)]
-        run: json::Run<'r>,
-        targets: &'r [TargetRecord],
-        missing_targets: &'r [MissingTarget],
+pub(crate) enum Line<'l> {
+    Run(Box<Head<'l>>),
+    Row(Cow<'l, CaseRecord>),
+    Sample(SampleLine<'l>),
+    Limits {
+        target: Cow<'l, str>,
+        #[serde(deserialize_with = "limits")]
+        limits: Cow<'l, [Limit]>,
     },
-    Sample {
-        target: &'r str,
-        case: &'r str,
-        #[serde(flatten)]
-        sample: SampleDocument<'r>,
+    Cluster(Cow<'l, Cluster>),
+    /// One of several.
+    Decision(Cow<'l, Decision>),
+    Totals {
+        written_bytes: u64,
+        cpu_wait_ppm: Option<u32>,
     },
-    Decision(&'r Decision),
     End {
-        status: &'r str,
+        status: RunStatus,
     },
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Head<'l> {
+    pub schema: u32,
+    #[serde(flatten)]
+    pub run: Run<'l>,
+    #[serde(flatten)]
+    pub targets: Targets<'l>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct SampleLine<'l> {
+    pub target: Cow<'l, str>,
+    pub case: Cow<'l, str>,
+    #[serde(flatten, serialize_with = "with_derived_values")]
+    pub sample: Cow<'l, Sample>,
+}
+
+fn with_derived_values<S: Serializer>(sample: &Sample, serializer: S) -> Result<S::Ok, S::Error> {
+    SampleDocument::from(sample).serialize(serializer)
+}
+
+fn limits<'de, 'l, D: Deserializer<'de>>(from: D) -> Result<Cow<'l, [Limit]>, D::Error> {
+    at_most(from, MOST_ROWS, "entries in a list").map(Cow::Owned)
 }
 
 fn text(line: &Line<'_>) -> String {
     serde_json::to_string(line).expect("every key is a text") + "\n"
 }
 
-/// The first line, before any sample.
+/// The lines before any event: the run, and what a resumed one has of earlier.
 pub fn begin(number: Option<i64>, run: &RunRecord) -> String {
-    text(&Line::Run {
-        schema: SCHEMA,
-        run: json::run_of(number, run),
-        targets: &run.targets,
-        missing_targets: &run.missing,
-    })
+    let rows: Vec<&CaseRecord> = run.cases.iter().collect();
+    // Those of the end are still to come.
+    let earlier = run
+        .events(&rows)
+        .filter(|event| !matches!(event, RunEvent::Totals { .. } | RunEvent::Status(_)));
+    head(number, run) + &earlier.map(|event| lines(run, &event)).collect::<String>()
 }
 
-/// The line of an event, or one for each decision. Events that only the whole document has give no line.
+fn head(number: Option<i64>, run: &RunRecord) -> String {
+    let run = run.beginning();
+    text(&Line::Run(Box::new(Head {
+        schema: SCHEMA,
+        targets: Targets::of(&run),
+        run: Run::new(number, Cow::Borrowed(&run)),
+    })))
+}
+
+/// The line of an event, or one for each decision.
 pub fn lines(run: &RunRecord, event: &RunEvent) -> String {
-    match event {
+    let name = |target: usize| Cow::Borrowed(run.targets[target].name.as_str());
+    text(&match event {
+        RunEvent::Decisions(decisions) => {
+            let lines = decisions.iter().map(Cow::Borrowed).map(Line::Decision);
+            return lines.map(|line| text(&line)).collect();
+        }
+        RunEvent::Row(row) => Line::Row(Cow::Borrowed(row)),
         RunEvent::Sample {
             target,
             case,
             sample,
-        } => {
-            let target = &run.targets[*target].name;
-            text(&Line::Sample {
-                target,
-                case: case.name(),
-                sample: SampleDocument::from(&**sample),
-            })
-        }
-        RunEvent::Decisions(decisions) => decision_lines(decisions),
-        RunEvent::Status(status) => text(&Line::End {
-            status: status.name(),
+        } => Line::Sample(SampleLine {
+            target: name(*target),
+            case: Cow::Borrowed(case.name()),
+            sample: Cow::Borrowed(sample),
         }),
-        RunEvent::Row(_)
-        | RunEvent::Limits { .. }
-        | RunEvent::Cluster(_)
-        | RunEvent::Totals { .. } => String::new(),
-    }
+        RunEvent::Limits { target, limits } => Line::Limits {
+            target: name(*target),
+            limits: Cow::Borrowed(limits),
+        },
+        RunEvent::Cluster(cluster) => Line::Cluster(Cow::Borrowed(cluster)),
+        RunEvent::Totals {
+            written_bytes,
+            cpu_wait_ppm,
+        } => Line::Totals {
+            written_bytes: *written_bytes,
+            cpu_wait_ppm: *cpu_wait_ppm,
+        },
+        RunEvent::Status(status) => Line::End { status: *status },
+    })
 }
 
-fn decision_lines(decisions: &[Decision]) -> String {
-    decisions
-        .iter()
-        .map(|decision| text(&Line::Decision(decision)))
-        .collect()
-}
-
-/// The lines of a whole run, as they would have been written during it. Runs of earlier versions did not record the
-/// order of their samples, which are in that of the rounds.
+/// The lines of a whole run, as they were written during it. Rows that joined on the way come first.
 pub fn render(report: &Report) -> String {
-    let rows = distinct_rows(report.cases.iter().map(|case| &case.record));
-    let mut samples: Vec<(&CaseRecord, &Sample)> = rows
-        .flat_map(|row| row.samples.iter().map(move |sample| (row, sample)))
-        .collect();
-    samples.sort_by_key(|(_, sample)| (sample.order, sample.round));
-    let mut lines = begin(report.number, &report.run);
-    for (row, sample) in samples {
-        let sample = SampleDocument::from(sample);
-        lines += &text(&Line::Sample {
-            target: &row.target,
-            case: row.case.name(),
-            sample,
-        });
-    }
-    lines
-        + &decision_lines(&report.run.decisions)
-        + &text(&Line::End {
-            status: report.run.status.name(),
-        })
+    let run = &report.run;
+    let rows: Vec<&CaseRecord> = report.cases.iter().map(|case| &case.record).collect();
+    let events = run.events(&rows).map(|event| lines(run, &event));
+    head(report.number, run) + &events.collect::<String>()
 }

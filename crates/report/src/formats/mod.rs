@@ -3,6 +3,7 @@
 pub mod comparison;
 mod csv;
 mod fio;
+pub(crate) mod head;
 pub mod html;
 pub(crate) mod json;
 pub mod jsonl;

@@ -561,15 +561,27 @@ fn each_line_is_a_document_from_the_run_to_its_end() {
         lines[0]["run"]["targets"][0]["environment"]["filesystem"]["kind"],
         "ext4"
     );
-    assert_eq!(lines.len(), 16, "the run, fourteen samples, the end");
+    let values_of = |key: &str| -> Vec<&serde_json::Value> {
+        lines.iter().filter_map(|line| line.get(key)).collect()
+    };
+    let report = report();
+    let rows = values_of("row");
+    assert_eq!(rows.len(), report.cases.len());
     assert_eq!(
-        lines[1]["sample"]["case"],
-        "write,chunk=4KiB,prepare=truncate"
+        (&rows[0]["name"], &rows[0]["samples"]),
+        (
+            &"write,chunk=4KiB,prepare=truncate".into(),
+            &serde_json::json!([])
+        )
     );
-    let rounds: Vec<u64> = lines[1..15]
+    let samples = values_of("sample");
+    assert_eq!(samples.len(), 14);
+    assert_eq!(samples[0]["case"], "write,chunk=4KiB,prepare=truncate");
+    let rounds: Vec<u64> = samples
         .iter()
-        .map(|line| line["sample"]["round"].as_u64().unwrap())
+        .map(|sample| sample["round"].as_u64().unwrap())
         .collect();
     assert!(rounds.is_sorted(), "{rounds:?}");
-    assert_eq!(lines[15]["end"]["status"], "limited");
+    assert_eq!(lines[0]["run"]["status"], "running");
+    assert_eq!(lines.last().unwrap()["end"]["status"], "limited");
 }
