@@ -116,6 +116,14 @@ impl CaseOrigin {
         }
     }
 
+    /// The origin of a case that joined the contest of a case with this origin.
+    pub(crate) fn of_joined(&self) -> Self {
+        Self {
+            is_baseline: self.is_baseline.map(|_| false),
+            ..self.clone()
+        }
+    }
+
     pub fn suite(&self) -> &str {
         &self.suite
     }

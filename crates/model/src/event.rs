@@ -171,8 +171,8 @@ impl FoldedRun {
         Some(&self.run.cases[*self.first_rows.get(target)?.get(case)?].samples)
     }
 
-    /// The row of a case that joins during the run, copied from another row of its workload. None if the
-    /// case has a row, or its workload lacks one.
+    /// The row of a case that joins during the run, copied from another row of its workload, or of its search, whose
+    /// cases may promise more. None if the case has a row, or there is no other.
     pub fn row_of_contest(&self, target: usize, case: &Case) -> Option<CaseRecord> {
         let workload = case.workload();
         let case = RecordedCase::from(case.clone());
@@ -180,15 +180,14 @@ impl FoldedRun {
             return None;
         }
         let target_name = &self.run.targets.get(target)?.name;
-        let row = self
-            .run
-            .cases
-            .iter()
-            .find(|row| row.target == *target_name && row.workload == workload)?;
+        let row = self.run.cases.iter().find(|row| {
+            let is_of_contest = row.workload == workload || row.origin.is_search();
+            row.target == *target_name && is_of_contest
+        })?;
         Some(CaseRecord {
             case,
             target: target_name.clone(),
-            origin: row.origin.clone(),
+            origin: row.origin.of_joined(),
             label: None,
             workload,
             samples: Vec::new(),

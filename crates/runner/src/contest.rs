@@ -46,9 +46,8 @@ impl fmt::Debug for Rule {
 #[derive(Debug, Clone)]
 pub struct Contest {
     target: usize,
-    // The position of each case in the plan, and the case. The baseline is the first. In this file a `place` is an
-    // index here, and a position one in the plan.
-    cases: Vec<(usize, Case)>,
+    // The baseline is the first. In this file a `place` is an index here, and a position one in the plan.
+    cases: Vec<Contestant>,
     // The places of those that get a sample in the next block.
     alive: Vec<usize>,
     rule: Rule,
@@ -57,6 +56,13 @@ pub struct Contest {
     state: State,
     // None in the final.
     search: Option<Search>,
+}
+
+#[derive(Debug, Clone)]
+struct Contestant {
+    /// None before the case has joined the plan.
+    position: Option<usize>,
+    case: Case,
 }
 
 /// What more samples are for.
@@ -89,10 +95,14 @@ const BASELINE: usize = 0;
 impl Contest {
     /// Measures all cases. The baseline is first, and numbers are positions in the plan.
     pub fn new(target: usize, cases: Vec<(usize, Case)>, rule: Rule) -> Self {
-        let alive = (0..cases.len()).collect();
+        let contestant = |(position, case)| Contestant {
+            position: Some(position),
+            case,
+        };
+        let cases: Vec<Contestant> = cases.into_iter().map(contestant).collect();
         Self {
             target,
-            alive,
+            alive: (0..cases.len()).collect(),
             cases,
             rule,
             blocks: 0,
@@ -101,12 +111,18 @@ impl Contest {
         }
     }
 
-    /// The same, but only these cases are measured at first, and the others are candidates of a search. The numbers are
-    /// those of the cases given to [`Self::new`].
-    pub fn searching(mut self, first: Vec<usize>) -> Self {
-        let cases: Vec<&Case> = self.cases.iter().map(|(_, case)| case).collect();
-        self.search = (first.len() < cases.len()).then(|| Search::among(&cases));
-        self.alive = first;
+    /// The same with further candidates, which join the plan when they are measured.
+    pub fn searching(mut self, candidates: Vec<Case>) -> Self {
+        if candidates.is_empty() {
+            return self;
+        }
+        let unplanned = |case| Contestant {
+            position: None,
+            case,
+        };
+        self.cases.extend(candidates.into_iter().map(unplanned));
+        let cases: Vec<&Case> = self.cases.iter().map(|one| &one.case).collect();
+        self.search = Some(Search::among(&cases));
         self
     }
 
@@ -125,7 +141,9 @@ impl Contest {
 
     /// The positions in the plan that get a sample in the next block.
     pub(crate) fn alive(&self) -> impl Iterator<Item = usize> + '_ {
-        self.alive.iter().map(|&place| self.cases[place].0)
+        self.alive
+            .iter()
+            .filter_map(|&place| self.cases[place].position)
     }
 
     /// The mean of all cases.
@@ -133,7 +151,7 @@ impl Contest {
         let bytes: u64 = self
             .cases
             .iter()
-            .map(|(_, case)| case.bytes_written())
+            .map(|one| one.case.bytes_written())
             .fold(0, u64::saturating_add);
         as_f64(bytes) / as_f64(self.cases.len().max(1) as u64)
     }
@@ -145,7 +163,7 @@ impl Contest {
         targets: &[PlannedTarget],
     ) -> Option<Decision> {
         let target = targets.get(self.target)?;
-        let (_, plain) = self.cases.first()?;
+        let plain = &self.cases.first()?.case;
         let places = 0..self.cases.len();
         if places
             .clone()
@@ -157,7 +175,7 @@ impl Contest {
         let standings = Standings::of(&judged.by_round);
         let compared = places.filter(|&place| standings.is_compared(place)).count();
         let answer = self.answer(&standings, taken).and_then(|place| {
-            let name = self.cases[place].1.to_string();
+            let name = self.cases[place].case.to_string();
             Some(ContestAnswer::new(name, standings.bound(place)?))
         });
         Some(Decision {
@@ -182,7 +200,7 @@ impl Contest {
         self.drop_failed(taken);
         if self.search.is_some() && self.blocks >= FIRST_BLOCKS {
             self.search_on(taken, spent);
-            return Vec::new();
+            return self.plan_alive(next);
         }
         self.blocks += 1;
         self.choose_alive(&standings);
@@ -251,6 +269,8 @@ impl Contest {
             if self.is_able(BASELINE, taken) {
                 self.measure_also(BASELINE);
             }
+            // The first cases have the samples to be beaten, and the limits may pay for few more.
+            self.choose_alive(&self.standings(taken));
             return;
         }
         self.search = Some(search);
@@ -297,9 +317,10 @@ impl Contest {
 
     /// The baseline is a rival, unless it failed or the user's program cannot have it.
     fn answer(&self, standings: &Standings, taken: &[Vec<SampleSummary>]) -> Option<usize> {
-        let plain = &self.cases.first()?.1;
+        let plain = &self.cases.first()?.case;
         let is_rival = self.is_able(BASELINE, taken) && self.rule.allows(plain, plain);
-        let effort = |place: usize| (place != BASELINE).then(|| self.cases[place].1.complexity());
+        let effort =
+            |place: usize| (place != BASELINE).then(|| self.cases[place].case.complexity());
         let rivals = (0..self.cases.len()).filter(|&place| place != BASELINE || is_rival);
         standings.answer(
             &rivals
@@ -328,11 +349,14 @@ impl Contest {
     }
 
     fn samples<'t>(&self, place: usize, taken: &'t [Vec<SampleSummary>]) -> &'t [SampleSummary] {
-        taken.get(self.cases[place].0).map_or(&[], Vec::as_slice)
+        self.cases[place]
+            .position
+            .and_then(|position| taken.get(position))
+            .map_or(&[], Vec::as_slice)
     }
 
     fn is_able(&self, place: usize, taken: &[Vec<SampleSummary>]) -> bool {
-        !has_failed(&self.cases[place].1, self.samples(place, taken))
+        !has_failed(&self.cases[place].case, self.samples(place, taken))
     }
 
     fn drop_failed(&mut self, taken: &[Vec<SampleSummary>]) {
@@ -369,10 +393,9 @@ impl Contest {
         standings: &Standings,
         taken: &[Vec<SampleSummary>],
     ) -> Vec<PlannedCase> {
-        let plain = self.cases[BASELINE].1.clone();
-        let mut added = Vec::new();
-        for case in self.cases[answer].1.simplifications(&plain) {
-            match self.cases.iter().position(|(_, known)| *known == case) {
+        let plain = self.cases[BASELINE].case.clone();
+        for case in self.cases[answer].case.simplifications(&plain) {
+            match self.cases.iter().position(|one| one.case == case) {
                 Some(place) => {
                     let is_known =
                         standings.can_answer(place) || standings.is_beaten(place, answer);
@@ -382,17 +405,33 @@ impl Contest {
                 }
                 None if self.rule.allows(&case, &plain) => {
                     self.alive.push(self.cases.len());
-                    self.cases.push((next + added.len(), case.clone()));
-                    added.push(PlannedCase {
-                        target: self.target,
+                    self.cases.push(Contestant {
+                        position: None,
                         case,
                     });
                 }
                 None => {}
             }
         }
+        let added = self.plan_alive(next);
         if !added.is_empty() {
             self.measure_also(answer);
+        }
+        added
+    }
+
+    /// Gives the live cases that are not in the plan the positions from `next` on, and returns them in this order.
+    fn plan_alive(&mut self, next: usize) -> Vec<PlannedCase> {
+        let mut added = Vec::new();
+        for &place in &self.alive {
+            let contestant = &mut self.cases[place];
+            if contestant.position.is_none() {
+                contestant.position = Some(next + added.len());
+                added.push(PlannedCase {
+                    target: self.target,
+                    case: contestant.case.clone(),
+                });
+            }
         }
         added
     }

@@ -22,6 +22,9 @@ struct World {
     around_s: f64,
     budget: Duration,
     random: Pcg64Mcg,
+    /// The candidate at each position of the plan.
+    plan: Vec<usize>,
+    /// The samples of each position of the plan.
     taken: Vec<Vec<SampleSummary>>,
     spent: Spent,
 }
@@ -37,17 +40,28 @@ impl World {
             around_s: 0.03,
             budget: Duration::from_secs(60),
             random: Pcg64Mcg::seed_from_u64(seed),
-            taken: vec![Vec::new(); cases.len()],
+            plan: Vec::new(),
+            taken: Vec::new(),
             spent: Spent::default(),
             cases,
         }
     }
 
-    fn contests(&self) -> Contests {
-        let mut first: Vec<usize> = (0..self.cases.len()).take(1).collect();
-        first.extend(&self.portfolio);
-        let cases = (0..).zip(self.cases.iter().cloned()).collect();
-        let contest = Contest::new(0, cases, Rule::default()).searching(first);
+    /// The baseline and the portfolio are in the plan, and the others join.
+    fn contests(&mut self) -> Contests {
+        let first = usize::from(!self.cases.is_empty());
+        let is_first = |place: usize| place < first || self.portfolio.contains(&place);
+        let (planned, others): (Vec<usize>, Vec<usize>) =
+            (0..self.cases.len()).partition(|&place| is_first(place));
+        let case = |&place: &usize| self.cases[place].clone();
+        let contest = Contest::new(
+            0,
+            (0..).zip(planned.iter().map(case)).collect(),
+            Rule::default(),
+        );
+        let contest = contest.searching(others.iter().map(case).collect());
+        self.taken = vec![Vec::new(); planned.len()];
+        self.plan = planned;
         let settings = Settings {
             samples: 6,
             budget_ns: Some(writebench_model::nanoseconds(self.budget)),
@@ -64,12 +78,9 @@ impl World {
             let wanted = contests.wanted(&self.taken, self.spent).to_vec();
             let added = contests.added();
             if !added.is_empty() {
-                for planned in added {
-                    // Nothing is known of a simpler form that is no candidate, so it never wins.
-                    self.cases.push(planned.case);
-                    self.seconds.push(10.0);
-                    self.taken.push(Vec::new());
-                }
+                added
+                    .into_iter()
+                    .for_each(|planned| self.join(planned.case));
                 continue;
             }
             let is_over = self.spent.elapsed >= self.budget;
@@ -77,8 +88,8 @@ impl World {
                 break;
             }
             let drift = self.draw();
-            for place in (0..wanted.len()).filter(|&place| wanted[place] > 0) {
-                self.sample(place, round, drift);
+            for position in (0..wanted.len()).filter(|&position| wanted[position] > 0) {
+                self.sample(position, round, drift);
             }
         }
         let target = PlannedTarget::default();
@@ -89,21 +100,45 @@ impl World {
             .position(|case| case.to_string() == answer.case)
     }
 
+    fn join(&mut self, case: Case) {
+        let known = self.cases.iter().position(|own| *own == case);
+        let place = known.unwrap_or_else(|| {
+            // Nothing is known of a simpler form that is no candidate, so it never wins.
+            self.cases.push(case);
+            self.seconds.push(10.0);
+            self.cases.len() - 1
+        });
+        self.plan.push(place);
+        self.taken.push(Vec::new());
+    }
+
     /// Log-normal noise, by the sum of uniform numbers.
     fn draw(&mut self) -> f64 {
         let normal: f64 = (0..12).map(|_| self.random.random::<f64>()).sum::<f64>() - 6.0;
         (normal * self.noise * 0.5f64.sqrt()).exp()
     }
 
-    fn sample(&mut self, place: usize, round: u32, drift: f64) {
+    fn sample(&mut self, position: usize, round: u32, drift: f64) {
+        let place = self.plan[position];
         let seconds = self.seconds[place] * drift * self.draw();
         let total_ns = u64::try_from(Duration::from_secs_f64(seconds).as_nanos()).unwrap();
         let is_ok = !self.fails.contains(&place);
         self.spent.elapsed += Duration::from_secs_f64(seconds + self.around_s);
-        self.taken[place].push(SampleSummary {
+        self.taken[position].push(SampleSummary {
             is_ok,
             ..SampleSummary::good(round, total_ns)
         });
+    }
+
+    /// The number of samples of a candidate.
+    fn samples_of(&self, place: usize) -> usize {
+        let position = self.plan.iter().position(|own| *own == place);
+        position.map_or(0, |position| self.taken[position].len())
+    }
+
+    /// The candidates with a sample.
+    fn tried(&self) -> usize {
+        self.taken.iter().filter(|taken| !taken.is_empty()).count()
     }
 
     fn samples(&self) -> usize {
@@ -236,7 +271,7 @@ fn a_failed_candidate_gets_no_second_sample() {
     let answer = world.run().unwrap();
     assert!(answer != 123 && world.regret(answer) < 1.15, "{answer}");
     for failed in [123, 5] {
-        assert!(world.taken[failed].len() <= 1);
+        assert!(world.samples_of(failed) <= 1);
     }
 }
 
@@ -245,7 +280,7 @@ fn the_baseline_and_the_answer_have_six_samples() {
     let mut world = field();
     let answer = world.run().unwrap();
     assert_eq!(answer, 123);
-    assert!(world.taken[0].len() >= 6 && world.taken[answer].len() >= 6);
+    assert!(world.samples_of(0) >= 6 && world.samples_of(answer) >= 6);
 }
 
 #[test]
@@ -253,8 +288,8 @@ fn a_search_leaves_a_third_of_a_short_budget_to_its_final() {
     let mut world = field();
     world.budget = Duration::from_secs(40);
     let answer = world.run().unwrap();
-    assert!(world.taken[answer].len() >= 6);
-    let tried = world.taken.iter().filter(|taken| !taken.is_empty()).count();
+    assert!(world.samples_of(answer) >= 6);
+    let tried = world.tried();
     assert!((20..60).contains(&tried), "{tried} candidates");
 }
 
@@ -263,7 +298,7 @@ fn a_portfolio_that_takes_all_the_time_is_not_searched_beyond() {
     let mut world = field();
     world.budget = Duration::from_secs(1);
     world.run();
-    let tried = world.taken.iter().filter(|taken| !taken.is_empty()).count();
+    let tried = world.tried();
     assert!(tried <= 3, "{tried} candidates");
 }
 
@@ -276,10 +311,13 @@ fn every_value_of_every_axis_is_tried() {
     let mut world = world_of_grid(Goal::Stream, &grid.goals["stream"], 1);
     world.run();
     let values = |is_tried: bool| -> HashSet<(Axis, String)> {
-        let taken = world.cases.iter().zip(&world.taken);
-        taken
-            .filter(|(_, taken)| !is_tried || !taken.is_empty())
-            .flat_map(|(case, _)| Axis::ALL.iter().map(move |axis| (*axis, case.value(*axis))))
+        let places = 0..world.cases.len();
+        places
+            .filter(|&place| !is_tried || world.samples_of(place) > 0)
+            .flat_map(|place| {
+                let case = &world.cases[place];
+                Axis::ALL.iter().map(|axis| (*axis, case.value(*axis)))
+            })
             .collect()
     };
     let missing: Vec<_> = values(false).difference(&values(true)).cloned().collect();

@@ -74,49 +74,54 @@ impl CandidateSet {
         marked
     }
 
-    /// The contest of the cases that move bytes, and that of copies with shared blocks, if there are any. The cases
-    /// follow each other in the plan, from the position `from`. At most `most_first` of a contest are measured first.
-    pub(super) fn contests(&self, from: usize, most_first: usize, rule: &Rule) -> Vec<Contest> {
-        let mut contests = Vec::new();
+    /// The contest of the cases that move bytes, and that of copies with shared blocks, if there are any. At most
+    /// `most_first` of a contest are in the plan, where those of the set follow each other from the position `from`.
+    pub(super) fn contests(&self, from: usize, most_first: usize, rule: &Rule) -> FirstStage {
+        let mut set = FirstStage::default();
         for shares_blocks in [false, true] {
-            let mut cases = Vec::new();
             let mut first = Vec::new();
-            for (place, case) in self.cases.iter().enumerate() {
+            let mut others = Vec::new();
+            for (case, is_first) in self.cases.iter().zip(&self.is_first) {
                 if is_shared_copy(case) != shares_blocks {
                     continue;
                 }
-                if self.is_first[place] || shares_blocks {
-                    first.push(cases.len());
+                if first.len() < most_first && (*is_first || shares_blocks) {
+                    first.push((from + set.planned.len(), case.clone()));
+                    set.planned.push(case.clone());
+                } else {
+                    others.push(case.clone());
                 }
-                cases.push((from + place, case.clone()));
             }
-            first.truncate(most_first);
-            if !cases.is_empty() {
-                contests.push(Contest::new(0, cases, rule.clone()).searching(first));
+            if !first.is_empty() {
+                set.contests
+                    .push(Contest::new(0, first, rule.clone()).searching(others));
             }
         }
-        contests
+        set
     }
+}
 
-    /// The row of each case, which is recorded before its first sample.
-    pub(super) fn rows(&self, target: &TargetRecord) -> Vec<CaseRecord> {
-        let row = |(place, case): (usize, &Case)| {
-            let is_baseline = place == 0;
-            let name = name_without_size(case);
-            let label = if is_baseline {
-                format!("baseline: {name}")
-            } else {
-                name
-            };
-            let row = SelectedCase {
-                origin: CaseOrigin::of_search(Stage::Final, is_baseline),
-                label: Some(label),
-                case: case.clone(),
-            };
-            selection::record(&row, &target.name)
-        };
-        self.cases.iter().enumerate().map(row).collect()
-    }
+/// The contests of a set, with the cases that are in the plan at first.
+#[derive(Default)]
+pub(super) struct FirstStage {
+    pub(super) contests: Vec<Contest>,
+    pub(super) planned: Vec<Case>,
+}
+
+/// The row of a case that is in the plan at first.
+pub(super) fn row(case: &Case, is_baseline: bool, target: &TargetRecord) -> CaseRecord {
+    let name = name_without_size(case);
+    let label = if is_baseline {
+        format!("baseline: {name}")
+    } else {
+        name
+    };
+    let row = SelectedCase {
+        origin: CaseOrigin::of_search(Stage::Final, is_baseline),
+        label: Some(label),
+        case: case.clone(),
+    };
+    selection::record(&row, &target.name)
 }
 
 fn is_shared_copy(case: &Case) -> bool {

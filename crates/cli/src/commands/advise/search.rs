@@ -9,7 +9,7 @@ use writebench_model::{Bytes, Case, RunRecord, Settings, Space, TargetRecord};
 use writebench_report::counted;
 use writebench_runner::{AdaptiveSize, Contests, OfSize, Pass, Schedule};
 
-use super::candidate_set::CandidateSet;
+use super::candidate_set::{CandidateSet, row};
 use crate::constraints::rule;
 use crate::exit::usage;
 use crate::session::ScheduledCases;
@@ -230,14 +230,18 @@ impl Search {
         let mut deferred = Vec::new();
         let mut sizes = Vec::new();
         for set in &self.sizes {
-            let contests = set.contests(cases.len(), self.most_first(set), &rule);
+            let first = set.contests(cases.len(), self.most_first(set), &rule);
             sizes.push(OfSize {
                 bytes: set.size_bytes(),
                 samples: FEWEST_SAMPLES,
-                schedule: Box::new(Contests::new(vec![contests], &run.settings)),
+                schedule: Box::new(Contests::new(vec![first.contests], &run.settings)),
             });
-            cases.extend(set.cases.iter().cloned());
-            deferred.extend(set.rows(target).into_iter().map(|row| vec![row]));
+            let rows = first.planned.iter().enumerate();
+            deferred.push(
+                rows.map(|(place, case)| row(case, place == 0, target))
+                    .collect(),
+            );
+            cases.extend(first.planned);
         }
         ScheduledCases {
             schedule: self.of_size(sizes, &mut cases, &run.settings),
