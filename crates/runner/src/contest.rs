@@ -81,10 +81,21 @@ pub(crate) enum State {
     Over,
 }
 
+/// What the limits still pay for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Left {
+    /// The share of the limits that is used up.
+    pub spent: f64,
+    /// How many more samples fit.
+    pub samples: usize,
+}
+
 /// The blocks of the first cases before a search.
 const FIRST_BLOCKS: usize = 3;
 /// The share of the limits at which a search ends. The rest is for the final.
 const SEARCH_SHARE: f64 = 0.6;
+/// The baseline, and two cases that compete with it.
+const FEWEST_ALIVE: usize = 3;
 /// More blocks hardly narrow an interval.
 const MOST_BLOCKS: usize = 100;
 /// A bound of 2 % is as good as none.
@@ -188,22 +199,27 @@ impl Contest {
     }
 
     /// Ends a block: drops beaten cases, and lets others join. `next` is the position in the plan of the first case
-    /// returned, and an answer needs at least `fewest` samples. `spent` is the share of the limits.
+    /// returned, and an answer needs at least `fewest` samples.
     pub(crate) fn end_block(
         &mut self,
         taken: &[Vec<SampleSummary>],
         next: usize,
         fewest: usize,
-        spent: f64,
+        left: Left,
     ) -> Vec<PlannedCase> {
         let standings = self.standings(taken);
         self.drop_failed(taken);
-        if self.search.is_some() && self.blocks >= FIRST_BLOCKS {
-            self.search_on(taken, spent);
+        let has_first = self.blocks >= FIRST_BLOCKS || left.spent >= SEARCH_SHARE;
+        if self.search.is_some() && has_first {
+            self.search_on(taken, left.spent);
+            if self.search.is_none() {
+                self.keep_affordable(taken, fewest, left.samples);
+            }
             return self.plan_alive(next);
         }
         self.blocks += 1;
         self.choose_alive(&standings);
+        self.keep_affordable(taken, fewest, left.samples);
         let answer = self
             .answer(&standings, taken)
             .filter(|&answer| standings.count(answer) >= fewest);
@@ -383,6 +399,29 @@ impl Contest {
             }
         };
         self.alive = (0..self.cases.len()).filter(is_alive).collect();
+    }
+
+    /// Keeps only the fastest so far, if the limits do not pay for `fewest` samples of all live cases. An answer among few
+    /// is better than none among many.
+    fn keep_affordable(&mut self, taken: &[Vec<SampleSummary>], fewest: usize, samples: usize) {
+        let all = JudgedSamples::with_disturbed(&self.able_samples(taken));
+        let standings = Standings::of(&all.by_round);
+        let log_time = |place: usize| standings.log_time(place).unwrap_or(f64::INFINITY);
+        let mut fastest = self.alive.clone();
+        // The baseline is needed for the ratio of any answer.
+        fastest.sort_by(|&a, &b| {
+            let baseline_first = (b == BASELINE).cmp(&(a == BASELINE));
+            baseline_first.then(log_time(a).total_cmp(&log_time(b)))
+        });
+        while fastest.len() > FEWEST_ALIVE {
+            let counts = fastest.iter().map(|&place| standings.count(place));
+            let missing = fewest.saturating_sub(counts.min().unwrap_or(0));
+            if fastest.len() * missing <= samples {
+                break;
+            }
+            fastest.pop();
+        }
+        self.alive.retain(|place| fastest.contains(place));
     }
 
     /// Lets the cases join that have one choice less than the answer. Returns those that the plan lacks.

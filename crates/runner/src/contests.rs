@@ -10,7 +10,7 @@ use std::time::Duration;
 use writebench_model::{Decision, Settings};
 use writebench_stats::{as_f64, median};
 
-use crate::contest::{Contest, State};
+use crate::contest::{Contest, Left, State};
 use crate::planned_target::PlannedTarget;
 use crate::round_order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
@@ -22,6 +22,8 @@ pub struct Contests {
     fewest: usize,
     budget: Option<Duration>,
     max_bytes: Option<u64>,
+    // Whether the samples end at the budget here. Otherwise the run ends there, also within a loop over records.
+    ends_itself: bool,
     // The goal of the current block.
     current: usize,
     // The positions in the plan that the block measures, with the samples that each has at the end.
@@ -67,6 +69,25 @@ impl Contests {
         }
     }
 
+    /// A search for one goal, which takes the time of the budget. The settings of its samples have none, because a loop over
+    /// records that a budget cuts short has no rank.
+    pub fn search(contests: Vec<Contest>, settings: &Settings) -> Self {
+        Self {
+            ends_itself: true,
+            ..Self::new(vec![contests], settings)
+        }
+    }
+
+    /// Whether the next sample would end after the budget of a search.
+    fn is_over(&self) -> bool {
+        let sample_s = self
+            .goals
+            .get(self.current)
+            .map_or(0.0, |goal| goal.sample_s());
+        let next = self.spent.elapsed + Duration::from_secs_f64(sample_s);
+        self.ends_itself && self.budget.is_some_and(|budget| next > budget)
+    }
+
     /// The share of the limits that is used up, of time or of bytes.
     fn spent_share(&self) -> f64 {
         let of_time = self.budget.map_or(0.0, |budget| {
@@ -96,12 +117,32 @@ impl Contests {
     }
 
     fn end_block(&mut self, taken: &[Vec<SampleSummary>]) {
-        let spent = self.spent_share();
+        let left = Left {
+            spent: self.spent_share(),
+            samples: self.samples_left(),
+        };
         for contest in &mut self.goals[self.current].contests {
-            let added = contest.end_block(taken, self.cases, self.fewest, spent);
+            let added = contest.end_block(taken, self.cases, self.fewest, left);
             self.cases += added.len();
             self.added.extend(added);
         }
+    }
+
+    /// How many more samples of the current goal fit into the limits.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count, and saturating"
+    )]
+    fn samples_left(&self) -> usize {
+        let goal = &self.goals[self.current];
+        let of_time = self.budget.map_or(f64::INFINITY, |budget| {
+            budget.saturating_sub(self.spent.elapsed).as_secs_f64() / goal.sample_s().max(1e-9)
+        });
+        let of_bytes = self.max_bytes.map_or(f64::INFINITY, |most| {
+            as_f64(most.saturating_sub(self.spent.bytes)) / goal.sample_bytes().max(1.0)
+        });
+        of_time.min(of_bytes) as usize
     }
 
     /// The goal of the next block. None if no goal needs more samples.
@@ -235,6 +276,9 @@ impl Schedule for Contests {
                 .collect();
         }
         self.wanted = vec![0; taken.len()];
+        if self.is_over() {
+            return &self.wanted;
+        }
         for &(position, _) in self.block.iter().filter(|wanted| is_missing(wanted)) {
             if let Some(wanted) = self.wanted.get_mut(position) {
                 *wanted = 1;
@@ -256,7 +300,9 @@ impl Schedule for Contests {
     }
 
     fn loop_limit(&self) -> Option<Duration> {
-        self.budget.map(|budget| budget.mul_f64(LOOP_SHARE))
+        self.budget
+            .filter(|_| !self.ends_itself)
+            .map(|budget| budget.mul_f64(LOOP_SHARE))
     }
 
     fn uses_part_of_round(&self) -> bool {

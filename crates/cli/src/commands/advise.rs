@@ -474,7 +474,11 @@ impl AdviseCommand {
         let plan = Plan {
             scheduled: search.scheduled(&run),
             notes,
-            settings: run.settings.clone(),
+            // The contest watches the budget.
+            settings: Settings {
+                budget_ns: None,
+                ..run.settings.clone()
+            },
             run,
             resumed: None,
             targets: vec![target],

@@ -110,8 +110,6 @@ impl<'s> Session<'s> {
         let status = match (end, &copy) {
             (_, Err(_)) => self.unfinished(),
             (End::Complete, Ok(_)) => RunStatus::Complete,
-            // A search takes the time that it is given.
-            (End::Budget, Ok(_)) if self.settings.search_bytes.is_some() => RunStatus::Complete,
             (End::Budget | End::MaxBytes, Ok(_)) => RunStatus::Limited,
             (End::Stopped, Ok(_)) => RunStatus::Interrupted,
         };

@@ -68,7 +68,7 @@ impl World {
             max_bytes: None,
             ..writebench_testkit::example_run().settings
         };
-        Contests::new(vec![vec![contest]], &settings)
+        Contests::search(vec![contest], &settings)
     }
 
     /// Runs the contest to its end. Returns the answer's place, if there is one.
@@ -83,13 +83,14 @@ impl World {
                     .for_each(|planned| self.join(planned.case));
                 continue;
             }
-            let is_over = self.spent.elapsed >= self.budget;
-            if is_over || wanted.iter().all(|&wanted| wanted == 0) {
+            if wanted.iter().all(|&wanted| wanted == 0) {
                 break;
             }
             let drift = self.draw();
             for position in (0..wanted.len()).filter(|&position| wanted[position] > 0) {
-                self.sample(position, round, drift);
+                if contests.wanted(&self.taken, self.spent)[position] > 0 {
+                    self.sample(position, round, drift);
+                }
             }
         }
         let target = PlannedTarget::default();
@@ -297,9 +298,23 @@ fn a_search_leaves_a_third_of_a_short_budget_to_its_final() {
 fn a_portfolio_that_takes_all_the_time_is_not_searched_beyond() {
     let mut world = field();
     world.budget = Duration::from_secs(1);
-    world.run();
+    assert_eq!(world.run(), None);
     let tried = world.tried();
     assert!(tried <= 3, "{tried} candidates");
+}
+
+#[test]
+fn a_short_budget_has_an_answer_among_few() {
+    let mut world = field();
+    world.portfolio = (1..13).collect();
+    // Thirteen cases take 6 s for a block, so the budget does not pay for six.
+    world.budget = Duration::from_secs(20);
+    let answer = world.run().unwrap();
+    let best = (0..13)
+        .map(|place| world.seconds[place])
+        .fold(f64::INFINITY, f64::min);
+    assert!(world.seconds[answer] <= best * 1.1, "{answer}");
+    assert!(world.spent.elapsed <= world.budget + Duration::from_secs(2));
 }
 
 #[test]

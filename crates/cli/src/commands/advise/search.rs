@@ -234,7 +234,7 @@ impl Search {
             sizes.push(OfSize {
                 bytes: set.size_bytes(),
                 samples: FEWEST_SAMPLES,
-                schedule: Box::new(Contests::new(vec![first.contests], &run.settings)),
+                schedule: Box::new(Contests::search(first.contests, &run.settings)),
             });
             let rows = first.planned.iter().enumerate();
             deferred.push(
