@@ -324,7 +324,14 @@ impl Prepare {
         match self {
             Self::Truncate => Opening::Emptied,
             Self::Overwrite => Opening::Kept,
-            _ => Opening::New,
+            Self::Create
+            | Self::SetLen
+            | Self::Fallocate
+            | Self::PosixFallocate
+            | Self::FallocateKeepSize
+            | Self::FallocateZeroRange
+            | Self::FallocateAhead
+            | Self::ZeroFill => Opening::New,
         }
     }
 
@@ -334,10 +341,15 @@ impl Prepare {
 
     /// Whether the file has its final length before the first write.
     pub fn gives_length(self) -> bool {
-        !matches!(
-            self,
-            Self::Create | Self::Truncate | Self::FallocateKeepSize | Self::FallocateAhead
-        )
+        match self {
+            Self::SetLen
+            | Self::Fallocate
+            | Self::PosixFallocate
+            | Self::FallocateZeroRange
+            | Self::ZeroFill
+            | Self::Overwrite => true,
+            Self::Create | Self::Truncate | Self::FallocateKeepSize | Self::FallocateAhead => false,
+        }
     }
 
     /// Whether there is work between open(2) and the first write, in phase `prepare`.
