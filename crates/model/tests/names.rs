@@ -232,21 +232,21 @@ fn a_label_keeps_its_numbers_and_an_impossible_row_is_reported() {
 
 #[test]
 fn every_case_of_a_goal_satisfies_the_workload_of_plain_write() {
-    let spaces = [
-        (Goal::Stream, 500..1000),
-        (Goal::DurableStream, 600..1200),
-        (Goal::Overwrite, 200..500),
-        (Goal::DurableOverwrite, 200..600),
-        (Goal::Records, 60..200),
-        (Goal::Copy, 500..1000),
-        (Goal::DurableCopy, 500..1000),
-        (Goal::LargerThanMemory, 400..1000),
-        (Goal::Files, 15..40),
-        (Goal::DurableFiles, 60..150),
-        (Goal::Replace, 5..20),
-        (Goal::DurableReplace, 20..50),
-    ];
-    for (goal, expected) in spaces {
+    for &goal in Goal::ALL {
+        let expected = match goal {
+            Goal::Stream => 500..1000,
+            Goal::DurableStream => 600..1200,
+            Goal::Overwrite => 200..500,
+            Goal::DurableOverwrite => 200..600,
+            Goal::Records => 60..200,
+            Goal::Copy => 500..1000,
+            Goal::DurableCopy => 500..1000,
+            Goal::LargerThanMemory => 400..1000,
+            Goal::Files => 15..40,
+            Goal::DurableFiles => 60..150,
+            Goal::Replace => 5..20,
+            Goal::DurableReplace => 20..50,
+        };
         let space = Space::for_goal(goal, &[]).unwrap();
         let count = space.cases().count();
         assert!(expected.contains(&count), "{goal}: {count}");
@@ -256,6 +256,18 @@ fn every_case_of_a_goal_satisfies_the_workload_of_plain_write() {
             assert_eq!(case.given().size_bytes, space.baseline.given().size_bytes);
         }
         assert!(!space.others.contains(&space.baseline));
+    }
+}
+
+/// `--for` takes the first goal with the word, so another goal of that word could not be named.
+#[test]
+fn a_word_means_one_goal() {
+    let mut goals = std::collections::HashMap::new();
+    for &goal in Goal::ALL {
+        for &word in std::iter::once(&goal.name()).chain(goal.aliases()) {
+            let other = goals.insert(word, goal);
+            assert_eq!(other, None, "{word} also means {goal}");
+        }
     }
 }
 
