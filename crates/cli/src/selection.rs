@@ -281,7 +281,7 @@ fn goal_rows(
         .any(|&goal| usual_bytes(goal).is_ok_and(|bytes| bytes == USUAL_BYTES));
     for &goal in goals {
         // The other goals compare chunk sizes.
-        let is_of_goal = |axis: Axis| axis != Axis::Chunk || goal == Goal::Records;
+        let is_of_goal = |axis: Axis| axis != Axis::Chunk || goal.has_records();
         let mut values: Vec<_> = overrides
             .iter()
             .filter(|(axis, _)| is_of_goal(*axis))
@@ -353,7 +353,7 @@ fn space_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Resu
     let plain = Space::for_goal(goal, &[])?.baseline;
     if is_scaled && let Some((_, sizes)) = fixed.iter_mut().find(|(axis, _)| *axis == Axis::Size) {
         let record = value(Axis::Chunk)
-            .filter(|_| goal == Goal::Records)
+            .filter(|_| goal.has_records())
             .map(bytes)
             .transpose()?;
         let own = plain.given().size_bytes;

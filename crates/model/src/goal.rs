@@ -179,6 +179,11 @@ impl Goal {
         self.baseline().workload().durability == Durability::Durable
     }
 
+    /// Whether each of its records is durable before the next.
+    pub fn has_records(self) -> bool {
+        self.baseline().workload().durable_every_bytes.is_some()
+    }
+
     /// The goal whose workload this is, apart from sizes and the source of the data. A file larger than memory is a
     /// stream. None for files without data.
     pub fn of_workload(workload: &Workload) -> Option<Self> {

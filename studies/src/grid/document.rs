@@ -77,7 +77,7 @@ fn effort(goal: Goal, name: &str) -> Option<u32> {
     let is_of_goal = match workload.durability {
         Durability::Cached => !goal.is_durable(),
         Durability::Device => false,
-        Durability::Durable => goal == Goal::Records || workload.durable_every_bytes.is_none(),
+        Durability::Durable => goal.has_records() || workload.durable_every_bytes.is_none(),
     };
     is_of_goal.then(|| case.effort())
 }

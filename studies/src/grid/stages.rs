@@ -22,7 +22,7 @@ pub(super) struct Measurement<'m> {
 pub(super) fn short_name(goal: Goal, case: &Case) -> String {
     let name = without_size(case);
     let mut parts: Vec<&str> = name.split(',').collect();
-    if goal == Goal::Records {
+    if goal.has_records() {
         parts.retain(|part| !part.starts_with("chunk="));
     }
     parts.join(",")

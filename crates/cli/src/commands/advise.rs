@@ -295,7 +295,7 @@ impl AdviseCommand {
             (_, Some(copied)) if self.size.is_none() => {
                 Ok(vec![(Axis::Size, vec![copied.whole_pages().to_string()])])
             }
-            (Goal::Records, _) if self.size.is_none() && is_paced => {
+            _ if goal.has_records() && self.size.is_none() && is_paced => {
                 Ok(vec![(Axis::Size, vec![self.size_of_records().to_string()])])
             }
             _ => self.sizes(goal),
@@ -305,7 +305,7 @@ impl AdviseCommand {
     /// All candidates of the goal with these values.
     fn space(&self, goal: Goal, fixed: &Overrides) -> Result<Space> {
         ensure!(
-            goal == Goal::Records || self.group.is_none() && self.rate.is_none(),
+            goal.has_records() || self.group.is_none() && self.rate.is_none(),
             usage!("--group and --rate are for records. Add --for records")
         );
         let mut space = Space::for_goal(goal, fixed)?;
@@ -352,7 +352,7 @@ impl AdviseCommand {
             )
         );
         ensure!(
-            self.record.is_none() || goal == Goal::Records,
+            self.record.is_none() || goal.has_records(),
             usage!("--record needs --for records. Add that, or leave out --record")
         );
         selection::check_records(self.record.as_slice(), [&space.baseline])?;
