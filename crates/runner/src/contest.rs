@@ -1,13 +1,16 @@
 //! Which of several cases reaches one goal on one target with the least time and effort.
 //!
-//! A contest has three stages, in blocks of one sample for each live case:
+//! A contest proceeds in blocks of one sample for each live case, through three stages:
 //!
 //! 1. The first cases, which are the baseline and the portfolio.
 //! 2. The search among further candidates, if there are any and while the limits pay for it, see [`Search`].
-//! 3. The final: cases that are clearly beaten get no samples (after successive elimination: Even-Dar, Mannor and
-//!    Mansour, *Action Elimination and Stopping Conditions*, JMLR 2006), until the leader turns out to be slower. When
-//!    the answer is known, the same cases with one choice less join (ablation: Fawcett and Hoos, *Analysing
-//!    Differences between Algorithm Configurations through Ablation*, Journal of Heuristics 2016).
+//! 3. The final, in which the answer's simpler forms join when it is decided: the same case with one choice less
+//!    (ablation: Fawcett and Hoos, *Analysing Differences between Algorithm Configurations through Ablation*, Journal of
+//!    Heuristics 2016).
+//!
+//! In the first and the last stage, cases that are clearly beaten get no samples, until the leader turns out to be slower
+//! (after successive elimination: Even-Dar, Mannor and Mansour, *Action Elimination and Stopping Conditions*, JMLR 2006).
+//! A contest without further candidates goes from the first stage to the last without a border between them.
 //!
 //! [`Standings`] decides, as it does in reports.
 
@@ -54,7 +57,7 @@ pub struct Contest {
     // The blocks of the first stage and of the final.
     blocks: usize,
     state: State,
-    // None in the final.
+    // None in the final, and without further candidates.
     search: Option<Search>,
 }
 
@@ -145,7 +148,7 @@ impl Contest {
         }
     }
 
-    /// How many blocks of samples were taken.
+    /// How many blocks of the first stage and of the final were taken.
     pub(crate) fn blocks(&self) -> usize {
         self.blocks
     }
@@ -182,7 +185,7 @@ impl Contest {
         {
             return None;
         }
-        let judged = self.judged(taken);
+        let judged = JudgedSamples::of(&self.able_samples(taken));
         let standings = Standings::of(&judged.by_round);
         let compared = places.filter(|&place| standings.is_compared(place)).count();
         let answer = self.answer(&standings, taken).and_then(|place| {
@@ -207,7 +210,6 @@ impl Contest {
         fewest: usize,
         left: Left,
     ) -> Vec<PlannedCase> {
-        let standings = self.standings(taken);
         self.drop_failed(taken);
         let has_first = self.blocks >= FIRST_BLOCKS || left.spent >= SEARCH_SHARE;
         if self.search.is_some() && has_first {
@@ -218,6 +220,7 @@ impl Contest {
             return self.plan_alive(next);
         }
         self.blocks += 1;
+        let standings = self.standings(taken);
         self.choose_alive(&standings);
         self.keep_affordable(taken, fewest, left.samples);
         let answer = self
@@ -231,36 +234,40 @@ impl Contest {
             };
             return Vec::new();
         };
+        let mut added = Vec::new();
+        let mut is_decided = false;
         if self.lacks_ratio(answer, &standings, taken) {
             self.measure_also(BASELINE);
             self.measure_also(answer);
-            self.state = State::Open {
-                expected_loss: standings.expected_loss(answer),
-            };
-            return Vec::new();
+        } else if standings.is_decided(answer) && !self.has_newcomer(&standings) {
+            added = self.add_simpler(answer, next, &standings, taken);
+            is_decided = !self.has_newcomer(&standings);
         }
-        // A case that just joined may be a better answer.
-        let is_unknown = |&place: &usize| !standings.can_answer(place);
-        let is_decided = standings.is_decided(answer) && !self.alive.iter().any(is_unknown);
-        let added = if is_decided {
-            self.add_simpler(answer, next, &standings, taken)
-        } else {
-            Vec::new()
-        };
-        let has_joined = self.alive.iter().any(is_unknown);
-        self.state = match standings.bound(answer) {
-            _ if self.blocks >= MOST_BLOCKS => State::Over,
-            Some(bound)
-                if is_decided && !has_joined && (bound <= LOW_BOUND || self.alive.len() < 2) =>
-            {
-                State::Over
+        self.state = self.state_with(answer, is_decided, &standings);
+        added
+    }
+
+    /// Whether a live case has too few samples to be the answer. It may be a better one.
+    fn has_newcomer(&self, standings: &Standings) -> bool {
+        self.alive.iter().any(|&place| !standings.can_answer(place))
+    }
+
+    fn state_with(&self, answer: usize, is_decided: bool, standings: &Standings) -> State {
+        if self.blocks >= MOST_BLOCKS {
+            return State::Over;
+        }
+        match standings.bound(answer) {
+            Some(bound) if is_decided => {
+                if bound <= LOW_BOUND || self.alive.len() < 2 {
+                    State::Over
+                } else {
+                    State::Decided { bound }
+                }
             }
-            Some(bound) if is_decided && !has_joined => State::Decided { bound },
             _ => State::Open {
                 expected_loss: standings.expected_loss(answer),
             },
-        };
-        added
+        }
     }
 
     /// The next block of the search, or the first one of the final.
@@ -311,11 +318,7 @@ impl Contest {
     }
 
     fn standings(&self, taken: &[Vec<SampleSummary>]) -> Standings {
-        Standings::of(&self.judged(taken).by_round)
-    }
-
-    fn judged(&self, taken: &[Vec<SampleSummary>]) -> JudgedSamples {
-        JudgedSamples::of(&self.able_samples(taken))
+        Standings::of(&JudgedSamples::of(&self.able_samples(taken)).by_round)
     }
 
     /// The samples of each case, none of those that failed.

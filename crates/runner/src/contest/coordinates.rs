@@ -1,3 +1,5 @@
+//! Cases as points, for the forecast of a search.
+
 use writebench_model::{Axis, Case};
 use writebench_stats::distinct;
 
@@ -17,17 +19,13 @@ pub(super) fn coordinates(cases: &[&Case]) -> Vec<Vec<u16>> {
         };
         let texts: Vec<String> = cases.iter().map(text).collect();
         let different = distinct(&texts, |text| *text);
-        for (own, text) in coordinates
-            .iter_mut()
-            .zip(&texts)
-            .filter(|_| different.len() > 1)
-        {
+        if different.len() < 2 {
+            continue;
+        }
+        for (point, text) in coordinates.iter_mut().zip(&texts) {
             let number = different.iter().position(|other| *other == text);
-            own.push(
-                number
-                    .and_then(|number| u16::try_from(number).ok())
-                    .unwrap_or(u16::MAX),
-            );
+            let number = number.and_then(|number| u16::try_from(number).ok());
+            point.push(number.unwrap_or(u16::MAX));
         }
     }
     coordinates

@@ -23,7 +23,8 @@ pub(super) enum Known {
     },
 }
 
-/// The candidates are the first places of the contest.
+/// What the search knows of the candidates. Their numbers are places of the contest, which has them before any case that
+/// joins later.
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     points: Vec<Point>,
@@ -32,7 +33,7 @@ pub(super) struct Search {
     learnt_from: usize,
 }
 
-/// So many candidates show which choices matter. They are as dissimilar as possible.
+/// So many candidates are measured to learn which choices matter. They are as dissimilar as possible.
 const EXPLORED: usize = 48;
 /// The share of the limits at which the exploration ends, also with fewer candidates.
 const EXPLORATION_SHARE: f64 = 0.25;
