@@ -1,8 +1,8 @@
 //! A run whose budget decides the size of its files.
 //!
-//! A size is chosen once, after a few samples with small files that count in no value: the largest size of
-//! which enough samples will fit. Larger files are never slower in proportion, so the time of those samples times the
-//! ratio of the sizes is an upper estimate. If no size fits, the smallest is chosen.
+//! A size is chosen once, after a pilot: a few samples with small files, which count in no value. The choice is the
+//! largest size of which enough samples will fit. A larger file never takes longer in proportion to its size, so the time
+//! of the pilot's samples times the ratio of the sizes is an upper estimate. If no size fits, the smallest is chosen.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::round_order::PlannedCase;
 use crate::schedule::{SampleSummary, Schedule, Spent};
 
 /// A size of the files, and the schedule of the samples with it.
-pub struct OfSize {
+pub struct SizedSchedule {
     pub bytes: u64,
     /// The number of samples that must fit into the limits.
     pub samples: u64,
@@ -24,27 +24,27 @@ pub struct OfSize {
 
 /// The cases with small files that show how long a sample takes.
 #[derive(Debug, Clone, Default)]
-pub struct Pass {
+pub struct Pilot {
     pub bytes: u64,
     /// Positions in the plan.
     pub cases: Vec<usize>,
 }
 
 pub struct AdaptiveSize {
-    pass: Pass,
+    pilot: Pilot,
     // The largest size first.
-    sizes: Vec<OfSize>,
+    sizes: Vec<SizedSchedule>,
     budget: Option<Duration>,
     max_bytes: Option<u64>,
-    // The time of each sample of the pass.
+    // The time of each sample of the pilot.
     seconds: Vec<f64>,
     spent: Option<Spent>,
     chosen: Option<usize>,
     wanted: Vec<usize>,
 }
 
-/// The least number of samples in a pass. The first one may wait for the start of an agent.
-const LEAST_PASS: usize = 3;
+/// The least number of samples in a pilot. The first one may wait for the start of an agent.
+const LEAST_PILOT: usize = 3;
 
 /// The planned share of the limits. The rest is for repetitions of disturbed samples.
 const PLANNED: f64 = 0.8;
@@ -54,11 +54,11 @@ const PLANNED: f64 = 0.8;
 const LOOP_SHARE: f64 = 0.1;
 
 impl AdaptiveSize {
-    /// `sizes` descend. Without a choice, no pass is needed.
-    pub fn new(pass: Pass, sizes: Vec<OfSize>, settings: &Settings) -> Self {
+    /// `sizes` descend. A single size needs no pilot.
+    pub fn new(pilot: Pilot, sizes: Vec<SizedSchedule>, settings: &Settings) -> Self {
         Self {
             chosen: (sizes.len() < 2).then_some(0),
-            pass,
+            pilot,
             sizes,
             budget: settings.budget_ns.map(Duration::from_nanos),
             max_bytes: settings.max_bytes,
@@ -68,30 +68,30 @@ impl AdaptiveSize {
         }
     }
 
-    fn chosen(&self) -> Option<&OfSize> {
+    fn chosen(&self) -> Option<&SizedSchedule> {
         self.sizes.get(self.chosen?)
     }
 
-    /// The samples of each case in the pass.
-    fn pass_rounds(&self) -> usize {
-        LEAST_PASS.div_ceil(self.pass.cases.len().max(1))
+    /// The samples of each case in the pilot.
+    fn pilot_rounds(&self) -> usize {
+        LEAST_PILOT.div_ceil(self.pilot.cases.len().max(1))
     }
 
-    /// Chooses after a complete pass.
+    /// Chooses when the pilot is complete.
     fn choose(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         if self.chosen.is_some() {
             return;
         }
-        let samples: usize = self.pass.cases.iter().map(|&case| taken[case].len()).sum();
+        let samples: usize = self.pilot.cases.iter().map(|&case| taken[case].len()).sum();
         if let Some(before) = self.spent.filter(|_| samples > self.seconds.len()) {
             self.seconds
                 .push(spent.elapsed.saturating_sub(before.elapsed).as_secs_f64());
         }
         self.spent = Some(spent);
-        let rounds = self.pass_rounds();
+        let rounds = self.pilot_rounds();
         let is_complete = |&case: &usize| taken[case].len() >= rounds;
-        if self.pass.cases.iter().all(is_complete) {
-            let fits = |size: &OfSize| self.fits(size, spent);
+        if self.pilot.cases.iter().all(is_complete) {
+            let fits = |size: &SizedSchedule| self.fits(size, spent);
             self.chosen = self
                 .sizes
                 .iter()
@@ -100,9 +100,9 @@ impl AdaptiveSize {
         }
     }
 
-    fn fits(&self, size: &OfSize, spent: Spent) -> bool {
+    fn fits(&self, size: &SizedSchedule, spent: Spent) -> bool {
         let samples = as_f64(size.samples);
-        let sample_s = self.sample_s() * as_f64(size.bytes) / as_f64(self.pass.bytes.max(1));
+        let sample_s = self.sample_s() * as_f64(size.bytes) / as_f64(self.pilot.bytes.max(1));
         let bytes = samples * as_f64(size.bytes);
         let has_time = self.budget.is_none_or(|budget| {
             samples * sample_s <= PLANNED * budget.saturating_sub(spent.elapsed).as_secs_f64()
@@ -113,17 +113,16 @@ impl AdaptiveSize {
                 .is_none_or(|most| bytes <= PLANNED * as_f64(most.saturating_sub(spent.bytes)))
     }
 
-    /// The mean of the typical samples. The slowest tenth of them waited for another program, or were first
-    /// to use memory or a source.
+    /// The mean without the slowest tenth of the samples, which waited for another program, or were first to use memory
+    /// or a source. The median of fewer than four samples is better protected from a slow one.
     fn sample_s(&self) -> f64 {
-        let Some(typical) = median(&self.seconds) else {
-            return 0.0;
-        };
+        if self.seconds.len() < 4 {
+            return median(&self.seconds).unwrap_or(0.0);
+        }
         let mut seconds = self.seconds.clone();
         seconds.sort_by(f64::total_cmp);
-        seconds.truncate((seconds.len() * 9).div_ceil(10).max(1));
-        let mean = seconds.iter().sum::<f64>() / as_f64(seconds.len() as u64);
-        if seconds.len() < 4 { typical } else { mean }
+        seconds.truncate((seconds.len() * 9).div_ceil(10));
+        seconds.iter().sum::<f64>() / as_f64(seconds.len() as u64)
     }
 }
 
@@ -138,8 +137,8 @@ impl Schedule for AdaptiveSize {
             return self.sizes[chosen].schedule.wanted(taken, spent);
         }
         self.wanted = vec![0; taken.len()];
-        let rounds = self.pass_rounds();
-        for &case in &self.pass.cases {
+        let rounds = self.pilot_rounds();
+        for &case in &self.pilot.cases {
             self.wanted[case] = rounds.saturating_sub(taken[case].len());
         }
         &self.wanted
@@ -167,7 +166,7 @@ mod tests {
     use crate::schedule::EachCase;
 
     const MIB: u64 = 1 << 20;
-    /// The pass, then the sizes.
+    /// The pilot, then the sizes.
     const SIZES: [u64; 4] = [15, 256, 64, 16];
     const CASES: usize = 10;
 
@@ -186,18 +185,18 @@ mod tests {
         let settings = settings(Duration::from_secs(45));
         let of_size = |(index, mib): (usize, u64)| {
             let cases = index * CASES..(index + 1) * CASES;
-            OfSize {
+            SizedSchedule {
                 bytes: mib * MIB,
                 samples: 6 * CASES as u64,
                 schedule: Box::new(EachCase::for_settings(&settings).among(cases)),
             }
         };
         let sizes = SIZES.into_iter().enumerate().skip(1).map(of_size);
-        let pass = Pass {
+        let pilot = Pilot {
             bytes: SIZES[0] * MIB,
             cases: (0..CASES).collect(),
         };
-        let mut schedule = AdaptiveSize::new(pass, sizes.collect(), &settings);
+        let mut schedule = AdaptiveSize::new(pilot, sizes.collect(), &settings);
         let mut taken = vec![Vec::new(); SIZES.len() * CASES];
         let mut spent = Spent::default();
         // The worker starts before the first sample.

@@ -14,7 +14,7 @@ use writebench_report::{counted, quoted};
 use writebench_runner::Hardware;
 use writebench_stats::distinct;
 
-use self::search::Search;
+use self::search::SearchPlan;
 use super::run::GOALS_BUDGET;
 use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, goals, named_values, positive_duration, seed};
 use crate::constraints::{ConstraintArguments, allow_plain, constrain};
@@ -125,6 +125,7 @@ impl AdviseCommand {
         }
     }
 
+    /// A first answer for several goals, or for the usual ones.
     fn answer(&self, goals: &[Goal], global: &Global) -> Result<Exit> {
         ensure!(
             !goals.contains(&Goal::LargerThanMemory),
@@ -142,6 +143,14 @@ impl AdviseCommand {
                 )
             );
         }
+        ensure!(
+            self.minimize.is_none() && self.group.is_none() && self.rate.is_none(),
+            usage!("--minimize, --group and --rate need one goal. Give one --for")
+        );
+        ensure!(
+            self.from.is_none(),
+            usage!("--from copies one file. Add --for copy or --for durable-copy")
+        );
         let selection = SelectionArguments {
             goals: goals.to_vec(),
             record: self.record.into_iter().collect(),
@@ -153,14 +162,6 @@ impl AdviseCommand {
             constraints: self.constraints.list(),
             ..SelectionArguments::default()
         };
-        ensure!(
-            self.minimize.is_none() && self.group.is_none() && self.rate.is_none(),
-            usage!("--minimize, --group and --rate need one goal. Give one --for")
-        );
-        ensure!(
-            self.from.is_none(),
-            usage!("--from copies one file. Add --for copy or --for durable-copy")
-        );
         let exports = self
             .exports
             .find(FileCopy::protected(None, global.db.as_deref())?)?;
@@ -222,6 +223,7 @@ impl AdviseCommand {
         }
     }
 
+    /// A search among all strategies of one goal.
     fn search(&self, goal: Goal, global: &Global) -> Result<Exit> {
         let output = &global.output;
         let copied = self.from.as_deref().map(FileCopy::of_source).transpose()?;
@@ -243,7 +245,7 @@ impl AdviseCommand {
         self.constrain(&mut spaces, output)?;
 
         let budget = self.budget.unwrap_or(SEARCH_BUDGET);
-        let mut search = Search::for_target(&spaces, &record, budget, self.max_bytes);
+        let mut search = SearchPlan::for_target(&spaces, &record, budget, self.max_bytes);
         search.left_out().iter().for_each(|note| output.note(note));
         if search.has_only_plain() {
             return output.results(&only_plain(&spaces[0].baseline, &record.path));
@@ -438,7 +440,7 @@ impl AdviseCommand {
         &self,
         global: &Global,
         space: &Space,
-        mut search: Search,
+        mut search: SearchPlan,
         target: Target,
         copied: Option<FileCopy>,
         exports: &[Export],

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use writebench_model::{Case, RunRecord, SelectedCase, Settings, TargetRecord};
-use writebench_runner::{AdaptiveSize, Contest, Contests, EachCase, OfSize, Pass, Schedule};
+use writebench_runner::{
+    AdaptiveSize, Contest, Contests, EachCase, Pilot, Schedule, SizedSchedule,
+};
 use writebench_stats::{distinct, grouped};
 
 use super::scheduled::ScheduledCases;
@@ -21,9 +23,9 @@ use crate::{constraints, selection};
 /// fastest.
 const LEAST_BYTES: u64 = 16 << 20;
 const USUAL_BYTES: u64 = 64 << 20;
-/// The size of the files in the pass that measures the rate. Cases are known by their sizes, so it differs from all
+/// The size of the files in the pilot, which measures the rate. Cases are known by their sizes, so it differs from all
 /// others.
-const PASS_BYTES: u64 = LEAST_BYTES - (1 << 20);
+const PILOT_BYTES: u64 = LEAST_BYTES - (1 << 20);
 /// The time that a goal needs on a usual disk with files of the usual size.
 const USUAL_TIME_OF_GOAL: Duration = Duration::from_secs(8);
 /// The files of a sample, its source, and space that is freed with a delay.
@@ -57,7 +59,7 @@ impl ScheduledCases {
             };
             deferred.push(selection::records(&rows, targets));
             let positions = add_cases(&rows, targets.len(), &mut all);
-            of_sizes.push(OfSize {
+            of_sizes.push(SizedSchedule {
                 bytes: size,
                 samples: positions.len() as u64 * u64::from(settings.samples),
                 schedule: Box::new(EachCase::for_settings(settings).among(positions)),
@@ -68,13 +70,13 @@ impl ScheduledCases {
             usage!("no file size fits these cases. Give one with --size")
         );
         // Its samples are no results, so its cases have no rows.
-        let pass = with_size(rows, largest, PASS_BYTES).filter(|_| of_sizes.len() > 1);
-        let pass_cases = pass.map(|rows| add_cases(&rows, targets.len(), &mut all));
-        let pass = Pass {
-            bytes: PASS_BYTES,
-            cases: pass_cases.unwrap_or_default().collect(),
+        let pilot_rows = with_size(rows, largest, PILOT_BYTES).filter(|_| of_sizes.len() > 1);
+        let pilot_cases = pilot_rows.map(|rows| add_cases(&rows, targets.len(), &mut all));
+        let pilot = Pilot {
+            bytes: PILOT_BYTES,
+            cases: pilot_cases.unwrap_or_default().collect(),
         };
-        let schedule = Box::new(AdaptiveSize::new(pass, of_sizes, settings));
+        let schedule = Box::new(AdaptiveSize::new(pilot, of_sizes, settings));
         Ok(Self {
             cases: all,
             deferred,

@@ -74,10 +74,11 @@ impl CandidateSet {
         marked
     }
 
-    /// The contest of the cases that move bytes, and that of copies with shared blocks, if there are any. At most
-    /// `most_first` of a contest are in the plan, where those of the set follow each other from the position `from`.
-    pub(super) fn contests(&self, from: usize, most_first: usize, rule: &Rule) -> FirstStage {
-        let mut set = FirstStage::default();
+    /// The contest of the cases that move bytes, and that of copies with shared blocks, if there are any. A contest plans
+    /// at most `most_first` of its cases, and the others join when they are measured. `from` is the position in the plan
+    /// of the first case.
+    pub(super) fn contests(&self, from: usize, most_first: usize, rule: &Rule) -> PlannedContests {
+        let mut planned = PlannedContests::default();
         for shares_blocks in [false, true] {
             let mut first = Vec::new();
             let mut others = Vec::new();
@@ -86,26 +87,27 @@ impl CandidateSet {
                     continue;
                 }
                 if first.len() < most_first && (*is_first || shares_blocks) {
-                    first.push((from + set.planned.len(), case.clone()));
-                    set.planned.push(case.clone());
+                    first.push((from + planned.cases.len(), case.clone()));
+                    planned.cases.push(case.clone());
                 } else {
                     others.push(case.clone());
                 }
             }
             if !first.is_empty() {
-                set.contests
+                planned
+                    .contests
                     .push(Contest::new(0, first, rule.clone()).searching(others));
             }
         }
-        set
+        planned
     }
 }
 
 /// The contests of a set, with the cases that are in the plan at first.
 #[derive(Default)]
-pub(super) struct FirstStage {
+pub(super) struct PlannedContests {
     pub(super) contests: Vec<Contest>,
-    pub(super) planned: Vec<Case>,
+    pub(super) cases: Vec<Case>,
 }
 
 /// The row of a case that is in the plan at first.

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{Bytes, Case, RunRecord, Settings, Space, TargetRecord};
 use writebench_report::counted;
-use writebench_runner::{AdaptiveSize, Contests, OfSize, Pass, Schedule};
+use writebench_runner::{AdaptiveSize, Contests, Pilot, Schedule, SizedSchedule};
 
 use super::candidate_set::{CandidateSet, row};
 use crate::constraints::rule;
@@ -26,13 +26,13 @@ const FEWEST_METHODS: u64 = 2;
 const FEWEST_SAMPLES: u64 = 45;
 /// The files that show how long a sample takes are so much smaller than the smallest ones of the search. A case is known
 /// by its size, so theirs is another.
-const PASS_LESS_BYTES: u64 = 1 << 20;
+const PILOT_LESS_BYTES: u64 = 1 << 20;
 
 /// The fewest cases that are measured first, and plain write is one of them.
 const FEWEST_FIRST: u64 = 3;
 
 /// What is searched, and how far.
-pub(super) struct Search {
+pub(super) struct SearchPlan {
     title: String,
     baseline: Case,
     /// The candidates with the largest files first. Smaller files are for a slow disk.
@@ -41,7 +41,7 @@ pub(super) struct Search {
     pub(super) max_bytes: u64,
 }
 
-impl Search {
+impl SearchPlan {
     /// The spaces are of the same goal, with the largest files first.
     pub(super) fn for_target(
         spaces: &[Space],
@@ -51,8 +51,10 @@ impl Search {
     ) -> Self {
         let direct_check_bytes = spaces
             .iter()
-            .map(|space| total_direct_check_bytes(space.cases()));
-        let direct_check_bytes = direct_check_bytes.max().unwrap_or(0);
+            .map(|space| total_direct_check_bytes(space.cases()))
+            .max()
+            .unwrap_or(0);
+        // At least half of a limit is left to the samples.
         let is_paid = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
         let unchecked = (!is_paid).then_some(direct_check_bytes);
         let of_size = |space| CandidateSet::for_target(space, target, unchecked);
@@ -230,21 +232,21 @@ impl Search {
         let mut deferred = Vec::new();
         let mut sizes = Vec::new();
         for set in &self.sizes {
-            let first = set.contests(cases.len(), self.most_first(set), &rule);
-            sizes.push(OfSize {
+            let planned = set.contests(cases.len(), self.most_first(set), &rule);
+            sizes.push(SizedSchedule {
                 bytes: set.size_bytes(),
                 samples: FEWEST_SAMPLES,
-                schedule: Box::new(Contests::search(first.contests, &run.settings)),
+                schedule: Box::new(Contests::search(planned.contests, &run.settings)),
             });
-            let rows = first.planned.iter().enumerate();
+            let rows = planned.cases.iter().enumerate();
             deferred.push(
                 rows.map(|(place, case)| row(case, place == 0, target))
                     .collect(),
             );
-            cases.extend(first.planned);
+            cases.extend(planned.cases);
         }
         ScheduledCases {
-            schedule: self.of_size(sizes, &mut cases, &run.settings),
+            schedule: self.choosing_size(sizes, &mut cases, &run.settings),
             cases,
             deferred,
             is_timed: true,
@@ -252,24 +254,24 @@ impl Search {
     }
 
     /// The schedule of the only size, or one that begins with samples of small files, which count in no value.
-    fn of_size(
+    fn choosing_size(
         &self,
-        mut sizes: Vec<OfSize>,
+        mut sizes: Vec<SizedSchedule>,
         cases: &mut Vec<Case>,
         settings: &Settings,
     ) -> Box<dyn Schedule> {
         let smallest = sizes.last().map_or(0, |size| size.bytes);
-        let bytes = smallest.saturating_sub(PASS_LESS_BYTES);
+        let bytes = smallest.saturating_sub(PILOT_LESS_BYTES);
         let small = self.baseline.with_size(bytes).ok();
         let Some(small) = small.filter(|_| sizes.len() > 1) else {
             return sizes.swap_remove(0).schedule;
         };
-        let pass = Pass {
+        let pilot = Pilot {
             bytes,
             cases: vec![cases.len()],
         };
         cases.push(small);
-        Box::new(AdaptiveSize::new(pass, sizes, settings))
+        Box::new(AdaptiveSize::new(pilot, sizes, settings))
     }
 }
 
