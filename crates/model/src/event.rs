@@ -61,8 +61,8 @@ impl RunRecord {
         }
     }
 
-    /// The events that make this run with these rows from its [beginning](Self::beginning). A run in progress has none
-    /// of those at the end.
+    /// The events that make this run with these rows from its [beginning](Self::beginning). If it still runs, the events
+    /// of the end are missing.
     pub fn events<'r>(&'r self, rows: &[&'r CaseRecord]) -> impl Iterator<Item = RunEvent> {
         let rows = rows.to_vec();
         let samples = self.samples_in_order(&rows);
@@ -73,8 +73,8 @@ impl RunRecord {
             .chain(self.end_events())
     }
 
-    /// Runs of early versions did not record the order of their samples, which are in that of the rounds. Those of a
-    /// case always keep their order.
+    /// The samples in the order in which they were taken. Runs of early versions did not record it, so their samples are
+    /// in the order of the rounds.
     fn samples_in_order<'r>(
         &self,
         rows: &[&'r CaseRecord],
@@ -90,6 +90,7 @@ impl RunRecord {
             let Some(&target) = positions.get(row.target.as_str()) else {
                 continue;
             };
+            // The samples of a case keep their order, whatever a document says.
             let mut place = (None, 0);
             for sample in &row.samples {
                 place = place.max((sample.order, sample.round));
@@ -171,8 +172,9 @@ impl FoldedRun {
         Some(&self.run.cases[*self.first_rows.get(target)?.get(case)?].samples)
     }
 
-    /// The row of a case that joins during the run, copied from another row of its workload, or of its search, whose
-    /// cases may promise more. None if the case has a row, or there is no other.
+    /// The row of a case that joins during the run. It resembles another row of its contest, which has the same workload.
+    /// In a search the workloads may differ, because a candidate may promise more than the goal asks for. None if the case
+    /// has a row already, or if there is no row to resemble.
     pub fn row_of_contest(&self, target: usize, case: &Case) -> Option<CaseRecord> {
         let workload = case.workload();
         let case = RecordedCase::from(case.clone());

@@ -30,7 +30,7 @@ pub enum ImportError {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Exported {
     pub run: RunRecord,
-    /// Whether the export was made to its end. If not, it is the JSON Lines of a run that was killed or still measures.
+    /// False for the JSON Lines of a run that was killed or still measures.
     pub has_end: bool,
     /// The number of the last line if it is cut, and so is left out.
     pub cut_line: Option<usize>,

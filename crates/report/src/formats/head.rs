@@ -1,4 +1,4 @@
-//! What documents have of a run besides its rows and samples. The exports write it, and the import reads it.
+//! What a document says of a run apart from its rows and samples. The exports write it, and the import reads it.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use writebench_model::{MOST_TARGETS, MissingTarget, RunRecord, TargetRecord, at_
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Run<'r> {
     number: Option<i64>,
-    /// That of the settings.
+    /// The settings have it too. Readers look for it here.
     seed: u64,
     #[serde(flatten)]
     pub run: Cow<'r, RunRecord>,

@@ -65,10 +65,10 @@ fn text(line: &Line<'_>) -> String {
     serde_json::to_string(line).expect("every key is a text") + "\n"
 }
 
-/// The lines before any event: the run, and what a resumed one has of earlier.
+/// The lines with which the export of a run begins. A resumed run has the events of its earlier parts in them.
 pub fn begin(number: Option<i64>, run: &RunRecord) -> String {
     let rows: Vec<&CaseRecord> = run.cases.iter().collect();
-    // Those of the end are still to come.
+    // The totals and the status of an earlier part are not those of the run.
     let earlier = run
         .events(&rows)
         .filter(|event| !matches!(event, RunEvent::Totals { .. } | RunEvent::Status(_)));
