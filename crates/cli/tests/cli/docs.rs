@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use writebench_model::Goal;
 use writebench_testkit::{Program, Trials};
 
 use crate::{commands_of, program};
@@ -17,6 +18,11 @@ pub(crate) fn add(trials: &mut Trials) {
         "docs/reference/exit-codes.md lists the codes that --help lists",
         &[],
         exit_codes,
+    );
+    trials.add(
+        "advise --help and docs/reference/methods.md name each goal",
+        &[],
+        goals,
     );
 }
 
@@ -43,6 +49,24 @@ fn commands() -> Result<()> {
         written == text,
         "docs/reference/commands.md is out of date. Its second line has the command that makes it"
     );
+    Ok(())
+}
+
+/// Both tell the goals by hand, in groups.
+fn goals() -> Result<()> {
+    let help = program()?.call(&["advise", "--help"])?.stdout;
+    let is_in_name = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+    let words: Vec<&str> = help.split(|letter| !is_in_name(letter)).collect();
+    let methods = std::fs::read_to_string(documents().join("reference/methods.md"))?;
+    for &goal in Goal::ALL {
+        ensure!(words.contains(&goal.name()), "--help does not name {goal}");
+        for word in std::iter::once(&goal.name()).chain(goal.aliases()) {
+            ensure!(
+                methods.contains(&format!("`{word}`")),
+                "methods.md does not name {word}, which means {goal}"
+            );
+        }
+    }
     Ok(())
 }
 
