@@ -396,6 +396,9 @@ impl AdviseCommand {
         if is_given || !is_one_file {
             return unfit.map(|()| vec![space]);
         }
+        if space.baseline.given().size_bytes <= SMALLER_SIZE.0 {
+            return unfit.map(|()| vec![space]);
+        }
         let smaller = self.space(goal, &with_size(fixed, SMALLER_SIZE))?;
         if unfit.is_ok() {
             return Ok(vec![space, smaller]);

@@ -574,6 +574,12 @@ fn dry_run() -> Result<()> {
         "{last}"
     );
     ensure!(entries(target.path()).is_empty());
+    // Files of the default size are smaller than those for a slow disk.
+    let ended = program.call(&["advise", target_text, "--for", "replace", "--dry-run"])?;
+    ensure!(
+        ended.stdout.contains("files of 1 MiB, at most"),
+        "{ended:?}"
+    );
     let aligned = program.call(&[
         "advise",
         target_text,
