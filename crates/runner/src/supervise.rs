@@ -174,9 +174,15 @@ impl Supervisor<'_, '_> {
     /// reason to end the run.
     fn round(&mut self, round: u32) -> Result<Option<End>, RunnerError> {
         let order = order(self.plan.settings.seed, round, &self.plan.cases);
+        // After a block, a contest wants the next one. Its samples belong to the next round.
+        let repeats = if self.schedule.uses_part_of_round() {
+            0
+        } else {
+            MOST_REPEATS
+        };
         // Cases with new requests during the round wait for the next one.
         let due = self.wanted().to_vec();
-        for pass in 0..=MOST_REPEATS {
+        for pass in 0..=repeats {
             for &index in &order {
                 let is_wanted = match self.last_of_round(index, round) {
                     None => pass == 0 && due[index] > 0,
