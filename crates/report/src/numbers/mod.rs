@@ -30,8 +30,8 @@ pub(crate) use self::gated::gated;
 pub(crate) use self::latency::{LatencyCurve, LatencyEstimate};
 pub(crate) use self::limit_share::{LimitShare, limit_kind};
 pub(crate) use self::obstacle::{
-    EndedBy, Obstacle, ObstacleKind, disturbance, failure, obstacle, obstacle_to, others_wait_ppm,
-    usable,
+    EndedBy, Obstacle, ObstacleKind, before_samples, disturbance, failure, obstacle, obstacle_to,
+    others_wait_ppm, usable,
 };
 pub(crate) use self::over_time::{Burst, OverTime, rates};
 pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, total};

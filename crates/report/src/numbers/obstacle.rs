@@ -138,6 +138,11 @@ pub(crate) fn obstacle_to(
     disturbance(run, &lacking).or_else(|| Some(end_of_run(rounds, run, &cases)))
 }
 
+/// The obstacle of a run that ended before the first sample of a case.
+pub(crate) fn before_samples(run: &RunRecord) -> Obstacle {
+    end_of_run(FEWEST_FOR_INTERVAL as usize, run, &[])
+}
+
 fn lacks_rounds(case: &CaseReport, rounds: usize) -> bool {
     !case.is_ok() || usable(case) < rounds
 }

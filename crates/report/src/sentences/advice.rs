@@ -8,7 +8,7 @@ use writebench_model::{
 };
 use writebench_stats::{CLOSE, Interval, Verdict};
 
-use crate::numbers::{CaseReport, Decided, decided, obstacle};
+use crate::numbers::{CaseReport, Decided, before_samples, decided, obstacle, usable};
 use crate::sentences::answer::plain;
 use crate::sentences::code;
 use crate::sentences::finding::{Comparison, Finding};
@@ -530,8 +530,13 @@ pub(crate) fn without_advice(run: &RunRecord, cases: &[CaseReport]) -> String {
         .filter(|case| case.record.origin.is_stage(Stage::Final))
         .collect();
     // The only finalist may have its rounds, and no rival.
-    let Some(obstacle) = obstacle(run, &finals).or_else(|| obstacle(run, &measured)) else {
-        return "The search ended too early for advice.".to_owned();
+    let found = obstacle(run, &needed(&finals))
+        .or_else(|| obstacle(run, &finals))
+        .or_else(|| obstacle(run, &measured));
+    let obstacle = match found {
+        Some(obstacle) => obstacle,
+        None if measured.is_empty() => before_samples(run),
+        None => return "The search ended too early for advice.".to_owned(),
     };
     let beginning = if obstacle.is_too_few_rounds() {
         "The search ended too early for advice"
@@ -539,6 +544,20 @@ pub(crate) fn without_advice(run: &RunRecord, cases: &[CaseReport]) -> String {
         "No advice"
     };
     format!("{beginning}: {}. {}", obstacle.cause(), obstacle.remedy())
+}
+
+/// The cases that an answer lacks least: plain write, and the other with the most usable samples. All cases if none of
+/// the others works.
+fn needed<'c>(finals: &[&'c CaseReport]) -> Vec<&'c CaseReport> {
+    let others = finals
+        .iter()
+        .copied()
+        .filter(|case| !is_baseline(case) && case.is_ok());
+    let Some(best) = others.max_by_key(|case| usable(case)) else {
+        return finals.to_vec();
+    };
+    let baselines = finals.iter().copied().filter(|case| is_baseline(case));
+    baselines.chain([best]).collect()
 }
 
 /// The ranked cases. The fastest is first. Cases of few rounds are left out if any case has enough, because only chance

@@ -392,6 +392,41 @@ fn a_finalist_without_a_rival_is_no_answer_and_has_the_limit_as_the_reason() {
     assert_eq!(sentences, [expected]);
 }
 
+/// Most candidates of a search have one sample. What an answer lacks is counted of the others.
+#[test]
+fn a_search_without_advice_says_how_many_rounds_the_best_cases_have() {
+    let sentences = conclusions(vec![
+        case(Final, "write", BASELINE, &times(FAST, 3)[..5]),
+        case(Final, "uring,depth=4", None, &times(FAST, 1)),
+        case(Final, "pwrite,threads=2", None, &times(FAST, 1)[..1]),
+    ]);
+    assert!(
+        sentences[0].contains("after 5 of the 6 rounds"),
+        "{sentences:?}"
+    );
+}
+
+#[test]
+fn a_search_without_a_sample_says_what_ended_it() {
+    let settings = writebench_model::Settings {
+        budget_ns: Some(5_000_000_000),
+        search_bytes: Some(1 << 26),
+        ..example_run().settings
+    };
+    let run = RunRecord {
+        settings,
+        cases: Vec::new(),
+        ..example_run()
+    };
+    assert_eq!(
+        crate::Report::from_run(None, run).conclusions,
+        [
+            "The search ended too early for advice: the budget of 5s ended after 0 of the 6 rounds that an answer needs. \
+             Use a larger --budget, or a smaller --size."
+        ]
+    );
+}
+
 fn first_conclusion_of_disturbed(samples: usize) -> String {
     let mut disturbed = case(Final, "write", BASELINE, &times(FAST, 1)[..samples]);
     for sample in &mut disturbed.samples {
