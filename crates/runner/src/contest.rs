@@ -89,7 +89,7 @@ pub(crate) enum State {
 pub(crate) struct Left {
     /// The share of the limits that is used up.
     pub spent: f64,
-    /// How many more samples fit.
+    /// About how many more samples of the contest fit.
     pub samples: usize,
 }
 
@@ -97,6 +97,9 @@ pub(crate) struct Left {
 const FIRST_BLOCKS: usize = 3;
 /// The share of the limits at which a search ends. The rest is for the final.
 const SEARCH_SHARE: f64 = 0.6;
+/// A search ends earlier if the limits pay for no more samples than these, so that its final has an answer: three
+/// blocks of nine cases, and three of the few that are then left.
+const FINAL_SAMPLES: usize = 36;
 /// The baseline, and two cases that compete with it.
 const FEWEST_ALIVE: usize = 3;
 /// More blocks hardly narrow an interval.
@@ -213,7 +216,7 @@ impl Contest {
         self.drop_failed(taken);
         let has_first = self.blocks >= FIRST_BLOCKS || left.spent >= SEARCH_SHARE;
         if self.search.is_some() && has_first {
-            self.search_on(taken, left.spent);
+            self.search_on(taken, left);
             if self.search.is_none() {
                 self.keep_affordable(taken, fewest, left.samples);
             }
@@ -271,7 +274,7 @@ impl Contest {
     }
 
     /// The next block of the search, or the first one of the final.
-    fn search_on(&mut self, taken: &[Vec<SampleSummary>], spent: f64) {
+    fn search_on(&mut self, taken: &[Vec<SampleSummary>], left: Left) {
         let Some(mut search) = self.search.take() else {
             return;
         };
@@ -282,8 +285,8 @@ impl Contest {
         let known: Vec<Known> = (0..search.candidates())
             .map(|place| self.known(place, &standings, taken))
             .collect();
-        let newcomers = if spent < SEARCH_SHARE {
-            search.newcomers(&known, spent)
+        let newcomers = if left.spent < SEARCH_SHARE && left.samples > FINAL_SAMPLES {
+            search.newcomers(&known, left.spent)
         } else {
             Vec::new()
         };

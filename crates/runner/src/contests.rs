@@ -128,7 +128,7 @@ impl Contests {
         }
     }
 
-    /// How many more samples of the current goal fit into the limits.
+    /// About how many more samples of each contest of the current goal fit into the limits.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -137,12 +137,12 @@ impl Contests {
     fn samples_left(&self) -> usize {
         let goal = &self.goals[self.current];
         let of_time = self.budget.map_or(f64::INFINITY, |budget| {
-            budget.saturating_sub(self.spent.elapsed).as_secs_f64() / goal.sample_s().max(1e-9)
+            budget.saturating_sub(self.spent.elapsed).as_secs_f64() / goal.mean_sample_s().max(1e-9)
         });
         let of_bytes = self.max_bytes.map_or(f64::INFINITY, |most| {
             as_f64(most.saturating_sub(self.spent.bytes)) / goal.sample_bytes().max(1.0)
         });
-        of_time.min(of_bytes) as usize
+        (of_time.min(of_bytes) / as_f64(goal.contests.len().max(1) as u64)) as usize
     }
 
     /// The goal of the next block. None if no goal needs more samples.
@@ -221,6 +221,12 @@ impl GoalProgress {
     /// The typical time of a sample. The first ones pay for things that are made only once.
     fn sample_s(&self) -> f64 {
         median(&self.sample_seconds).unwrap_or(0.0)
+    }
+
+    /// Also the slow samples take their time.
+    fn mean_sample_s(&self) -> f64 {
+        let count = as_f64(self.sample_seconds.len().max(1) as u64);
+        self.sample_seconds.iter().sum::<f64>() / count
     }
 
     /// The samples that the goal lacks on all targets together, until it has the least number.

@@ -317,6 +317,17 @@ fn a_short_budget_has_an_answer_among_few() {
     assert!(world.spent.elapsed <= world.budget + Duration::from_secs(2));
 }
 
+/// The limits pay for 60 to 120 samples, and the search must not use up those of the final.
+#[test]
+fn a_short_search_has_an_answer() {
+    for budget_s in [25, 30, 40, 50] {
+        let mut world = field();
+        world.portfolio = vec![7, 20, 50, 60, 80, 100, 123];
+        world.budget = Duration::from_secs(budget_s);
+        assert!(world.run().is_some(), "{} samples", world.samples());
+    }
+}
+
 #[test]
 fn every_value_of_every_axis_is_tried() {
     let grid = grids()
