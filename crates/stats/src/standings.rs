@@ -181,7 +181,7 @@ impl Standings {
     /// The answer: the way of the least effort whose loss is probably small. The baseline has no effort.
     ///
     /// It is `None` if no way has enough samples, or if the baseline has too few: a way that is not compared with the
-    /// baseline is no reason to replace it.
+    /// baseline is no reason to replace it. It is also `None` if only the baseline has enough, and others are not beaten.
     pub fn answer<E: Ord>(&self, among: &[(usize, Option<E>)]) -> Option<usize> {
         let (baselines, others): (Vec<_>, Vec<_>) =
             among.iter().partition(|(_, effort)| effort.is_none());
@@ -190,10 +190,15 @@ impl Standings {
         }
         let able: Vec<&(usize, Option<E>)> = baselines
             .into_iter()
-            .chain(others)
+            .chain(others.iter().copied())
             .filter(|(way, _)| self.can_answer(*way))
             .collect();
         let fastest = self.leader(able.iter().map(|(way, _)| *way))?;
+        let has_only_baseline = able.iter().all(|(_, effort)| effort.is_none());
+        let may_win = |way: usize| self.is_compared(way) && !self.is_beaten(way, fastest);
+        if has_only_baseline && others.iter().any(|(way, _)| may_win(*way)) {
+            return None;
+        }
         let simplest = able
             .into_iter()
             .filter(|(way, _)| *way == fastest || self.is_nearly_as_safe(*way, fastest))

@@ -84,6 +84,22 @@ fn nothing_is_recommended_while_plain_write_is_hardly_measured() {
     );
 }
 
+/// A limit may end a run within a block, after the sixth sample of plain write.
+#[test]
+fn plain_write_is_no_answer_while_the_samples_of_all_faster_ways_are_too_few() {
+    let mut times = measured(&[3.0, 1.0, 2.0], 6, 0.01, 1);
+    for others in &mut times[1..] {
+        others.pop();
+    }
+    assert_eq!(Standings::of(&times).answer(&efforts(3)), None);
+    let mut times = measured(&[1.0, 3.0, 2.0], 6, 0.01, 1);
+    for others in &mut times[1..] {
+        others.pop();
+    }
+    let answer = Standings::of(&times).answer(&efforts(3));
+    assert_eq!(answer, Some(0), "the others are beaten");
+}
+
 #[test]
 fn noise_makes_the_bound_larger_instead_of_the_answer_wrong() {
     let bound = |sd| {
