@@ -97,9 +97,6 @@ pub(crate) struct Left {
 const FIRST_BLOCKS: usize = 3;
 /// The share of the limits at which a search ends. The rest is for the final.
 const SEARCH_SHARE: f64 = 0.6;
-/// A search ends earlier if the limits pay for no more samples than these, so that its final has an answer: three
-/// blocks of nine cases, and three of the few that are then left.
-const FINAL_SAMPLES: usize = 36;
 /// The baseline, and two cases that compete with it.
 const FEWEST_ALIVE: usize = 3;
 /// More blocks hardly narrow an interval.
@@ -214,8 +211,9 @@ impl Contest {
         left: Left,
     ) -> Vec<PlannedCase> {
         self.drop_failed(taken);
-        let has_first = self.blocks >= FIRST_BLOCKS || left.spent >= SEARCH_SHARE;
+        let has_first = self.blocks + 1 >= FIRST_BLOCKS || left.spent >= SEARCH_SHARE;
         if self.search.is_some() && has_first {
+            self.blocks = FIRST_BLOCKS;
             self.search_on(taken, left);
             if self.search.is_none() {
                 self.keep_affordable(taken, fewest, left.samples);
@@ -285,8 +283,8 @@ impl Contest {
         let known: Vec<Known> = (0..search.candidates())
             .map(|place| self.known(place, &standings, taken))
             .collect();
-        let newcomers = if left.spent < SEARCH_SHARE && left.samples > FINAL_SAMPLES {
-            search.newcomers(&known, left.spent)
+        let newcomers = if left.spent < SEARCH_SHARE {
+            search.newcomers(&known, left)
         } else {
             Vec::new()
         };

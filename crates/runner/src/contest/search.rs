@@ -9,6 +9,7 @@
 use writebench_model::Case;
 use writebench_stats::{GaussianProcess, Kernel, Observation, Point, as_f64, expected_improvement};
 
+use super::Left;
 use super::coordinates::coordinates;
 
 /// What the samples say of a candidate.
@@ -45,6 +46,10 @@ const MOST_SAMPLES: usize = 3;
 const LEAST_IMPROVEMENT: f64 = 0.00005;
 /// The candidates that remain at its end.
 const FINALISTS: usize = 8;
+/// The samples of a final of nine cases that have one each, and need six.
+const FINAL_SAMPLES: usize = 45;
+/// The samples of each case in a final of few cases.
+const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
 
 impl Search {
     pub(super) fn among(cases: &[&Case]) -> Self {
@@ -62,10 +67,10 @@ impl Search {
         self.points.len()
     }
 
-    /// The candidates that get a sample in the next block. There are none if nothing better is likely. `spent` is the
-    /// share of the limits.
-    pub(super) fn newcomers(&mut self, known: &[Known], spent: f64) -> Vec<usize> {
-        let explored = if spent < EXPLORATION_SHARE {
+    /// The candidates that get a sample in the next block. There are none if nothing better is likely.
+    pub(super) fn newcomers(&mut self, known: &[Known], left: Left) -> Vec<usize> {
+        let most = most_newcomers(known, left.samples);
+        let explored = if left.spent < EXPLORATION_SHARE {
             EXPLORED
         } else {
             0
@@ -77,7 +82,7 @@ impl Search {
         let measured = known.iter().filter(|known| is_measured(known)).count();
         let least = least_mean(&process, known);
         let mut newcomers = Vec::new();
-        while newcomers.len() < NEWCOMERS {
+        while newcomers.len() < most {
             let next = if measured + newcomers.len() < explored {
                 largest(&open, |candidate| process.deviation(candidate))
             } else {
@@ -141,6 +146,28 @@ impl Search {
             self.kernel = self.kernel.clone().learnt(observations);
         }
     }
+}
+
+/// How many newcomers leave the samples of an answer to the final.
+fn most_newcomers(known: &[Known], samples_left: usize) -> usize {
+    let lacking: Vec<usize> = known
+        .iter()
+        .filter_map(|known| match known {
+            Known::Time { samples, .. } => Some(ROUNDS.saturating_sub(*samples)),
+            Known::Nothing | Known::Failed => None,
+        })
+        .collect();
+    if lacking.len() > FINALISTS {
+        return if samples_left > FINAL_SAMPLES {
+            NEWCOMERS
+        } else {
+            0
+        };
+    }
+    let needed = lacking.iter().sum::<usize>().min(FINAL_SAMPLES);
+    // A newcomer takes the samples of its final, and beside it one of the leader.
+    let is_too_many = |newcomers: &usize| needed + (ROUNDS + 1) * (newcomers + 1) > samples_left;
+    (0..NEWCOMERS).find(is_too_many).unwrap_or(NEWCOMERS)
 }
 
 fn may_be_measured(known: Known) -> bool {

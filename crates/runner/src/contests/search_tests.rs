@@ -328,6 +328,24 @@ fn a_short_search_has_an_answer() {
     }
 }
 
+/// Such as for files larger than memory, which have no portfolio.
+#[test]
+fn a_short_search_without_a_portfolio_compares_a_few_candidates() {
+    for samples in [12, 20, 30, 60] {
+        let seconds = vec![1.0; 100];
+        let case = |index| Case::parse(&format!("write,chunk={}", index + 1)).unwrap();
+        let mut world = World::new(seconds, (0..100).map(case).collect(), 0.01, 3);
+        world.around_s = 0.0;
+        world.budget = Duration::from_secs(samples + 4);
+        let answer = world.run();
+        let tried = world.tried();
+        assert!(
+            answer.is_some() && tried > 1,
+            "{answer:?} of {tried} candidates in {samples} samples"
+        );
+    }
+}
+
 #[test]
 fn every_value_of_every_axis_is_tried() {
     let grid = grids()
