@@ -22,13 +22,14 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     warnings.extend(direct);
     warnings.extend(not_durable(run, &cases));
     // Searches and goals are for successful cases: losers have few samples.
-    if !is_search && !answers_goals {
+    let is_of_contests = is_search || answers_goals;
+    if !is_of_contests {
         warnings.extend(failed_with_remedy(run, &cases));
     }
     warnings.extend(lost_workers(&cases));
     warnings.extend(lacking_bytes(&cases));
     warnings.extend(lost_at_write_back(&cases));
-    if !answers_goals {
+    if !is_of_contests {
         warnings.extend(too_few_samples(run, &cases));
     }
     let (counting, others): (Vec<&CaseReport>, Vec<&CaseReport>) = cases
