@@ -360,8 +360,10 @@ fn unsynced() -> Result<()> {
     }
     let document = run(&program, on.path(), &[&durable[..], &[COPY]].concat(), 4)?;
     let broken = case(&document, 1);
+    // The file of its first samples is durable if another test syncs the filesystem at the right moment.
+    let is_synced_by_others = broken["samples"][0]["outcome"] == "ok";
     ensure!(
-        broken["outcome"] == "failed" && broken["estimate"].is_null(),
+        broken["outcome"] == "failed" && (broken["estimate"].is_null() || is_synced_by_others),
         "{broken:#}"
     );
     let reason = broken["reason"].as_str().context("a reason")?;
