@@ -379,8 +379,8 @@ impl AdviseCommand {
         Ok(())
     }
 
-    /// The goal with files of the size that was asked for. Otherwise with those of the default size, and smaller ones for
-    /// a slow disk, as far as they fit into the target.
+    /// The goal with files of the requested size. By default there are two sizes, the usual one and a smaller one for a
+    /// slow disk, as far as both fit into the target.
     fn spaces(
         &self,
         goal: Goal,
@@ -412,8 +412,8 @@ impl AdviseCommand {
         Ok(vec![smaller])
     }
 
-    /// Leaves out the candidates that --without, --lang and --unknown-length exclude. What is left out is said for the
-    /// largest files.
+    /// Leaves out the candidates that --without, --lang and --unknown-length exclude. A note counts those
+    /// with the largest files.
     fn constrain(&self, spaces: &mut [Space], output: &Output) -> Result<()> {
         let constraints = self.constraints.list();
         for (index, space) in spaces.iter_mut().enumerate() {

@@ -14,7 +14,7 @@ use crate::constraints::rule;
 use crate::exit::usage;
 use crate::session::ScheduledCases;
 
-/// The samples of a search that is not short of time. They decide its default limit on bytes.
+/// The samples of a search with enough time. They decide its default limit on bytes.
 const SAMPLES: u64 = 800;
 /// The lowest default of --max-bytes. Small files hardly wear a disk, and more rounds narrow the interval.
 const LEAST_MOST_BYTES: u64 = 4 << 30;
@@ -24,14 +24,13 @@ const ROUNDS: u64 = writebench_stats::FEWEST_FOR_INTERVAL as u64;
 const FEWEST_METHODS: u64 = 2;
 /// An answer for the larger files needs so many samples in time. Otherwise the search has smaller ones.
 const FEWEST_SAMPLES: u64 = 45;
-/// The files that show how long a sample takes are so much smaller than the smallest ones of the search. A case is known
-/// by its size, so theirs is another.
+/// The files of the pilot are so much smaller than the smallest ones of the search, because a case is known by its size.
 const PILOT_LESS_BYTES: u64 = 1 << 20;
 
 /// The fewest cases that are measured first, and plain write is one of them.
 const FEWEST_FIRST: u64 = 3;
 
-/// What is searched, and how far.
+/// The candidates of a search, and its limits.
 pub(super) struct SearchPlan {
     title: String,
     baseline: Case,
@@ -92,8 +91,8 @@ impl SearchPlan {
         marked.max().unwrap_or(0)
     }
 
-    /// Decides how many bytes the search may write, and checks that they and the time are enough. `unasked` is the most
-    /// that it may write if nobody named a limit.
+    /// Decides how many bytes the search may write, and checks that they and the time are enough. `unasked` is its most
+    /// bytes without --max-bytes.
     pub(super) fn limit(&mut self, max_bytes: Option<Bytes>, unasked: u64) -> Result<()> {
         // Agents write these bytes to find out whether direct I/O bypasses the page cache.
         let direct_check_bytes = total_direct_check_bytes(&self.cases());
