@@ -1,4 +1,4 @@
-//! The measurements behind the documents: `cargo studies parity|frontier|grid|advise|soak`.
+//! The measurements behind the documents: `cargo studies parity|frontier|grid|advise|sample-time|soak`.
 
 #![allow(
     clippy::print_stdout,
@@ -12,6 +12,7 @@ mod grid;
 mod parity;
 mod program;
 mod promise;
+mod sample_time;
 mod soak;
 mod target;
 
@@ -36,6 +37,8 @@ enum Study {
     Grid(grid::Options),
     /// Check that searches, or first answers, are near the best of the grid, the same each time, and minimal
     Advise(grid::answer::Options),
+    /// Show where the time of a sample goes, and how much of a first answer is inside timed regions
+    SampleTime(sample_time::Options),
     /// Run all commands with all kinds of faults, and look for errors and leftovers
     Soak(soak::Options),
 }
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Study::Frontier(options) => frontier::run(&options),
         Study::Grid(options) => grid::run(&options),
         Study::Advise(options) => grid::answer::run(&options),
+        Study::SampleTime(options) => sample_time::run(&options),
         Study::Soak(options) => soak::run(&options),
     };
     match outcome {
