@@ -240,7 +240,7 @@ impl RankRun<'_> {
         // A rank that has waited long polls seldom: the second barrier begins the clock for all.
         ranks.wait(Ok(()))?;
         let written = self.timed_phases(states, progress, sample, ranks)?;
-        note_end(watcher, &mut engine.memory, sample);
+        note_end(watcher, &engine.memory, sample);
         sample.latency = written.latencies.latency().map(Box::new);
         let hand_overs = timeline::hand_overs(case, &regions);
         sample.timeline =
@@ -707,13 +707,10 @@ fn note_lost_data(sample: &mut Sample, what: &str, error: CallError, phase: Phas
     sample.write_back_failure = Some(Box::new(failure));
 }
 
-fn note_end(watcher: Watcher<'_>, memory: &mut WarmMemory, sample: &mut Sample) {
+fn note_end(watcher: Watcher<'_>, memory: &WarmMemory, sample: &mut Sample) {
     let watched = watcher.end();
     sample.system_state = watched.state;
     sample.steal_ns = watched.steal_ns;
     sample.device_bytes = watched.device_bytes;
     sample.system_state.returned_memory_bytes = memory.given_back_bytes();
-    if sample.probe_ns[0] > 0 {
-        sample.probe_ns[1] = memory.probe_ns();
-    }
 }

@@ -39,10 +39,9 @@ impl WarmMemory {
 
     /// Warms the sample's memory and returns the last probe. Memory is taken and released, unless the kernel
     /// counts the pages that it gives back and the known warm memory is enough. If the probe still finds cold
-    /// memory, there are two more attempts. Some memory remains for the probe after the sample: if that one is
-    /// slow, the host took pages back during the sample.
+    /// memory, there are two more attempts.
     pub(crate) fn prepare(&mut self, bytes: u64, most_bytes: u64) -> u64 {
-        // The probes before and after the sample need some memory too.
+        // The probe needs some memory too, in small pages and in huge ones.
         const LEFT_OVER_BYTES: u64 = 2 * PROBE_BYTES as u64;
         const TRIES: u32 = 3;
         self.is_needed = bytes > 0;
@@ -77,7 +76,7 @@ impl WarmMemory {
     /// Times a copy into fresh memory, half in small pages and half in huge ones: the page cache uses both, and the
     /// kernel keeps their free memory in different lists. It shows the memory bandwidth and the current cost of
     /// a page's first touch. It is 0 if there is no memory.
-    pub(crate) fn probe_ns(&mut self) -> u64 {
+    fn probe_ns(&mut self) -> u64 {
         let start = Instant::now();
         for huge in [false, true] {
             let Some(mut to) = fresh_memory(PROBE_BYTES, huge) else {

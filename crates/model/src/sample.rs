@@ -244,7 +244,7 @@ pub struct Sample {
     pub hole_bytes: Option<u64>,
     /// The comparison of the content. None if only the size was checked.
     pub read_back: Option<ReadBack>,
-    /// The times of the memory-copy probe before and after the sample.
+    /// The time of the memory-copy probe before the sample. Until 0.3.0 there was another after it, which is 0 now.
     pub probe_ns: [u64; 2],
     /// CPU time that the hypervisor gave to other guests during the sample, over all CPUs.
     pub steal_ns: u64,

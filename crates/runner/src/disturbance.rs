@@ -1,7 +1,7 @@
 use writebench_model::{DisturbedBy, Sample};
 use writebench_stats::as_f64;
 
-/// A sample is disturbed by one of these: a probe next to it took more than 1.5 times the median of the
+/// A sample is disturbed by one of these: the probe before it took more than 1.5 times the median of the
 /// run's probes. The hypervisor took more than a tenth of its time, or the control group's limit did. Heat
 /// slowed a CPU down. The kernel returned free memory of more than a tenth of its bytes to the hypervisor.
 ///

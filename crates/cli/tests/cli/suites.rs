@@ -163,10 +163,7 @@ fn check_case(case: &Value) -> Result<()> {
         sample["read_back"]["bytes"] == Value::from(written.then_some(256 << 10)),
         "{sample}"
     );
-    ensure!(
-        sample["probe_ns"][0].as_u64() > Some(0) && sample["probe_ns"][1].as_u64() > Some(0),
-        "{sample}"
-    );
+    ensure!(sample["probe_ns"][0].as_u64() > Some(0), "{sample}");
     let all_of_it = case["estimate"]["throughput_bytes_per_s"]["value"]
         .as_f64()
         .context("a figure")?;
