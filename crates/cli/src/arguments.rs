@@ -22,17 +22,33 @@ pub(crate) fn suite_names() -> PossibleValuesParser {
 
 /// Their names, and everyday words for them.
 pub(crate) fn goals() -> impl TypedValueParser<Value = Goal> {
-    let value =
-        |goal: &Goal| PossibleValue::new(goal.name()).aliases(goal.aliases().iter().copied());
-    let named = |text: String| {
-        let is_meant = |goal: &Goal| goal.name() == text || goal.aliases().contains(&text.as_str());
-        Goal::ALL
-            .iter()
-            .copied()
-            .find(is_meant)
-            .ok_or("no such goal")
-    };
-    PossibleValuesParser::new(Goal::ALL.iter().map(value)).try_map(named)
+    PossibleValuesParser::new(goal_names()).try_map(|text| goal_named(&text).copied())
+}
+
+/// The same, and a word for all goals that can be answered together.
+pub(crate) fn goals_or_all() -> impl TypedValueParser<Value = &'static [Goal]> {
+    const ALL: &str = "all";
+    let names = goal_names().chain([PossibleValue::new(ALL)]);
+    PossibleValuesParser::new(names).try_map(|text| {
+        if text == ALL {
+            Ok(Goal::TOGETHER)
+        } else {
+            goal_named(&text).map(std::slice::from_ref)
+        }
+    })
+}
+
+fn goal_names() -> impl Iterator<Item = PossibleValue> {
+    Goal::ALL
+        .iter()
+        .map(|goal| PossibleValue::new(goal.name()).aliases(goal.aliases().iter().copied()))
+}
+
+fn goal_named(text: &str) -> Result<&'static Goal, &'static str> {
+    Goal::ALL
+        .iter()
+        .find(|goal| goal.name() == text || goal.aliases().contains(&text))
+        .ok_or("no such goal")
 }
 
 /// Lists all values in errors and completions.

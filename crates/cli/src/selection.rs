@@ -11,7 +11,7 @@ use writebench_model::{
 };
 use writebench_stats::{distinct, grouped};
 
-use crate::arguments::{WHAT, suite_names};
+use crate::arguments::{WHAT, goals_or_all, suite_names};
 use crate::constraints::constrain;
 use crate::exit::usage;
 use crate::file_copy::FileCopy;
@@ -34,12 +34,17 @@ pub(crate) struct SelectionArguments {
     /// Replace the suites' values on an axis: AXIS=VALUE[,VALUE...]. May be repeated
     #[arg(long, value_name = "AXIS=VALUES", value_parser = assignment, help_heading = WHAT)]
     pub set: Vec<(Axis, Vec<String>)>,
-    /// The goals whose methods are measured. Empty means all usual goals.
-    #[arg(skip)]
-    pub goals: Vec<Goal>,
+    /// Find the fastest method for this goal, or for `all` goals. May be repeated. `writebench list goals` has their names
+    /// [default: stream, durable-stream, copy, records and durable-files]
+    #[arg(long = "for", value_name = "GOAL", hide_possible_values = true, value_parser = goals_or_all(),
+        conflicts_with_all = ["suite", "case"], help_heading = WHAT)]
+    pub goals: Vec<&'static [Goal]>,
     /// The constraints on the methods of goals.
     #[arg(skip)]
     pub constraints: Vec<Constraint>,
+    /// Durable goals are left out, because nothing is durable on any target. [`Self::for_targets`] sets this.
+    #[arg(skip)]
+    pub without_durable_goals: bool,
     /// Durable goals are measured with both, because every target has checksums. [`Self::for_targets`] sets this.
     #[arg(skip)]
     pub with_and_without_checksums: bool,
@@ -74,23 +79,41 @@ impl SelectionArguments {
         (is_one && !is_named && self.case.is_empty()).then_some(size)
     }
 
-    /// Leaves out the durable goals if nothing is durable on any target.
+    /// Leaves out what no target can have.
     pub(crate) fn for_targets(&self, targets: &[TargetRecord]) -> Self {
         let keeps_data = targets.iter().any(|target| target.loses_data().is_none());
         let mut selection = self.clone();
         selection.with_and_without_checksums = targets.iter().all(TargetRecord::has_checksums);
-        if selection.goals.is_empty() {
-            selection.goals = Goal::USUAL.to_vec();
-        }
-        selection
-            .goals
-            .retain(|goal| keeps_data || !goal.is_durable());
+        selection.without_durable_goals = !keeps_data;
         selection
     }
 
     /// Whether the run answers goals, because no suite or case is named.
     pub(crate) fn is_empty(&self) -> bool {
         self.suite.is_empty() && self.case.is_empty()
+    }
+
+    /// The goals to answer.
+    fn goals(&self) -> Result<Vec<Goal>> {
+        let asked = if self.goals.is_empty() {
+            Goal::USUAL.to_vec()
+        } else {
+            distinct(self.goals.concat(), |goal| *goal)
+        };
+        ensure!(
+            !asked.contains(&Goal::LargerThanMemory),
+            usage!(
+                "larger-than-memory takes minutes. Use writebench advise --for larger-than-memory"
+            )
+        );
+        let able = |goal: &Goal| !(self.without_durable_goals && goal.is_durable());
+        let goals: Vec<Goal> = asked.iter().copied().filter(able).collect();
+        if let Some(goal) = asked.first().filter(|_| goals.is_empty()) {
+            return Err(usage!(
+                "--for {goal}: no target makes data durable. `writebench probe` says why"
+            ));
+        }
+        Ok(goals)
     }
 }
 
@@ -133,7 +156,7 @@ pub(crate) fn rows(
     let of_copies = with_length(&overrides, copied)?;
     let mut selected = Selection::default();
     if selection.is_empty() && copied.is_none() {
-        (selected.rows, selected.notes) = goal_rows(selection, &overrides)?;
+        selected = goal_rows(selection, &overrides)?;
     }
     let default = (selection.is_empty() && copied.is_some()).then_some(COPY);
     for name in selection.suite.iter().map(String::as_str).chain(default) {
@@ -265,21 +288,13 @@ const USUAL_BYTES: u64 = 64 << 20;
 /// More files have the same rate, and only take longer.
 const MOST_FILES: u64 = 1 << 16;
 
-fn goal_rows(
-    selection: &SelectionArguments,
-    overrides: &Overrides,
-) -> Result<(Vec<SelectedCase>, Vec<String>)> {
-    let goals = if selection.goals.is_empty() {
-        Goal::USUAL
-    } else {
-        &selection.goals
-    };
-    let mut rows = Vec::new();
-    let mut notes = Vec::new();
+fn goal_rows(selection: &SelectionArguments, overrides: &Overrides) -> Result<Selection> {
+    let goals = selection.goals()?;
+    let mut selected = Selection::default();
     let is_scaled = goals
         .iter()
         .any(|&goal| usual_bytes(goal).is_ok_and(|bytes| bytes == USUAL_BYTES));
-    for &goal in goals {
+    for goal in goals {
         // The other goals compare chunk sizes.
         let is_of_goal = |axis: Axis| axis != Axis::Chunk || goal.has_records();
         let mut values: Vec<_> = overrides
@@ -303,14 +318,14 @@ fn goal_rows(
                 continue;
             };
             match constrain(&mut space, &selection.constraints) {
-                Ok(_) => rows.extend(rows_of_space(space)),
-                Err(why) => notes.push(why),
+                Ok(_) => add_space(&mut selected, space),
+                Err(why) => selected.notes.push(why),
             }
         }
     }
-    match notes.first() {
-        Some(why) if rows.is_empty() => Err(usage!("{why}")),
-        _ => Ok((rows, notes)),
+    match selected.notes.first() {
+        Some(why) if selected.rows.is_empty() => Err(usage!("{why}")),
+        _ => Ok(selected),
     }
 }
 
@@ -378,8 +393,9 @@ fn space_of_goal(goal: Goal, values: &[Assignment<'_>], is_scaled: bool) -> Resu
         .filter(|space| space.baseline.value(Axis::Ranks) == value(Axis::Ranks).unwrap_or("1")))
 }
 
-/// The baseline, then the portfolio, or a few candidates if nothing of it is allowed.
-fn rows_of_space(space: Space) -> impl Iterator<Item = SelectedCase> {
+/// The rows are the baseline, then the portfolio, or a few cases if nothing of it is allowed. All cases of the same
+/// workload are candidates.
+fn add_space(selected: &mut Selection, space: Space) {
     const FEW: usize = 4;
     let words = space.baseline.workload().checksums.words();
     let section = words.map_or(space.title.clone(), |words| {
@@ -394,14 +410,22 @@ fn rows_of_space(space: Space) -> impl Iterator<Item = SelectedCase> {
         .filter(|_| space.portfolio.is_empty())
         .cloned()
         .collect();
-    let cases = std::iter::once(space.baseline)
-        .chain(space.portfolio)
-        .chain(instead);
-    cases.map(move |case| SelectedCase {
+    let of_goal = |case: Case| SelectedCase {
         origin: origin.clone(),
         label: None,
         case,
-    })
+    };
+    let workload = space.baseline.workload();
+    let candidates = space.others.into_iter();
+    selected.candidates.extend(
+        candidates
+            .filter(|case| case.workload() == workload)
+            .map(of_goal),
+    );
+    let first = std::iter::once(space.baseline)
+        .chain(space.portfolio)
+        .chain(instead);
+    selected.rows.extend(first.map(of_goal));
 }
 
 pub(crate) fn check_records<'c>(
@@ -575,13 +599,18 @@ pub(crate) fn records(rows: &[SelectedCase], targets: &[TargetRecord]) -> Vec<Ca
     rows.iter().flat_map(on_all).collect()
 }
 
-/// The rows of a recorded run, whose cases are of this version. A row of several targets is one.
+/// The rows of a recorded run, whose cases are of this version, without the candidates that a contest has tried only once or
+/// twice. A row of several targets is one.
 pub(crate) fn rows_of_run(run: &RunRecord) -> Vec<SelectedCase> {
     let mut rows = Vec::new();
     for record in &run.cases {
+        let has_few = record.samples.len() < writebench_stats::FEWEST_COMPARED;
         let Some(case) = record.case.known() else {
             continue;
         };
+        if record.origin.is_candidate() && has_few {
+            continue;
+        }
         let row = SelectedCase {
             origin: record.origin.clone(),
             label: record.label.clone(),

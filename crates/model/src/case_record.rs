@@ -119,7 +119,7 @@ impl CaseOrigin {
     /// The origin of a case that joined the contest of a case with this origin.
     pub(crate) fn of_joined(&self) -> Self {
         Self {
-            is_baseline: self.is_baseline.map(|_| false),
+            is_baseline: Some(false),
             ..self.clone()
         }
     }
@@ -160,6 +160,12 @@ impl CaseOrigin {
 
     pub fn is_baseline(&self) -> bool {
         self.is_baseline == Some(true)
+    }
+
+    /// Whether the case is a candidate of a search, or joined the contest of a goal. Few samples of it show only that
+    /// others are better. The first cases of a goal are no candidates.
+    pub fn is_candidate(&self) -> bool {
+        self.is_baseline == Some(false) || self.is_search() && !self.is_baseline()
     }
 }
 

@@ -19,6 +19,9 @@ pub struct Decision {
     /// The number of cases with enough samples to be better or worse than another one. The bound says nothing of the
     /// rest.
     pub compared: u32,
+    /// The number of cases that the contest could have measured. 0 in runs of earlier versions.
+    #[serde(default)]
+    pub candidates: u32,
     /// Whether disturbed samples count, because too few others remain. Estimates of these cases use the same samples.
     pub counts_disturbed: bool,
 }
@@ -36,6 +39,10 @@ pub struct ContestAnswer {
     pub case: String,
     /// The bound in millionths: with a probability of 95 %, no other compared case is faster by more than this.
     pub bound_ppm: u64,
+    /// The names of the other cases with the samples of an answer that may be as fast: within two standard errors, the
+    /// fastest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub as_good: Vec<String>,
 }
 
 impl ContestAnswer {
@@ -45,9 +52,13 @@ impl ContestAnswer {
         clippy::cast_sign_loss,
         reason = "not negative, and saturating"
     )]
-    pub fn new(case: String, bound: f64) -> Self {
+    pub fn new(case: String, bound: f64, as_good: Vec<String>) -> Self {
         let bound_ppm = ((bound - 1.0) * 1e6).round().max(0.0) as u64;
-        Self { case, bound_ppm }
+        Self {
+            case,
+            bound_ppm,
+            as_good,
+        }
     }
 
     /// The bound as a ratio of times, which is at least 1.

@@ -13,6 +13,7 @@ mod disturbed_by;
 mod durability;
 mod environment;
 mod event;
+mod experience;
 mod file_set;
 mod form;
 mod goal;
@@ -53,6 +54,7 @@ pub use environment::{
     Cpu, Device, Environment, Filesystem, LayerBelow, LayerRole, Memory, System,
 };
 pub use event::{FoldedRun, RunEvent};
+pub use experience::Experience;
 pub use file_set::FileSize;
 pub use goal::Goal;
 pub use method::{Copying, Cursor, FioEngine, Method, MethodCard};

@@ -100,6 +100,8 @@ pub struct SelectedCase {
 #[derive(Debug, Default)]
 pub struct Selection {
     pub rows: Vec<SelectedCase>,
+    /// Further cases of goals. A contest tries the promising ones, which then get a row.
+    pub candidates: Vec<SelectedCase>,
     /// The reasons for omitted rows, as sentences.
     pub notes: Vec<String>,
     /// The samples of each case, if a suite needs more than the default.
@@ -163,6 +165,7 @@ impl Suite {
             .map(|(label, error)| format!("Left out '{label}': {error}"));
         Ok(Selection {
             rows,
+            candidates: Vec::new(),
             notes: notes.collect(),
             samples: self.samples,
         })

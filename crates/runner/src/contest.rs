@@ -17,7 +17,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use writebench_model::{Case, Content, ContestAnswer, Decision};
+use writebench_model::{Case, Content, ContestAnswer, Decision, Experience};
 use writebench_stats::{Standings, as_f64, counts_disturbed};
 
 use self::search::{Known, Search};
@@ -26,6 +26,7 @@ use crate::round_order::PlannedCase;
 use crate::schedule::SampleSummary;
 
 mod coordinates;
+mod experience;
 mod search;
 
 /// Whether a case may join, given the baseline. Without one, any may.
@@ -35,7 +36,7 @@ pub struct Rule(pub Option<Arc<Allows>>);
 type Allows = dyn Fn(&Case, &Case) -> bool;
 
 impl Rule {
-    fn allows(&self, case: &Case, baseline: &Case) -> bool {
+    pub fn allows(&self, case: &Case, baseline: &Case) -> bool {
         self.0.as_ref().is_none_or(|allows| allows(case, baseline))
     }
 }
@@ -125,8 +126,9 @@ impl Contest {
         }
     }
 
-    /// The same with further candidates, which join the plan when they are measured.
-    pub fn searching(mut self, candidates: Vec<Case>) -> Self {
+    /// The same with further candidates, which join the plan when they are measured. The experience says which are
+    /// promising.
+    pub fn searching(mut self, candidates: Vec<Case>, experience: &Experience) -> Self {
         if candidates.is_empty() {
             return self;
         }
@@ -136,7 +138,7 @@ impl Contest {
         };
         self.cases.extend(candidates.into_iter().map(unplanned));
         let cases: Vec<&Case> = self.cases.iter().map(|one| &one.case).collect();
-        self.search = Some(Search::among(&cases));
+        self.search = Some(Search::among(&cases, experience));
         self
     }
 
@@ -189,14 +191,20 @@ impl Contest {
         let standings = Standings::of(&judged.by_round);
         let compared = places.filter(|&place| standings.is_compared(place)).count();
         let answer = self.answer(&standings, taken).and_then(|place| {
-            let name = self.cases[place].case.to_string();
-            Some(ContestAnswer::new(name, standings.bound(place)?))
+            let name = |place: usize| self.cases[place].case.to_string();
+            let as_good = standings.as_good_as(place).into_iter().map(name).collect();
+            Some(ContestAnswer::new(
+                name(place),
+                standings.bound(place)?,
+                as_good,
+            ))
         });
         Some(Decision {
             target: target.name.clone(),
             workload: plain.workload(),
             answer,
             compared: u32::try_from(compared).unwrap_or(u32::MAX),
+            candidates: u32::try_from(self.cases.len()).unwrap_or(u32::MAX),
             counts_disturbed: judged.counts_disturbed,
         })
     }

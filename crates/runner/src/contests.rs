@@ -2,9 +2,10 @@
 //!
 //! A block has one sample of each live case of a goal, so the compared samples are neighbours in time, and
 //! drift affects them alike. A goal begins when the one before has an answer, so a slow or busy machine answers
-//! the first goals instead of none. Then each block goes where it promises most: to the goal whose answer risks
-//! the largest loss per second of measuring.
+//! the first goals instead of none. It searches for faster cases as long as its equal share of the limits lasts. Then
+//! each block goes where it promises most: to the goal whose answer risks the largest loss per second of measuring.
 
+use std::ptr;
 use std::time::Duration;
 
 use writebench_model::{Decision, Settings};
@@ -49,8 +50,8 @@ struct GoalProgress {
 /// The most blocks before the next goal begins although there is no answer, because too many samples fail.
 const MOST_FIRST_BLOCKS: usize = 12;
 /// A goal begins only if the time suffices for so many samples of it and of those that began before: three
-/// blocks of nine cases, and three of the few that are then left.
-const LEAST_SAMPLES: usize = 36;
+/// blocks of nine cases, and three of the six that are then left.
+const LEAST_SAMPLES: usize = 45;
 
 /// The time limit of a loop over records, as a share of the budget.
 const LOOP_SHARE: f64 = 0.1;
@@ -88,15 +89,65 @@ impl Contests {
         self.ends_itself && self.budget.is_some_and(|budget| next > budget)
     }
 
-    /// The share of the limits that is used up, of time or of bytes.
-    fn spent_share(&self) -> f64 {
-        let of_time = self.budget.map_or(0.0, |budget| {
-            self.spent.elapsed.as_secs_f64() / budget.as_secs_f64().max(1e-9)
+    /// What the limits leave to each contest of the current goal.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count, and saturating"
+    )]
+    fn left(&self) -> Left {
+        let goal = &self.goals[self.current];
+        let time = self.budget.map(|budget| {
+            let spent = self.spent.elapsed.as_secs_f64();
+            self.allowance(budget.as_secs_f64(), spent, GoalProgress::seconds, |_| 1.0)
         });
-        let of_bytes = self
-            .max_bytes
-            .map_or(0.0, |most| as_f64(self.spent.bytes) / as_f64(most.max(1)));
-        of_time.max(of_bytes)
+        let bytes = self.max_bytes.map(|most| {
+            let (most, spent) = (as_f64(most), as_f64(self.spent.bytes));
+            self.allowance(most, spent, GoalProgress::bytes, GoalProgress::sample_bytes)
+        });
+        let spent = |allowance: Option<Allowance>| allowance.map_or(0.0, Allowance::spent_share);
+        let samples = |allowance: Option<Allowance>, each: f64| {
+            allowance.map_or(f64::INFINITY, |allowance| {
+                allowance.left / each.max(f64::MIN_POSITIVE)
+            })
+        };
+        let of_goal = samples(time, goal.mean_sample_s()).min(samples(bytes, goal.sample_bytes()));
+        Left {
+            spent: spent(time).max(spent(bytes)),
+            samples: (of_goal / as_f64(goal.contests.len().max(1) as u64)) as usize,
+        }
+    }
+
+    /// The current goal's part of a limit, by its weight. What goals without an open contest have left belongs to the
+    /// others.
+    fn allowance(
+        &self,
+        limit: f64,
+        spent: f64,
+        own: impl Fn(&GoalProgress) -> f64,
+        weight: impl Fn(&GoalProgress) -> f64,
+    ) -> Allowance {
+        let is_open = |goal: &&GoalProgress| goal.is_open();
+        let of_finished: f64 = self
+            .goals
+            .iter()
+            .filter(|goal| !is_open(goal))
+            .map(&own)
+            .sum();
+        let weights: f64 = self.goals.iter().filter(is_open).map(&weight).sum();
+        let share = |goal: &GoalProgress| {
+            (limit - of_finished) * weight(goal) / weights.max(f64::MIN_POSITIVE)
+        };
+        let current = &self.goals[self.current];
+        let others = self.goals.iter().filter(|&goal| !ptr::eq(goal, current));
+        let reserved: f64 = others
+            .filter(is_open)
+            .map(|goal| (share(goal) - own(goal)).max(0.0))
+            .sum();
+        Allowance {
+            share: share(current),
+            left: (limit - spent - reserved).max(0.0),
+        }
     }
 
     /// The time since the last call belongs to the samples taken since then.
@@ -117,32 +168,12 @@ impl Contests {
     }
 
     fn end_block(&mut self, taken: &[Vec<SampleSummary>]) {
-        let left = Left {
-            spent: self.spent_share(),
-            samples: self.samples_left(),
-        };
+        let left = self.left();
         for contest in &mut self.goals[self.current].contests {
             let added = contest.end_block(taken, self.cases, self.fewest, left);
             self.cases += added.len();
             self.added.extend(added);
         }
-    }
-
-    /// About how many more samples of each contest of the current goal fit into the limits.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a count, and saturating"
-    )]
-    fn samples_left(&self) -> usize {
-        let goal = &self.goals[self.current];
-        let of_time = self.budget.map_or(f64::INFINITY, |budget| {
-            budget.saturating_sub(self.spent.elapsed).as_secs_f64() / goal.mean_sample_s().max(1e-9)
-        });
-        let of_bytes = self.max_bytes.map_or(f64::INFINITY, |most| {
-            as_f64(most.saturating_sub(self.spent.bytes)) / goal.sample_bytes().max(1.0)
-        });
-        (of_time.min(of_bytes) / as_f64(goal.contests.len().max(1) as u64)) as usize
     }
 
     /// The goal of the next block. None if no goal needs more samples.
@@ -191,6 +222,19 @@ impl Contests {
     }
 }
 
+/// A goal's part of the time or of the bytes.
+#[derive(Debug, Clone, Copy)]
+struct Allowance {
+    share: f64,
+    left: f64,
+}
+
+impl Allowance {
+    fn spent_share(self) -> f64 {
+        1.0 - self.left / self.share.max(f64::MIN_POSITIVE)
+    }
+}
+
 impl GoalProgress {
     fn new(contests: Vec<Contest>) -> Self {
         Self {
@@ -223,10 +267,19 @@ impl GoalProgress {
         median(&self.sample_seconds).unwrap_or(0.0)
     }
 
+    /// The time of all its samples.
+    fn seconds(&self) -> f64 {
+        self.sample_seconds.iter().sum()
+    }
+
     /// Also the slow samples take their time.
     fn mean_sample_s(&self) -> f64 {
-        let count = as_f64(self.sample_seconds.len().max(1) as u64);
-        self.sample_seconds.iter().sum::<f64>() / count
+        self.seconds() / as_f64(self.sample_seconds.len().max(1) as u64)
+    }
+
+    /// The bytes of all its samples.
+    fn bytes(&self) -> f64 {
+        self.sample_bytes() * as_f64(self.sample_seconds.len() as u64)
     }
 
     /// The samples that the goal lacks on all targets together, until it has the least number.

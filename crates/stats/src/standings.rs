@@ -20,6 +20,8 @@ const BEATEN_ERRORS: f64 = 2.5;
 pub const FEWEST_COMPARED: usize = 3;
 /// A way needs so many samples before it can be the answer.
 const FEWEST_FOR_ANSWER: usize = FEWEST_FOR_INTERVAL as usize;
+/// Ways are equally good if they are at most so many standard errors apart.
+const ALIKE_ERRORS: f64 = 2.0;
 /// The standard error for the tails of the recorded noise is so much larger than for a normal distribution.
 const HEAVY_TAILS: f64 = 1.15;
 /// The standard deviation of a normal distribution over its median of absolute deviations.
@@ -140,6 +142,23 @@ impl Standings {
             return false;
         };
         way.mean - by.mean > BEATEN_ERRORS * way.error.hypot(by.error)
+    }
+
+    /// The other ways with the samples of an answer that may be as fast as this one or faster, the fastest first.
+    pub fn as_good_as(&self, answer: usize) -> Vec<usize> {
+        let Some(own) = self.way(answer) else {
+            return Vec::new();
+        };
+        let is_as_good = |&way: &usize| {
+            self.way(way)
+                .is_some_and(|way| way.mean - own.mean <= ALIKE_ERRORS * way.error.hypot(own.error))
+        };
+        let mut ways: Vec<usize> = (0..self.ways.len())
+            .filter(|&way| way != answer && self.can_answer(way))
+            .filter(is_as_good)
+            .collect();
+        ways.sort_by(|&a, &b| self.mean(a).total_cmp(&self.mean(b)));
+        ways
     }
 
     /// The probability that a way takes more than 5 % longer than the fastest.

@@ -181,8 +181,13 @@ fn a_run_is_read_as_its_events_made_it() {
     expected.decisions = vec![Decision {
         target: "ext4".to_owned(),
         workload: expected.cases[0].workload.clone(),
-        answer: Some(ContestAnswer::new("write".to_owned(), 1.02)),
+        answer: Some(ContestAnswer::new(
+            "write".to_owned(),
+            1.02,
+            vec!["mmap".to_owned()],
+        )),
         compared: 2,
+        candidates: 9,
         counts_disturbed: true,
     }];
     expected.status = RunStatus::Complete;

@@ -1,6 +1,7 @@
 pub(super) mod answer;
 mod choice;
 mod document;
+mod experience;
 mod stages;
 
 use std::collections::BTreeMap;
@@ -72,9 +73,12 @@ type Grids = BTreeMap<String, Grid<Gains>>;
 
 pub(crate) fn run(options: &Options) -> Result<bool> {
     if options.choose {
+        let grids = options.folder.read()?;
+        let path = experience::path();
+        fs::write(&path, experience::text(&grids)).with_context(|| path.display().to_string())?;
         let paths = document::paths();
         let texts = document::texts(
-            &options.folder.read()?,
+            &grids,
             &fs::read_to_string(&paths[0]).context("portfolio.toml")?,
         )?;
         for (path, text) in paths.iter().zip(texts) {

@@ -16,7 +16,9 @@ use writebench_stats::distinct;
 
 use self::search::SearchPlan;
 use super::run::GOALS_BUDGET;
-use crate::arguments::{HOW_CAREFUL, HOW_LONG, WHAT, goals, named_values, positive_duration, seed};
+use crate::arguments::{
+    HOW_CAREFUL, HOW_LONG, WHAT, goals_or_all, named_values, positive_duration, seed,
+};
 use crate::constraints::{ConstraintArguments, allow_plain, constrain};
 use crate::earlier_search::earlier_finalists;
 use crate::exit::{Exit, usage};
@@ -28,7 +30,7 @@ use crate::selection::SelectionArguments;
 use crate::session::{MeasuringArguments, Plan, Request, Target, most_unasked_bytes, new_run};
 use crate::{database, selection};
 
-/// Find the fastest method for each goal, or search all methods for one goal, and recommend one
+/// Find the fastest method for each goal, or search longer for one goal, and recommend one
 #[derive(Args)]
 #[command(after_help = ADVISE_EXAMPLES)]
 pub(crate) struct AdviseCommand {
@@ -39,10 +41,11 @@ pub(crate) struct AdviseCommand {
     /// end), overwrite and durable-overwrite (an existing file), records (each durable before the next), copy and
     /// durable-copy (a file in the page cache), files and durable-files (many small ones), replace and durable-replace (a
     /// file that no reader sees in part), larger-than-memory. Everyday words are log, wal and database (records),
-    /// checkpoint (durable-stream), untar (files), save (durable-replace), cp, backup (durable-copy). May be repeated
-    /// [default: all but the last]
-    #[arg(long = "for", value_name = "GOAL", hide_possible_values = true, value_parser = goals(), help_heading = WHAT)]
-    goals: Vec<Goal>,
+    /// checkpoint (durable-stream), untar (files), save (durable-replace), cp, backup (durable-copy). May be repeated, and
+    /// `all` is all but the last [default: stream, durable-stream, copy, records and durable-files]
+    #[arg(long = "for", value_name = "GOAL", hide_possible_values = true, value_parser = goals_or_all(),
+        help_heading = WHAT)]
+    goals: Vec<&'static [Goal]>,
     /// Write a file of this size, or each of many files. LEAST..MOST draws their sizes [default: 64MiB, or 16MiB on
     /// a slow disk, 4MiB of records, 16KiB for each of many files, 1MiB to replace, or 1.5 times the memory for
     /// larger-than-memory]
@@ -104,7 +107,7 @@ pub(crate) struct AdviseCommand {
 }
 
 const ADVISE_EXAMPLES: &str = "Examples:
-  writebench advise /data                                    each goal
+  writebench advise /data                                    the five most common goals
   writebench advise /data --for stream --size 1GiB           a file of 1 GiB
   writebench advise /data --for records --record 512         an append-only log
   writebench advise /data --for files --count 10000          many files of 16 KiB
@@ -119,7 +122,7 @@ const OPTIONS: [Axis; 3] = [Axis::Size, Axis::Chunk, Axis::Ranks];
 
 impl AdviseCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        match self.goals.as_slice() {
+        match self.goals.concat().as_slice() {
             [goal] => self.search(*goal, global),
             goals => self.answer(goals, global),
         }
@@ -152,7 +155,7 @@ impl AdviseCommand {
             usage!("--from copies one file. Add --for copy or --for durable-copy")
         );
         let selection = SelectionArguments {
-            goals: goals.to_vec(),
+            goals: self.goals.clone(),
             record: self.record.into_iter().collect(),
             set: sizes
                 .into_iter()
@@ -195,6 +198,7 @@ impl AdviseCommand {
             targets: vec![target],
             largest: selection.adaptive_size(&selected.rows),
             rows: selected.rows,
+            candidates: selected.candidates,
             settings,
             label: None,
             copied: None,

@@ -46,7 +46,7 @@ pub(crate) struct CodeCommand {
 
 const CODE_EXAMPLES: &str = "Examples:
   writebench code --lang rust               the recommendation of the newest search
-  writebench code --for stream --lang rust  that of a run of all goals
+  writebench code --for stream --lang rust  that of a run of goals
   writebench code pwrite,prepare=fallocate,threads=2 --lang c --main > writer.c
   writebench code write,sync=fsync --lang python --atomic
   writebench code uring,depth=4,cache=direct,prepare=fallocate-ahead --lang c --stream

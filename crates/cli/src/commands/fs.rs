@@ -61,7 +61,7 @@ pub(crate) struct FsCommand {
 }
 
 const FS_EXAMPLES: &str = "Examples:
-  writebench fs                                       all goals, all filesystems
+  writebench fs                                       five goals, all filesystems
   writebench fs --on ext4,xfs,btrfs --suite buffer    time by size of the buffer
   writebench fs /data --on ext4 --images /data        cost of the loop device
   writebench fs --on ext4,overlay,fuse --suite write  cost of overlay and FUSE

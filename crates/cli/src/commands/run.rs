@@ -23,7 +23,7 @@ use crate::session::{
     check_and_claim, count_goals, free_disk_bytes,
 };
 
-/// Measure methods of writing. Without a suite or case, find the fastest method for each goal in under a minute
+/// Measure methods of writing. Without a suite or case, find the fastest method for five goals in under a minute
 #[derive(Args, Default)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunCommand {
@@ -49,7 +49,7 @@ pub(crate) struct RunCommand {
     /// Continue the newest unfinished run, or the one with this number
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, help_heading = WHAT,
         value_parser = clap::value_parser!(i64).range(1..),
-        conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
+        conflicts_with_all = ["goals", "suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
             "fail_if_slower", "verify", "label", "dry_run", "target", "scaling"])]
     pub resume: Option<Option<i64>>,
     /// Measure with 1, 2, 4 ... and all ranks of mpirun or srun
@@ -61,7 +61,8 @@ pub(crate) struct RunCommand {
 }
 
 const RUN_EXAMPLES: &str = "Examples:
-  writebench run /data                                       each goal
+  writebench run /data                                       the five most common goals
+  writebench run /data --for copy --for durable-copy         two goals
   writebench run /data --suite write,parallel --size 4GiB    two suites, 4 GiB
   writebench run --case write,chunk=64KiB --case mmap        two cases, here
   writebench run --case write --command './mine {file}'      your own program
@@ -72,7 +73,7 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run /data --suite durable --record 512          durable records
   writebench run /dev/sdX --suite direct --destroy /dev/sdX  destroys sdX";
 
-/// The time of a run of all goals.
+/// The time of a run of goals.
 pub(super) const GOALS_BUDGET: Duration = Duration::from_secs(45);
 
 impl RunCommand {
@@ -110,6 +111,12 @@ impl RunCommand {
         let targets = self.find_targets(copied.as_ref())?;
         let records: Vec<TargetRecord> = targets.iter().map(Target::record).collect();
         let answers_goals = self.answers_goals(copied.as_ref());
+        ensure!(
+            answers_goals || self.selection.goals.is_empty(),
+            usage!(
+                "--for chooses the methods itself. Leave it out, or leave out --command and --from"
+            )
+        );
         let selected = self.selected(copied.as_ref(), &records, global.ranks())?;
         selected.notes.iter().for_each(|note| output.note(note));
         let settings = self.settings(copied.as_ref(), answers_goals, selected.samples)?;
@@ -119,6 +126,7 @@ impl RunCommand {
             targets,
             largest: self.adaptive_size(&selected, &settings, copied.as_ref()),
             rows: selected.rows,
+            candidates: selected.candidates,
             settings,
             label: self.measuring.label.clone(),
             copied,
@@ -318,7 +326,7 @@ impl RunCommand {
         let plan = Plan {
             scheduled: if answers_goals {
                 let rows = selection::rows_of_run(&run);
-                ScheduledCases::for_goals(&rows, &settings, &run.targets, &cases)
+                ScheduledCases::for_goals(&rows, &[], &settings, &run.targets, &cases)
             } else {
                 ScheduledCases::in_rounds(cases, &run)
             },

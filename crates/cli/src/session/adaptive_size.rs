@@ -3,12 +3,14 @@
 //! A user asks about a file, so the size must not be an accident: it is one of few, and for goals it follows from
 //! the budget alone. On a slow disk the run answers fewer goals instead of the same goals for smaller files.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use writebench_model::{Case, RunRecord, SelectedCase, Settings, TargetRecord};
+use writebench_model::{
+    Case, Experience, Goal, Objective, RunRecord, SelectedCase, Settings, TargetRecord,
+};
 use writebench_runner::{
     AdaptiveSize, Contest, Contests, EachCase, Pilot, Schedule, SizedSchedule,
 };
@@ -28,6 +30,8 @@ const USUAL_BYTES: u64 = 64 << 20;
 const PILOT_BYTES: u64 = LEAST_BYTES - (1 << 20);
 /// The time that a goal needs on a usual disk with files of the usual size.
 const USUAL_TIME_OF_GOAL: Duration = Duration::from_secs(8);
+/// The samples that a goal needs at least, if each is as large as its file.
+const LEAST_SAMPLES: u64 = 45;
 /// The files of a sample, its source, and space that is freed with a delay.
 const FILES_OF_SAMPLE: u64 = 4;
 
@@ -88,6 +92,7 @@ impl ScheduledCases {
     /// A contest for each goal on each target, while there is time.
     pub(crate) fn for_goals(
         rows: &[SelectedCase],
+        candidates: &[SelectedCase],
         settings: &Settings,
         targets: &[TargetRecord],
         cases: &[Case],
@@ -95,7 +100,7 @@ impl ScheduledCases {
         // Fewer samples cannot answer.
         let is_timed = settings.samples >= selection::SAMPLES;
         let schedule: Box<dyn Schedule> = if is_timed {
-            let goals = contests(rows, settings, targets, cases);
+            let goals = contests(rows, candidates, settings, targets, cases);
             Box::new(Contests::new(goals, settings))
         } else {
             Box::new(EachCase::for_settings(settings))
@@ -118,11 +123,18 @@ pub(crate) fn size_of_goals(
     rows: &[SelectedCase],
     targets: usize,
     budget: Duration,
+    max_bytes: u64,
     free: Option<u64>,
 ) -> u64 {
-    let goals = u32::try_from(goals(rows).len() * targets).unwrap_or(u32::MAX);
+    let goals = goals(rows);
+    let count = u32::try_from(goals.len() * targets).unwrap_or(u32::MAX);
+    // The rows have at most the usual size. Those of records and small files are smaller.
+    let of_each = goals.iter().map(|(_, rows)| rows[0].case.bytes_written());
+    let round_bytes = of_each.fold(0, u64::saturating_add);
+    let bytes = round_bytes.saturating_mul(LEAST_SAMPLES * targets as u64);
     let has_space = free.is_none_or(|free| free >= FILES_OF_SAMPLE * USUAL_BYTES);
-    if has_space && USUAL_TIME_OF_GOAL.saturating_mul(goals) <= budget {
+    let has_time = USUAL_TIME_OF_GOAL.saturating_mul(count) <= budget;
+    if has_space && has_time && bytes <= max_bytes {
         USUAL_BYTES
     } else {
         LEAST_BYTES
@@ -139,14 +151,28 @@ pub(crate) fn resized(rows: &[SelectedCase], largest: u64, size: u64) -> Result<
     Ok(rows)
 }
 
+/// The candidates with another size of the largest files, as far as they are valid then.
+pub(crate) fn resized_candidates(
+    candidates: &[SelectedCase],
+    largest: u64,
+    size: u64,
+) -> Vec<SelectedCase> {
+    with_size(candidates, largest, size).unwrap_or_default()
+}
+
 /// Keeps one row of a goal for the same calls, under its shortest name. A smaller file has fewer different cases: a
-/// chunk as large as the file is one call, whatever the chunk.
-pub(crate) fn keep_different_work(rows: &mut Vec<SelectedCase>) {
+/// chunk as large as the file is one call, whatever the chunk. Candidates that have a row are left out.
+pub(crate) fn keep_different_work(
+    rows: &mut Vec<SelectedCase>,
+    candidates: &mut Vec<SelectedCase>,
+) {
     let mut known = HashSet::new();
-    for row in rows.iter_mut() {
-        row.case = row.case.canonical();
+    for list in [rows, candidates] {
+        for row in list.iter_mut() {
+            row.case = row.case.canonical();
+        }
+        list.retain(|row| known.insert((row.origin.section().to_owned(), row.case.clone())));
     }
-    rows.retain(|row| known.insert((row.origin.section().to_owned(), row.case.clone())));
 }
 
 /// Leaves out what does not fit into a target's memory, space or sectors: single methods, and with plain write the whole
@@ -259,22 +285,29 @@ fn goals(rows: &[SelectedCase]) -> Vec<((String, writebench_model::Workload), Ve
 /// A contest for each goal on each target, in the order of the rows. A case is in the plan once for each target.
 fn contests(
     rows: &[SelectedCase],
+    candidates: &[SelectedCase],
     settings: &Settings,
     targets: &[TargetRecord],
     cases: &[Case],
 ) -> Vec<Vec<Contest>> {
+    let candidates: HashMap<_, Vec<&SelectedCase>> = goals(candidates).into_iter().collect();
     goals(rows)
         .iter()
-        .map(|(_, rows)| contests_of_goal(rows, settings, targets, cases))
+        .map(|(goal, rows)| {
+            let candidates = candidates.get(goal).map_or(&[][..], Vec::as_slice);
+            contests_of_goal(rows, candidates, settings, targets, cases)
+        })
         .collect()
 }
 
 fn contests_of_goal(
     rows: &[&SelectedCase],
+    candidates: &[&SelectedCase],
     settings: &Settings,
     targets: &[TargetRecord],
     cases: &[Case],
 ) -> Vec<Contest> {
+    let experience = experience(&rows[0].case, settings.objective);
     let mut contests = Vec::new();
     for (number, target) in targets.iter().enumerate() {
         let mut methods = Vec::new();
@@ -284,9 +317,33 @@ fn contests_of_goal(
             }
         }
         let rule = constraints::rule(&settings.constraints, target);
-        contests.push(Contest::new(number, methods, rule));
+        let plain = &rows[0].case;
+        let fits = |case: &&Case| rule.allows(case, plain) && is_fit(case, target);
+        let others = candidates
+            .iter()
+            .map(|row| &row.case)
+            .filter(fits)
+            .cloned()
+            .collect();
+        contests.push(Contest::new(number, methods, rule).searching(others, &experience));
     }
     contests
+}
+
+/// What is known of the goal of this plain write. Nothing is known of other quantities than time.
+pub(crate) fn experience(plain: &Case, objective: Objective) -> Experience {
+    Goal::of_workload(&plain.workload())
+        .filter(|_| objective == Objective::Time)
+        .map(Experience::of_goal)
+        .unwrap_or_default()
+}
+
+/// Whether the target has the memory and the small sectors that the case needs.
+fn is_fit(case: &Case, target: &TargetRecord) -> bool {
+    let cases = std::slice::from_ref(case);
+    let environment = &target.environment;
+    writebench_runner::check_sectors(environment, cases).is_ok()
+        && writebench_runner::check_memory(environment, cases, 0).is_ok()
 }
 
 #[cfg(test)]
@@ -302,16 +359,23 @@ mod tests {
                 Layout::Ranked,
             ),
             label: None,
-            case: Case::parse("write,size=256MiB").unwrap(),
+            case: Case::parse("write,size=64MiB").unwrap(),
         };
         (0..goals).map(row).collect()
     }
 
     #[test]
     fn the_size_follows_from_the_time_for_each_goal() {
-        let size = |goals, seconds, free| {
-            size_of_goals(&rows(goals), 1, Duration::from_secs(seconds), free) >> 20
+        let size_within = |goals, seconds, max_bytes, free| {
+            size_of_goals(
+                &rows(goals),
+                1,
+                Duration::from_secs(seconds),
+                max_bytes,
+                free,
+            ) >> 20
         };
+        let size = |goals, seconds, free| size_within(goals, seconds, u64::MAX, free);
         assert_eq!(size(11, 45, None), 16);
         assert_eq!(size(11, 120, None), 64);
         assert_eq!(size(5, 45, None), 64);
@@ -321,12 +385,18 @@ mod tests {
             16,
             "four files of 64 MiB do not fit"
         );
+        assert_eq!(size_within(5, 45, 15 << 30, None), 64);
+        assert_eq!(
+            size_within(5, 45, 14 << 30, None),
+            16,
+            "the bytes do not pay for 45 samples of each"
+        );
     }
 
     #[test]
     fn a_goal_has_one_case_for_the_same_calls() {
         let mut rows = rows(2);
-        let chunked = rows[0].case.with(Axis::Chunk, "256MiB").unwrap();
+        let chunked = rows[0].case.with(Axis::Chunk, "64MiB").unwrap();
         rows[0].case = rows[0].case.with(Axis::Chunk, "whole").unwrap();
         rows.insert(
             1,
@@ -335,12 +405,9 @@ mod tests {
                 ..rows[0].clone()
             },
         );
-        keep_different_work(&mut rows);
+        keep_different_work(&mut rows, &mut Vec::new());
         let names: Vec<String> = rows.iter().map(|row| row.case.to_string()).collect();
-        assert_eq!(
-            names,
-            ["write,size=256MiB,chunk=whole", "write,size=256MiB"]
-        );
+        assert_eq!(names, ["write,size=64MiB,chunk=whole", "write,size=64MiB"]);
     }
 
     #[test]

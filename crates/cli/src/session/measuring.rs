@@ -24,7 +24,7 @@ pub(crate) struct MeasuringArguments {
     /// 2%
     #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm, help_heading = HOW_LONG)]
     pub precision: Option<u32>,
-    /// Stop after this time, and cut loops over durable records to their share of it [default: none, 45s for all goals,
+    /// Stop after this time, and cut loops over durable records to their share of it [default: none, 45s for goals,
     /// or 20s per filesystem of `fs`]
     #[arg(long, value_name = "TIME", value_parser = positive_duration, help_heading = HOW_LONG)]
     pub budget: Option<Duration>,

@@ -5,7 +5,8 @@ use writebench_model::{Case, RunRecord, SelectedCase, Settings, TargetRecord, pa
 use writebench_stats::distinct;
 
 use super::adaptive_size::{
-    count_goals, keep_different_work, leave_out_unfit, resized, size_of_goals, smallest_cases,
+    count_goals, keep_different_work, leave_out_unfit, resized, resized_candidates, size_of_goals,
+    smallest_cases,
 };
 use super::cost::{Cost, least_free_bytes, most_unasked_bytes};
 use super::measuring::new_run;
@@ -24,6 +25,8 @@ use crate::selection;
 pub(crate) struct Request {
     pub targets: Vec<Target>,
     pub rows: Vec<SelectedCase>,
+    /// Further cases of goals, which join a contest if they are promising.
+    pub candidates: Vec<SelectedCase>,
     pub settings: Settings,
     pub label: Option<String>,
     pub copied: Option<FileCopy>,
@@ -40,7 +43,7 @@ pub(crate) struct Request {
     pub dry_run: bool,
 }
 
-/// A limit of a run of all goals.
+/// A limit of a run of goals.
 const GOALS_MAX_BYTES: u64 = 20 << 30;
 /// Pays for a goal on a nearly full disk, whose files are removed after each sample.
 const LEAST_GOALS_BYTES: u64 = 1 << 30;
@@ -111,18 +114,21 @@ impl Request {
     /// Gives the goals files of one size, leaves out what does not fit, and limits the bytes.
     fn fit_goals(&mut self, free_disk: Option<u64>, output: &Output) -> Result<()> {
         let budget = self.settings.budget_ns.map(Duration::from_nanos);
-        if let (Some(largest), Some(budget)) = (self.largest, budget) {
-            let free = least_free_bytes(self.targets.iter().map(Target::space));
-            let size = size_of_goals(&self.rows, self.targets.len(), budget, free);
-            self.rows = resized(&self.rows, largest, size)?;
-        }
-        keep_different_work(&mut self.rows);
-        let notes = leave_out_unfit(&mut self.rows, &self.targets, self.largest.is_none())?;
-        notes.iter().for_each(|note| output.note(note));
         if self.largest.is_some() && self.settings.max_bytes.is_none() {
             let most = GOALS_MAX_BYTES.min(most_unasked_bytes(free_disk));
             self.settings.max_bytes = Some(most.max(LEAST_GOALS_BYTES));
         }
+        if let (Some(largest), Some(budget)) = (self.largest, budget) {
+            let max_bytes = self.settings.max_bytes.unwrap_or(u64::MAX);
+            let free = least_free_bytes(self.targets.iter().map(Target::space));
+            let size = size_of_goals(&self.rows, self.targets.len(), budget, max_bytes, free);
+            let size = size.min(largest);
+            self.rows = resized(&self.rows, largest, size)?;
+            self.candidates = resized_candidates(&self.candidates, largest, size);
+        }
+        keep_different_work(&mut self.rows, &mut self.candidates);
+        let notes = leave_out_unfit(&mut self.rows, &self.targets, self.largest.is_none())?;
+        notes.iter().for_each(|note| output.note(note));
         Ok(())
     }
 
@@ -135,6 +141,7 @@ impl Request {
         if self.answers_goals() {
             return Ok(ScheduledCases::for_goals(
                 &self.rows,
+                &self.candidates,
                 &run.settings,
                 &run.targets,
                 cases,

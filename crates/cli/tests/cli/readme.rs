@@ -113,7 +113,7 @@ fn example() -> Result<()> {
     }
     for goal in [
         "new file, page",
-        "existing file, page",
+        "new file by copying, page",
         "durable new file, disk",
     ] {
         let has = |text: &str| text.lines().any(|line| line.starts_with(goal));

@@ -489,8 +489,8 @@ fn no_command() -> Result<()> {
         ),
         (&["man", "compar"], "Did you mean 'compare'?".to_owned()),
         (
-            &["run", "/data", "--for", "stream"],
-            "Did you mean `writebench advise /data --for stream`?".to_owned(),
+            &["run", "/data", "--group", "8"],
+            "Did you mean `writebench advise /data --group 8`?".to_owned(),
         ),
         (
             &["advise", "--suite", "write"],

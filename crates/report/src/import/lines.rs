@@ -226,6 +226,7 @@ mod tests {
             workload: workload.clone(),
             answer,
             compared: 2,
+            candidates: 9,
             counts_disturbed: false,
         };
         RunRecord {
@@ -246,7 +247,11 @@ mod tests {
                 decision("/ü", None),
                 decision(
                     &targets[0].name,
-                    Some(ContestAnswer::new("write".to_owned(), 1.5)),
+                    Some(ContestAnswer::new(
+                        "write".to_owned(),
+                        1.5,
+                        vec!["pwrite".to_owned()],
+                    )),
                 ),
             ],
             missing: vec![MissingTarget {

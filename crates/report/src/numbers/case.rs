@@ -183,12 +183,12 @@ impl CaseReport {
                 .any(|sample| !sample.outcome.is_ok())
     }
 
-    /// Whether a search gave the case only the one or two samples that showed that others are better. Such cases are
+    /// Whether a contest gave the case only the one or two samples that showed that others are better. Such cases are
     /// outside all tables.
     pub(crate) fn is_screening(&self) -> bool {
         let origin = &self.record.origin;
-        let has_few = self.record.samples.len() < FEWEST_COMPARED && !origin.is_baseline();
-        origin.is_stage(Stage::Screening) || origin.is_search() && has_few
+        let has_few = self.record.samples.len() < FEWEST_COMPARED;
+        origin.is_stage(Stage::Screening) || origin.is_candidate() && has_few
     }
 
     fn limit(&self) -> Option<LimitShare> {

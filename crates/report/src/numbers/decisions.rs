@@ -104,14 +104,20 @@ fn decide_contest(
         .map(|index| (index, effort(able[index])))
         .collect();
     let answer = standings.answer(&rivals).and_then(|index| {
-        let name = able[index].record.case.name().to_owned();
-        Some(ContestAnswer::new(name, standings.bound(index)?))
+        let name = |index: usize| able[index].record.case.name().to_owned();
+        let as_good = standings.as_good_as(index).into_iter().map(name).collect();
+        Some(ContestAnswer::new(
+            name(index),
+            standings.bound(index)?,
+            as_good,
+        ))
     });
     Decision {
         target: target.to_owned(),
         workload: workload.clone(),
         answer,
         compared: u32::try_from(compared).unwrap_or(u32::MAX),
+        candidates: 0,
         counts_disturbed,
     }
 }

@@ -112,9 +112,10 @@ impl Report {
         obstacle_to(ROUNDS, &self.run, &cases).map_or(String::new(), |obstacle| obstacle.text())
     }
 
-    /// Whether a search measured the case as often as an interval needs. All cases of other runs count as finalists.
+    /// Whether a contest measured the case as often as an interval needs. The first cases of goals, and all cases of other
+    /// runs, count as finalists.
     fn is_finalist(case: &CaseReport) -> bool {
-        !case.record.origin.is_search() || (!case.is_screening() && has_rounds(case))
+        !case.record.origin.is_candidate() || (!case.is_screening() && has_rounds(case))
     }
 
     /// Whether charts have the case: it is a finalist, or one of the findings.

@@ -24,6 +24,7 @@ pub(crate) fn run_notes(
                 .to_owned(),
         );
     }
+    notes.extend(tried(run, cases));
     notes.extend(startup(cases));
     notes.extend(image_share::sentences(run, cases));
     notes
@@ -34,6 +35,25 @@ fn compares_many(workload: &Workload, cases: &[CaseReport]) -> bool {
         .iter()
         .filter(|case| case.record.workload == *workload && case.is_ranked());
     distinct(ranked, |case| &case.name).len() > 2
+}
+
+/// How many of the methods that its goals could use the run has tried.
+fn tried(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
+    let candidates: u32 = run
+        .decisions
+        .iter()
+        .map(|decision| decision.candidates)
+        .sum();
+    let measured = cases
+        .iter()
+        .filter(|case| case.record.origin.is_of_goal() && !case.record.samples.is_empty());
+    let tried = measured.count();
+    (tried > 0 && tried < candidates as usize).then(|| {
+        format!(
+            "{tried} of {candidates} methods were tried. A larger --budget tries more, and so does `writebench advise --for \
+             GOAL`."
+        )
+    })
 }
 
 /// The duration of a process that does nothing, if the run measured programs of the user.

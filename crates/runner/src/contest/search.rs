@@ -1,16 +1,18 @@
 //! The search for cases that are faster than the first ones of a contest.
 //!
-//! The limits pay for fewer samples than there are candidates. So a few dissimilar ones are measured first, and a
-//! [`GaussianProcess`] forecasts the rest. Then each block has the candidates with the largest expected improvement
+//! The limits pay for fewer samples than there are candidates. So a forecast says which ones are measured. It begins with
+//! what is known from other environments ([`Experience`]), and a [`GaussianProcess`] corrects it by the samples here. Without
+//! experience, a few dissimilar candidates are measured first. Then each block has the candidates with the largest expected improvement
 //! (Jones, Schonlau and Welch, *Efficient Global Optimization of Expensive Black-Box Functions*, Journal of Global
 //! Optimization 1998). They are chosen one after the other as if those before were already measured (Desautels et
 //! al., *Parallelizing Exploration-Exploitation Tradeoffs*, JMLR 2014).
 
-use writebench_model::Case;
+use writebench_model::{Case, Experience};
 use writebench_stats::{GaussianProcess, Kernel, Observation, Point, as_f64, expected_improvement};
 
 use super::Left;
 use super::coordinates::coordinates;
+use super::experience::ExpectedTimes;
 
 /// What the samples say of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,12 +31,14 @@ pub(super) enum Known {
 #[derive(Debug, Clone)]
 pub(super) struct Search {
     points: Vec<Point>,
+    expected: ExpectedTimes,
     kernel: Kernel,
     /// The number of observations from which the kernel was learnt.
     learnt_from: usize,
 }
 
-/// So many candidates are measured to learn which choices matter. They are as dissimilar as possible.
+/// So many candidates are measured to learn which choices matter, if nothing is known from elsewhere. They are as
+/// dissimilar as possible.
 const EXPLORED: usize = 48;
 /// The share of the limits at which the exploration ends, also with fewer candidates.
 const EXPLORATION_SHARE: f64 = 0.25;
@@ -43,20 +47,24 @@ const NEWCOMERS: usize = 6;
 /// The search learns little from more samples of a candidate.
 const MOST_SAMPLES: usize = 3;
 /// The search ends if no candidate is expected to save this share of the time.
-const LEAST_IMPROVEMENT: f64 = 0.00005;
+const LEAST_IMPROVEMENT: f64 = 0.000001;
+/// What a candidate has of its own, which no other one and no other environment shows, as a standard deviation of
+/// logarithms. Without it, a few samples as expected would end a search.
+const OWN_DEVIATION: f64 = 0.1;
 /// The candidates that remain at its end.
 const FINALISTS: usize = 8;
-/// The samples of a final of nine cases that have one each, and need six.
-const FINAL_SAMPLES: usize = 45;
+/// The samples of a final of three cases. If the limits pay for no more, more finalists would be too many.
+const FINAL_SAMPLES: usize = 18;
 /// The samples of each case in a final of few cases.
 const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
 
 impl Search {
-    pub(super) fn among(cases: &[&Case]) -> Self {
+    pub(super) fn among(cases: &[&Case], experience: &Experience) -> Self {
         let points = coordinates(cases);
         let axes = points.first().map_or(0, Vec::len);
         Self {
             points,
+            expected: ExpectedTimes::new(cases, experience),
             kernel: Kernel::unknown(axes),
             learnt_from: 0,
         }
@@ -70,31 +78,31 @@ impl Search {
     /// The candidates that get a sample in the next block. There are none if nothing better is likely.
     pub(super) fn newcomers(&mut self, known: &[Known], left: Left) -> Vec<usize> {
         let most = most_newcomers(known, left.samples);
-        let explored = if left.spent < EXPLORATION_SHARE {
+        let explored = if left.spent < EXPLORATION_SHARE && self.expected.are_unknown() {
             EXPLORED
         } else {
             0
         };
-        let mut process = self.process(known);
+        let mut forecast = self.forecast(known);
         let mut open: Vec<usize> = (0..known.len())
             .filter(|&candidate| may_be_measured(known[candidate]))
             .collect();
         let measured = known.iter().filter(|known| is_measured(known)).count();
-        let least = least_mean(&process, known);
+        let least = least_mean(&forecast, known);
         let mut newcomers = Vec::new();
         while newcomers.len() < most {
             let next = if measured + newcomers.len() < explored {
-                largest(&open, |candidate| process.deviation(candidate))
+                largest(&open, |candidate| forecast.deviation(candidate))
             } else {
                 let improvement = |candidate| {
-                    let mean = process.mean(candidate);
-                    expected_improvement(least - mean, process.deviation(candidate))
+                    let mean = forecast.mean(candidate);
+                    expected_improvement(least - mean, forecast.deviation(candidate))
                 };
                 largest(&open, improvement)
                     .filter(|&candidate| improvement(candidate) > LEAST_IMPROVEMENT)
             };
             let Some(next) = next else { break };
-            process.fantasize(next);
+            forecast.fantasize(next);
             open.retain(|&candidate| candidate != next);
             newcomers.push(next);
         }
@@ -103,19 +111,25 @@ impl Search {
 
     /// The measured candidates that are probably the fastest.
     pub(super) fn finalists(&mut self, known: &[Known]) -> Vec<usize> {
-        let process = self.process(known);
+        let forecast = self.forecast(known);
         let mut finalists: Vec<usize> = (0..known.len())
             .filter(|&candidate| is_measured(&known[candidate]))
             .collect();
-        finalists.sort_by(|&a, &b| process.mean(a).total_cmp(&process.mean(b)));
+        finalists.sort_by(|&a, &b| forecast.mean(a).total_cmp(&forecast.mean(b)));
         finalists.truncate(FINALISTS);
         finalists
     }
 
     /// The forecast of the logarithms of all times, around their mean. A failed candidate counts as the slowest, so
     /// similar ones are tried late.
-    fn process(&mut self, known: &[Known]) -> GaussianProcess {
-        let (mean, slowest) = mean_and_slowest(known);
+    fn forecast(&mut self, known: &[Known]) -> Forecast {
+        let expected = self.expected.log_times(known);
+        let known: Vec<Known> = known
+            .iter()
+            .zip(&expected)
+            .map(|(known, expected)| known.less(*expected))
+            .collect();
+        let (mean, slowest) = mean_and_slowest(&known);
         let mut observations = Vec::new();
         let mut observed = Vec::new();
         for (candidate, known) in known.iter().enumerate() {
@@ -133,10 +147,16 @@ impl Search {
         }
         self.learn(&observations);
         let mut process = GaussianProcess::new(self.kernel.clone(), self.points.clone());
+        let mut is_observed = vec![false; known.len()];
         for (candidate, observation) in observed.into_iter().zip(&observations) {
             process.observe(candidate, observation.figure, observation.samples);
+            is_observed[candidate] = true;
         }
-        process
+        Forecast {
+            process,
+            expected,
+            is_observed,
+        }
     }
 
     /// Learning takes most of a forecast's time, so it is repeated only after a fifth more observations.
@@ -144,6 +164,47 @@ impl Search {
         if observations.len() > self.learnt_from + self.learnt_from / 5 {
             self.learnt_from = observations.len();
             self.kernel = self.kernel.clone().learnt(observations);
+        }
+    }
+}
+
+/// The logarithms of all times around their mean: what other environments let expect, corrected by the samples here.
+struct Forecast {
+    process: GaussianProcess,
+    expected: Vec<f64>,
+    /// Whether a candidate has a sample, or is as if it had one.
+    is_observed: Vec<bool>,
+}
+
+impl Forecast {
+    fn mean(&self, candidate: usize) -> f64 {
+        self.expected[candidate] + self.process.mean(candidate)
+    }
+
+    fn deviation(&self, candidate: usize) -> f64 {
+        let deviation = self.process.deviation(candidate);
+        if self.is_observed[candidate] {
+            deviation
+        } else {
+            deviation.hypot(OWN_DEVIATION)
+        }
+    }
+
+    fn fantasize(&mut self, candidate: usize) {
+        self.process.fantasize(candidate);
+        self.is_observed[candidate] = true;
+    }
+}
+
+impl Known {
+    /// The part of the time that was not expected.
+    fn less(self, expected: f64) -> Self {
+        match self {
+            Self::Time { log, samples } => Self::Time {
+                log: log - expected,
+                samples,
+            },
+            other => other,
         }
     }
 }
@@ -201,10 +262,10 @@ fn mean_and_slowest(known: &[Known]) -> (f64, f64) {
 }
 
 /// The least forecast of the measured candidates, which others have to improve.
-fn least_mean(process: &GaussianProcess, known: &[Known]) -> f64 {
+fn least_mean(forecast: &Forecast, known: &[Known]) -> f64 {
     (0..known.len())
         .filter(|&candidate| is_measured(&known[candidate]))
-        .map(|candidate| process.mean(candidate))
+        .map(|candidate| forecast.mean(candidate))
         .fold(f64::INFINITY, f64::min)
 }
 

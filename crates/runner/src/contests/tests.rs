@@ -1,6 +1,6 @@
 use std::cell::Cell;
 
-use writebench_model::Case;
+use writebench_model::{Case, Experience};
 use writebench_stats::Rounds;
 
 use super::*;
@@ -22,6 +22,16 @@ impl World {
 }
 
 fn run(goals: &[&[&str]], budget_s: Option<u64>, milliseconds: impl Fn(&Case) -> u64) -> World {
+    run_searching(goals, &[], budget_s, milliseconds)
+}
+
+/// All goals have the same further candidates.
+fn run_searching(
+    goals: &[&[&str]],
+    candidates: &[Case],
+    budget_s: Option<u64>,
+    milliseconds: impl Fn(&Case) -> u64,
+) -> World {
     let names = goals.concat();
     let mut plan: Vec<Case> = names
         .iter()
@@ -33,7 +43,8 @@ fn run(goals: &[&[&str]], budget_s: Option<u64>, milliseconds: impl Fn(&Case) ->
             .zip(plan[first..first + goal.len()].iter().cloned())
             .collect();
         first += goal.len();
-        vec![Contest::new(0, cases, Rule::default())]
+        let contest = Contest::new(0, cases, Rule::default());
+        vec![contest.searching(candidates.to_vec(), &Experience::default())]
     };
     let contests = goals.iter().map(&mut contest).collect();
     let budget = budget_s.map(Duration::from_secs);
@@ -284,4 +295,48 @@ fn a_slow_first_sample_leaves_no_goal_out() {
     ];
     let world = run(goals, Some(30), time);
     assert!(world.samples("write,sync=fsync") >= 6, "{:?}", world.plan);
+}
+
+#[test]
+fn each_goal_searches_within_its_share_of_the_time() {
+    let chunk = |mib: u64| Case::parse(&format!("pwrite,chunk={mib}MiB,size=1GiB")).unwrap();
+    let candidates: Vec<Case> = (2..200).map(chunk).collect();
+    let goals: &[&[&str]] = &[
+        &["write", "pwrite"],
+        &["writev", "pwritev"],
+        &["fwrite", "mmap"],
+    ];
+    let turn = Cell::new(1);
+    let world = run_searching(goals, &candidates, Some(90), |_| noisy(&turn, 100));
+    // A sample takes 0.2 s, so a third of the time pays for 150.
+    let of_goal = |names: &[&str]| -> usize { names.iter().map(|name| world.samples(name)).sum() };
+    for names in goals {
+        assert!(of_goal(names) >= 12, "{names:?}: {}", of_goal(names));
+    }
+    assert_eq!(world.decisions.len(), 3);
+    for decision in &world.decisions {
+        assert!(
+            decision.answer.is_some() && decision.candidates >= 200,
+            "{decision:?}"
+        );
+        // 60 % of a third, of which three blocks and a final take a part.
+        assert!(decision.compared >= 3, "{decision:?}");
+    }
+    let tried = world.taken.iter().filter(|taken| !taken.is_empty()).count();
+    assert!((60..240).contains(&tried), "{tried} cases");
+    assert!(
+        world.elapsed >= Duration::from_secs(85),
+        "{:?}",
+        world.elapsed
+    );
+}
+
+#[test]
+fn an_answer_names_the_cases_that_are_as_good() {
+    let turn = Cell::new(1);
+    let time = |case: &Case| noisier(&turn, if has(case, "threads=2") { 2000 } else { 1000 }, 3);
+    let world = run(&[&["write", "pwrite", "pwrite,threads=2"]], None, time);
+    let answer = world.decisions[0].answer.as_ref().unwrap();
+    assert_eq!(answer.case, "write");
+    assert_eq!(answer.as_good, ["pwrite"]);
 }

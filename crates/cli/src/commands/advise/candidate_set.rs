@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use writebench_model::{
-    Bytes, Cache, Case, CaseOrigin, CaseRecord, Content, SelectedCase, Space, Stage, TargetRecord,
+    Bytes, Cache, Case, CaseOrigin, CaseRecord, Content, Experience, SelectedCase, Space, Stage,
+    TargetRecord,
 };
 use writebench_runner::{Contest, Rule};
 
@@ -77,7 +78,13 @@ impl CandidateSet {
     /// The contest of the cases that move bytes, and that of copies with shared blocks, if there are any. A contest plans
     /// at most `most_first` of its cases, and the others join when they are measured. `from` is the position in the plan
     /// of the first case.
-    pub(super) fn contests(&self, from: usize, most_first: usize, rule: &Rule) -> PlannedContests {
+    pub(super) fn contests(
+        &self,
+        from: usize,
+        most_first: usize,
+        rule: &Rule,
+        experience: &Experience,
+    ) -> PlannedContests {
         let mut planned = PlannedContests::default();
         for shares_blocks in [false, true] {
             let mut first = Vec::new();
@@ -96,7 +103,7 @@ impl CandidateSet {
             if !first.is_empty() {
                 planned
                     .contests
-                    .push(Contest::new(0, first, rule.clone()).searching(others));
+                    .push(Contest::new(0, first, rule.clone()).searching(others, experience));
             }
         }
         planned

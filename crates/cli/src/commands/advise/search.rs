@@ -12,7 +12,7 @@ use writebench_runner::{AdaptiveSize, Contests, Pilot, Schedule, SizedSchedule};
 use super::candidate_set::{CandidateSet, row};
 use crate::constraints::rule;
 use crate::exit::usage;
-use crate::session::ScheduledCases;
+use crate::session::{ScheduledCases, experience};
 
 /// The samples of a search with enough time. They decide its default limit on bytes.
 const SAMPLES: u64 = 800;
@@ -227,11 +227,12 @@ impl SearchPlan {
     pub(super) fn scheduled(&self, run: &RunRecord) -> ScheduledCases {
         let target = &run.targets[0];
         let rule = rule(&run.settings.constraints, target);
+        let experience = experience(&self.baseline, run.settings.objective);
         let mut cases = Vec::new();
         let mut deferred = Vec::new();
         let mut sizes = Vec::new();
         for set in &self.sizes {
-            let planned = set.contests(cases.len(), self.most_first(set), &rule);
+            let planned = set.contests(cases.len(), self.most_first(set), &rule, &experience);
             sizes.push(SizedSchedule {
                 bytes: set.size_bytes(),
                 samples: FEWEST_SAMPLES,

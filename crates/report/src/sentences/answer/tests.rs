@@ -253,7 +253,11 @@ fn a_recorded_decision_is_shown_and_never_made_again() {
         panic!("{:?}", run.decisions)
     };
     assert_eq!(decision.answer.as_ref().unwrap().case, "pwrite,threads=2");
-    decision.answer = Some(ContestAnswer::new("mmap,threads=2".to_owned(), 1.07));
+    decision.answer = Some(ContestAnswer::new(
+        "mmap,threads=2".to_owned(),
+        1.07,
+        Vec::new(),
+    ));
     decision.compared = 9;
     let answer = &Report::from_run(None, run.clone()).answers[0];
     assert_eq!(answer.finding.case.as_deref(), Some("mmap,threads=2"));
