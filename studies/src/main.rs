@@ -1,4 +1,4 @@
-//! The measurements behind the documents: `cargo studies parity|frontier|grid|advise|sample-time|soak`.
+//! The measurements behind the documents: `cargo studies parity|frontier|grid|advise|replay|sample-time|soak`.
 
 #![allow(
     clippy::print_stdout,
@@ -37,6 +37,8 @@ enum Study {
     Grid(grid::Options),
     /// Check that searches, or first answers, are near the best of the grid, the same each time, and minimal
     Advise(grid::answer::Options),
+    /// Answer as `run` and `advise` do, with times that are drawn around those of the grids
+    Replay(grid::replay::Options),
     /// Show where the time of a sample goes, and how much of a first answer is inside timed regions
     SampleTime(sample_time::Options),
     /// Run all commands with all kinds of faults, and look for errors and leftovers
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Study::Frontier(options) => frontier::run(&options),
         Study::Grid(options) => grid::run(&options),
         Study::Advise(options) => grid::answer::run(&options),
+        Study::Replay(options) => grid::replay::run(&options),
         Study::SampleTime(options) => sample_time::run(&options),
         Study::Soak(options) => soak::run(&options),
     };

@@ -6,6 +6,7 @@
     reason = "numbers of samples are far below 2^52"
 )]
 
+mod clustered;
 mod gate;
 mod gaussian_process;
 mod grouped;
@@ -19,6 +20,7 @@ mod stability;
 mod standings;
 mod verdict;
 
+pub use clustered::{Cluster, Share};
 pub use gate::{Gate, GateVerdict};
 pub use gaussian_process::{GaussianProcess, Kernel, Observation, Point, expected_improvement};
 pub use grouped::{distinct, grouped};

@@ -7,7 +7,7 @@ use writebench_stats::median;
 use writebench_testkit::command::root;
 
 use super::choice::{Gains, TOLERANCE, choose, gain, left_out, regret};
-use super::{Grids, answer};
+use super::{Grid, Grids, answer};
 
 const MOST_CASES: usize = 8;
 
@@ -34,7 +34,7 @@ pub(super) fn texts(grids: &Grids, old: &str) -> Result<[String; 2]> {
         let column = Column::new(grids, goal);
         let chosen = match column.gains.is_empty() {
             true => old_cases.get(goal.name()).cloned().unwrap_or_default(),
-            false => choose(&column.references(), &column.efforts, MOST_CASES),
+            false => column.portfolio(|_| true),
         };
         let lines: String = chosen
             .iter()
@@ -62,7 +62,8 @@ fn answers(grids: &Grids) -> Vec<(&str, &str, &answer::Answer)> {
     answers
 }
 
-struct Column<'g> {
+/// What the environments say of one goal.
+pub(super) struct Column<'g> {
     names: Vec<&'g str>,
     gains: Vec<Gains>,
     efforts: BTreeMap<String, u32>,
@@ -82,8 +83,12 @@ fn effort(goal: Goal, name: &str) -> Option<u32> {
     is_of_goal.then(|| case.effort())
 }
 
-/// The overlays were over ext4, which trusts every sync.
-fn is_trusted_on(kind: &str, name: &str) -> bool {
+/// Whether the case makes its data durable there. The overlays were over ext4, which trusts every sync.
+pub(super) fn is_trusted_in(grid: &Grid<Gains>, name: &str) -> bool {
+    let kind = grid
+        .environment
+        .get("filesystem")
+        .map_or("", String::as_str);
     let call = Case::parse(name)
         .ok()
         .and_then(|case| DurableCall::of_case(&case));
@@ -91,7 +96,7 @@ fn is_trusted_on(kind: &str, name: &str) -> bool {
 }
 
 impl<'g> Column<'g> {
-    fn new(grids: &'g Grids, goal: Goal) -> Self {
+    pub(super) fn new(grids: &'g Grids, goal: Goal) -> Self {
         let mut names = Vec::new();
         let mut gains = Vec::new();
         let mut efforts = BTreeMap::new();
@@ -103,13 +108,9 @@ impl<'g> Column<'g> {
                 all.keys()
                     .filter_map(|name| Some((name.clone(), effort(goal, name)?))),
             );
-            let kind = grid
-                .environment
-                .get("filesystem")
-                .map_or("", String::as_str);
             let candidates = all
                 .iter()
-                .filter(|(name, _)| efforts.contains_key(*name) && is_trusted_on(kind, name));
+                .filter(|(name, _)| efforts.contains_key(*name) && is_trusted_in(grid, name));
             gains.push(
                 candidates
                     .map(|(name, gain)| (name.clone(), *gain))
@@ -122,6 +123,22 @@ impl<'g> Column<'g> {
             gains,
             efforts,
         }
+    }
+
+    /// The cases to measure first, chosen from the environments that are known.
+    pub(super) fn portfolio(&self, is_known: impl Fn(&str) -> bool) -> Vec<String> {
+        let places = self.names.iter().zip(&self.gains);
+        let known: Vec<&Gains> = places
+            .filter(|(name, _)| is_known(name))
+            .map(|(_, gains)| gains)
+            .collect();
+        choose(&known, &self.efforts, MOST_CASES)
+    }
+
+    /// The gains of the cases that the portfolio may have. None if the environment lacks the goal.
+    pub(super) fn gains_in(&self, environment: &str) -> Option<&Gains> {
+        let place = self.names.iter().position(|name| *name == environment)?;
+        Some(&self.gains[place])
     }
 
     fn references(&self) -> Vec<&Gains> {

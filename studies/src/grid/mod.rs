@@ -2,6 +2,8 @@ pub(super) mod answer;
 mod choice;
 mod document;
 mod experience;
+mod rates;
+pub(super) mod replay;
 mod stages;
 
 use std::collections::BTreeMap;

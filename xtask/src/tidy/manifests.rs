@@ -34,7 +34,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cli", LIBRARIES),
     ("testkit", LIBRARIES),
     ("xtask", &["testkit"]),
-    ("studies", &["stats", "model", "snippets", "testkit"]),
+    (
+        "studies",
+        &["stats", "model", "runner", "snippets", "testkit"],
+    ),
     ("node", &["direct-io"]),
 ];
 
