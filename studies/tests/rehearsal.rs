@@ -49,6 +49,16 @@ fn main() -> ExitCode {
         advise_keeps_its_answer_in_the_grid,
     );
     add(
+        "advise judges several goals of a first answer",
+        &[],
+        advise_judges_several_goals_of_a_first_answer,
+    );
+    add(
+        "replay has rates for known and for left-out environments",
+        &[],
+        replay_has_rates_for_known_and_for_left_out_environments,
+    );
+    add(
         "the soak counts what is left behind",
         &[Need::Root, Need::Fuse, Need::Bindfs],
         the_soak_counts_what_is_left_behind,
@@ -139,7 +149,39 @@ fn advise_keeps_its_answer_in_the_grid() -> Result<()> {
     }
     searched?;
     let environment = std::fs::read_to_string(grids.path().join("tiny.toml"))?;
-    ensure!(environment.contains("[answers.files]\n"), "{environment}");
+    for kept in [
+        "[answers.files]\n",
+        "rounds = 6\n",
+        "[answers.files.given.bound]\n",
+    ] {
+        ensure!(environment.contains(kept), "no {kept:?} in {environment}");
+    }
+    Ok(())
+}
+
+fn advise_judges_several_goals_of_a_first_answer() -> Result<()> {
+    let target = folder()?;
+    let tiny = ["--for", "stream", "--for", "overwrite", "--size", "64KiB"];
+    let few = ["--budget", "5s", "--searches", "2", "--rounds", "6"];
+    let text = study("advise", target.path(), &[&tiny[..], &few].concat())?;
+    ensure!(text.contains(" in 6 rounds: about "), "{text}");
+    // Other programs may disturb all samples of a goal.
+    let judged = ["stream: Answers {", "overwrite: Answers {"];
+    ensure!(judged.iter().any(|goal| text.contains(goal)), "{text}");
+    Ok(())
+}
+
+fn replay_has_rates_for_known_and_for_left_out_environments() -> Result<()> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_studies"));
+    command.args(["replay", "--goal", "records", "--answers", "1"]);
+    let text = String::from_utf8(command.output()?.stdout)?;
+    for wanted in [
+        "\nKnown environments",
+        "\nLeft-out environments",
+        "| within 5 % of",
+    ] {
+        ensure!(text.contains(wanted), "no {wanted:?} in {text}");
+    }
     Ok(())
 }
 

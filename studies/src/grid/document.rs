@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
@@ -14,18 +15,34 @@ const MOST_CASES: usize = 8;
 /// A program is expected to have at most these for its files.
 const MOST_THREADS: u32 = 4;
 
-pub(super) fn paths() -> [PathBuf; 2] {
+/// The lines around the rates in the page of the answers.
+const BEFORE_RATES: &str = "<!-- Written by `cargo studies grid --choose`. -->\n";
+const AFTER_RATES: &str = "<!-- End of what it wrote. -->\n";
+
+pub(super) fn paths() -> [PathBuf; 3] {
     [
         "crates/model/portfolio.toml",
         "docs/explanation/portfolio.md",
+        "docs/explanation/answers.md",
     ]
     .map(|path| root().join(path))
 }
 
-/// Returns the texts of [`paths`]. A goal without results keeps its cases.
-pub(super) fn texts(grids: &Grids, old: &str) -> Result<[String; 2]> {
-    let old_cases: BTreeMap<String, Vec<String>> = toml::from_str(old).context("portfolio.toml")?;
-    let head = old
+/// The present texts of [`paths`].
+pub(super) fn read() -> Result<[String; 3]> {
+    let mut texts = [const { String::new() }; 3];
+    for (text, path) in texts.iter_mut().zip(paths()) {
+        *text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    }
+    Ok(texts)
+}
+
+/// Returns the texts of [`paths`] from the old ones. A goal without results keeps its cases.
+pub(super) fn texts(grids: &Grids, old: &[String; 3]) -> Result<[String; 3]> {
+    let [old_portfolio, _, page] = old;
+    let old_cases: BTreeMap<String, Vec<String>> =
+        toml::from_str(old_portfolio).context("portfolio.toml")?;
+    let head = old_portfolio
         .split_inclusive('\n')
         .take_while(|line| line.starts_with('#'));
     let mut portfolio: String = head.collect();
@@ -48,11 +65,24 @@ pub(super) fn texts(grids: &Grids, old: &str) -> Result<[String; 2]> {
         portfolio += &format!("\n{goal} = [{lines}]\n");
         document += &column.section(goal, &chosen);
     }
-    document += &answer::summary(&answers(grids));
-    Ok([portfolio, document])
+    let answers = answers(grids);
+    document += &answer::summary(&answers);
+    let page = with_rates(page, &answer::rates_of_versions(&answers))?;
+    Ok([portfolio, document, page])
 }
 
-fn answers(grids: &Grids) -> Vec<(&str, &str, &answer::Answer)> {
+fn with_rates(page: &str, rates: &str) -> Result<String> {
+    let parts = page.split_once(BEFORE_RATES).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(AFTER_RATES)?;
+        Some((before, after))
+    });
+    let (before, after) = parts.context("answers.md has no place for the rates")?;
+    Ok(format!(
+        "{before}{BEFORE_RATES}{rates}\n{AFTER_RATES}{after}"
+    ))
+}
+
+fn answers(grids: &Grids) -> Vec<(&str, &str, &answer::Answers)> {
     let mut answers = Vec::new();
     for (name, grid) in grids {
         for (goal, answer) in &grid.answers {
@@ -248,7 +278,13 @@ mod tests {
             ),
             ("other".to_owned(), grid("pwrite = 1.5\nunknown = 9.0")),
         ]);
-        let [portfolio, document] = texts(&grids, "# head\n\ncopy = [\"splice\"]\n").unwrap();
+        let old = [
+            "# head\n\ncopy = [\"splice\"]\n".to_owned(),
+            String::new(),
+            format!("a\n{BEFORE_RATES}old\n{AFTER_RATES}z\n"),
+        ];
+        let [portfolio, document, page] = texts(&grids, &old).unwrap();
+        assert_eq!(page, format!("a\n{BEFORE_RATES}\n{AFTER_RATES}z\n"));
         let (stream, rest) = portfolio.split_once("]\n").unwrap();
         assert_eq!(
             stream,

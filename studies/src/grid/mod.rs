@@ -65,7 +65,7 @@ struct Grid<G> {
     goals: BTreeMap<String, G>,
     /// Goals without an answer are missing.
     #[serde(default = "BTreeMap::new", skip_serializing_if = "BTreeMap::is_empty")]
-    answers: BTreeMap<String, answer::Answer>,
+    answers: BTreeMap<String, answer::Answers>,
 }
 
 type Provenance = BTreeMap<String, String>;
@@ -79,10 +79,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         let path = experience::path();
         fs::write(&path, experience::text(&grids)).with_context(|| path.display().to_string())?;
         let paths = document::paths();
-        let texts = document::texts(
-            &grids,
-            &fs::read_to_string(&paths[0]).context("portfolio.toml")?,
-        )?;
+        let texts = document::texts(&grids, &document::read()?)?;
         for (path, text) in paths.iter().zip(texts) {
             fs::write(path, text).with_context(|| path.display().to_string())?;
         }
@@ -284,8 +281,8 @@ mod tests {
 
     #[test]
     fn the_portfolio_and_its_document_follow_from_the_measurements() {
-        let old = document::paths().map(|path| fs::read_to_string(path).unwrap());
-        let new = document::texts(&Folder { path: None }.read().unwrap(), &old[0]).unwrap();
+        let old = document::read().unwrap();
+        let new = document::texts(&Folder { path: None }.read().unwrap(), &old).unwrap();
         assert!(old == new, "run `cargo studies grid --choose`");
     }
 }

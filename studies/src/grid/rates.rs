@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use writebench_stats::{Cluster, Share};
 
 /// A loss up to this counts as near the best.
-pub(super) const NEAR: f64 = 0.05;
+pub(in crate::grid) const NEAR: f64 = 0.05;
 
 /// The least gain by a choice, and the largest difference between equal answers.
-pub(super) const SAME: f64 = 0.03;
+pub(in crate::grid) const SAME: f64 = 0.03;
 
 /// A bound up to this tells a user that nothing is to be gained.
-pub(super) const LOW_BOUND: f64 = 0.05;
+pub(in crate::grid) const LOW_BOUND: f64 = 0.05;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Claim {
+pub(in crate::grid) enum Claim {
     /// The answer is within 5 % of the best.
     Near,
     /// All answers to the same question are the same, or within 3 %.
@@ -61,7 +61,7 @@ const WANTED_LEFT_OUT: f64 = 0.85;
 
 /// What the portfolio knows of the environments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Knowledge {
+pub(in crate::grid) enum Knowledge {
     /// It was chosen from these environments, among others.
     Known,
     /// It was chosen from others.
@@ -71,13 +71,13 @@ pub(super) enum Knowledge {
 /// How often each claim is true. A cluster is a goal in an environment, because its answers are often right or wrong
 /// together.
 #[derive(Debug, Default)]
-pub(super) struct Rates {
+pub(in crate::grid) struct Rates {
     clusters: BTreeMap<Claim, Vec<Cluster>>,
 }
 
 impl Rates {
     /// Adds a cluster, of which each item says whether the claim about an answer is true.
-    pub(super) fn add(&mut self, claim: Claim, holds: impl IntoIterator<Item = bool>) {
+    pub(in crate::grid) fn add(&mut self, claim: Claim, holds: impl IntoIterator<Item = bool>) {
         let mut cluster = Cluster { held: 0, claims: 0 };
         for holds in holds {
             cluster.held += u32::from(holds);
@@ -88,12 +88,12 @@ impl Rates {
         }
     }
 
-    pub(super) fn share(&self, claim: Claim) -> Option<Share> {
+    pub(in crate::grid) fn share(&self, claim: Claim) -> Option<Share> {
         Share::of(self.clusters.get(&claim)?)
     }
 
     /// A table with a row for each claim, and what was wanted.
-    pub(super) fn table(&self, knowledge: Knowledge) -> String {
+    pub(in crate::grid) fn table(&self, knowledge: Knowledge) -> String {
         let mut text =
             "| claim | wanted | true | 95 % interval | |\n|---|---:|---|---|---|\n".to_owned();
         for claim in Claim::ALL {

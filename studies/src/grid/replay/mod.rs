@@ -295,6 +295,17 @@ mod tests {
     }
 
     #[test]
+    fn first_answers_where_the_portfolio_knows_the_environment_are_near_the_best() {
+        let grids = Folder { path: None }.read().unwrap();
+        let options = options(&["--answers", "1"]);
+        let rates = options.rates(&grids, Knowledge::Known).unwrap();
+        for claim in [Claim::Near, Claim::TrueBound] {
+            let share = rates.share(claim).unwrap();
+            assert!(share.value() >= 0.9, "{claim:?}: {share:?}");
+        }
+    }
+
+    #[test]
     fn an_unknown_goal_is_an_error_and_a_search_needs_many_cases() {
         for arguments in [
             &["--goal", "records"][..],
