@@ -9,6 +9,7 @@
 mod export;
 mod frontier;
 mod grid;
+mod made;
 mod parity;
 mod program;
 mod promise;

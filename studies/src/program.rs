@@ -62,6 +62,8 @@ pub(crate) fn mpirun(ranks: u32, program: &Path) -> Command {
 pub(crate) struct Bench<'b> {
     pub(crate) program: &'b Path,
     pub(crate) target: &'b Path,
+    /// The kind of the filesystem, if a study made it.
+    pub(crate) made: Option<&'b str>,
 }
 
 impl Bench<'_> {

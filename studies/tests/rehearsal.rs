@@ -49,6 +49,11 @@ fn main() -> ExitCode {
         advise_keeps_its_answer_in_the_grid,
     );
     add(
+        "grid measures a filesystem that it makes on fewer CPUs",
+        &[Need::Fuse],
+        grid_measures_a_filesystem_that_it_makes_on_fewer_cpus,
+    );
+    add(
         "advise judges several goals of a first answer",
         &[],
         advise_judges_several_goals_of_a_first_answer,
@@ -155,6 +160,26 @@ fn advise_keeps_its_answer_in_the_grid() -> Result<()> {
         "[answers.files.given.bound]\n",
     ] {
         ensure!(environment.contains(kept), "no {kept:?} in {environment}");
+    }
+    Ok(())
+}
+
+fn grid_measures_a_filesystem_that_it_makes_on_fewer_cpus() -> Result<()> {
+    let grids = folder()?;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_studies"));
+    command.args(["grid", "--image", "fuse-slow-sync", "--cpus", "1"]);
+    command.args(["--goal", "overwrite", "--size", "64KiB", "--small", "64KiB"]);
+    command.args(["--name", "made", "--grids"]);
+    let output = command.arg(grids.path()).output()?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{complaint}");
+    let environment = std::fs::read_to_string(grids.path().join("made.toml"))?;
+    for fact in [
+        "cpus = \"1\"\n",
+        "made = \"fuse-slow-sync\"\n",
+        "filesystem = \"fuse\"\n",
+    ] {
+        ensure!(environment.contains(fact), "no {fact} in {environment}");
     }
     Ok(())
 }

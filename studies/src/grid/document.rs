@@ -251,6 +251,10 @@ fn head_of(grids: &Grids) -> String {
         let [cpu, cpus, memory, kernel] = ["cpu", "cpus", "memory", "kernel"].map(fact);
         let [filesystem, options, device] = ["filesystem", "mount-options", "device"].map(fact);
         let [size, small, version, date] = ["size", "small", "version", "date"].map(fact);
+        let filesystem = match fact("made") {
+            "" => filesystem.to_owned(),
+            kind => format!("{filesystem}, made as {kind}"),
+        };
         text += &format!(
             "| {name} | {cpu}, {cpus} CPUs, {memory}, {kernel} | {filesystem}: `{options}` | {device} \
              | {size}, first {small} | {version}, {date} |\n"

@@ -8,7 +8,7 @@ mod stages;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -161,7 +161,7 @@ impl Options {
             let small = self.space(goal, self.small)?;
             let start = Instant::now();
             let (gains, export) = Measurement { bench, goal }.gains(&small, &full)?;
-            let name = self.keep(bench.target, goal, &gains, &export)?;
+            let name = self.keep(bench, goal, &gains, &export)?;
             let best = ranked(&gains).into_iter().next().unwrap_or_default();
             println!(
                 "{name}: {goal}, {} cases in {} s, {:.3}: {best}",
@@ -186,11 +186,17 @@ impl Options {
     }
 
     /// A file of other settings is replaced. Returns its name.
-    fn keep(&self, target: &Path, goal: Goal, gains: &Gains, export: &Value) -> Result<String> {
-        let environment = self.provenance(export)?;
-        let name = match &self.name {
-            Some(name) => name.clone(),
-            None => format!("{} {}", filesystem(target), environment["cpu"]),
+    fn keep(&self, bench: Bench<'_>, goal: Goal, gains: &Gains, export: &Value) -> Result<String> {
+        let mut environment = self.provenance(export)?;
+        if let Some(kind) = bench.made {
+            environment.insert("made".to_owned(), kind.to_owned());
+            // The image has another name each time.
+            environment.insert("device".to_owned(), "made for the study".to_owned());
+        }
+        let name = match (&self.name, bench.made) {
+            (Some(name), _) => name.clone(),
+            (None, Some(kind)) => format!("{kind} {}", environment["cpu"]),
+            (None, None) => format!("{} {}", filesystem(bench.target), environment["cpu"]),
         };
         let name = file_name(&name);
         let mut grid = Grid {

@@ -183,6 +183,7 @@ impl Comparison<'_> {
         let bench = Bench {
             program: &self.writebench,
             target,
+            made: None,
         };
         let columns = &self.document.columns;
         let programs = self.beside.programs(columns, bench, case, scratch.path())?;

@@ -235,9 +235,16 @@ fn is_of_large_files(grid: &Grid<Gains>) -> bool {
 
 /// Whether two grids are of the same filesystem on the same machine, perhaps with files of another size.
 fn is_same_place(one: &Grid<Gains>, other: &Grid<Gains>) -> bool {
-    ["cpu", "filesystem", "mount-options", "device"]
-        .iter()
-        .all(|fact| one.environment.get(*fact) == other.environment.get(*fact))
+    [
+        "cpu",
+        "cpus",
+        "filesystem",
+        "made",
+        "mount-options",
+        "device",
+    ]
+    .iter()
+    .all(|fact| one.environment.get(*fact) == other.environment.get(*fact))
 }
 
 #[cfg(test)]
