@@ -15,8 +15,8 @@ pub(crate) struct Targets {
     /// Directories to write to [default: /dev/shm and a folder in cargo's target directory]
     targets: Vec<PathBuf>,
     /// Also new filesystems of these kinds: words of mkfs such as xfs, in image files, or one of ext4-1k-blocks,
-    /// ext4-slow-disk (100 MB/s), xfs-no-reflink, and fuse-slow-sync (in memory, 5 ms for each fsync, and no sets of files). Without
-    /// directories, only these
+    /// ext4-slow-disk (100 MB/s), xfs-no-reflink, and fuse-slow-sync (in memory, 5 ms for each fsync, no sets of files).
+    /// Without directories, only these
     #[arg(long = "image", value_name = "KIND")]
     images: Vec<String>,
     /// Let all programs use only so many of this machine's CPUs

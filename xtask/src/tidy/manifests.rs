@@ -36,7 +36,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("xtask", &["testkit"]),
     (
         "studies",
-        &["stats", "model", "runner", "snippets", "testkit"],
+        &["engine", "stats", "model", "runner", "snippets", "testkit"],
     ),
     ("node", &["direct-io"]),
 ];

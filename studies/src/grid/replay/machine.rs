@@ -26,6 +26,17 @@ pub(super) struct Entrant {
     pub(super) seconds: f64,
 }
 
+/// Who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rules {
+    /// `writebench run`, which has several goals.
+    Run,
+    /// The same without a search.
+    PortfolioOnly,
+    /// `writebench advise`, which has one goal.
+    Search,
+}
+
 /// An answer, and the truth about it. A loss is the time over that of the fastest case, less 1.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
@@ -38,8 +49,6 @@ pub(super) struct Answer {
     pub(super) bound: f64,
 }
 
-/// The work around a sample of 64 MiB, measured on ext4 with two CPUs in November 2026.
-const AROUND: Duration = Duration::from_millis(100);
 /// One of so many deviations is larger by the factor: the standard deviation of recorded noise is 1.9 times the
 /// robust one.
 const OUTLIERS: usize = 10;
@@ -49,6 +58,8 @@ pub(super) struct Machine<'e> {
     goals: &'e [Entrants],
     /// The robust standard deviation of a sample's logarithm. Half of the variance is common to a block.
     noise: f64,
+    /// The time of the work around a sample.
+    around: Duration,
     random: TestRng,
     /// The goal and the place of each position in the plan.
     plan: Vec<(usize, usize)>,
@@ -58,10 +69,11 @@ pub(super) struct Machine<'e> {
 }
 
 impl<'e> Machine<'e> {
-    pub(super) fn new(goals: &'e [Entrants], noise: f64, seed: u64) -> Self {
+    pub(super) fn new(goals: &'e [Entrants], noise: f64, around: Duration, seed: u64) -> Self {
         Self {
             goals,
             noise,
+            around,
             random: TestRng::new(seed),
             plan: Vec::new(),
             taken: Vec::new(),
@@ -70,16 +82,16 @@ impl<'e> Machine<'e> {
     }
 
     /// Holds the contests of a run, or of a search for the only goal. Returns the answer to each goal, if there is one.
-    pub(super) fn answers(&mut self, budget: Duration, searches: bool) -> Vec<Option<Answer>> {
+    pub(super) fn answers(&mut self, budget: Duration, rules: Rules) -> Vec<Option<Answer>> {
         let settings = Settings {
             samples: writebench_stats::FEWEST_FOR_INTERVAL,
             budget_ns: Some(nanoseconds(budget)),
             ..Settings::default()
         };
         let contests: Vec<Contest> = (0..self.goals.len())
-            .map(|goal| self.contest(goal, searches))
+            .map(|goal| self.contest(goal, rules))
             .collect();
-        let mut contests = if searches {
+        let mut contests = if rules == Rules::Search {
             Contests::search(contests, &settings)
         } else {
             Contests::new(
@@ -95,7 +107,7 @@ impl<'e> Machine<'e> {
     }
 
     /// Plans the first cases of a goal.
-    fn contest(&mut self, goal: usize, searches: bool) -> Contest {
+    fn contest(&mut self, goal: usize, rules: Rules) -> Contest {
         let entrants = &self.goals[goal].entrants;
         let is_first = |place: &usize| *place == 0 || self.goals[goal].portfolio.contains(place);
         let (first, others): (Vec<usize>, Vec<usize>) = (0..entrants.len()).partition(is_first);
@@ -108,10 +120,10 @@ impl<'e> Machine<'e> {
             (position..).zip(first.into_iter().map(case)).collect(),
             only_known(entrants),
         );
-        if searches {
-            contest.searching(others.into_iter().map(case).collect())
-        } else {
+        if rules == Rules::PortfolioOnly {
             contest
+        } else {
+            contest.searching(others.into_iter().map(case).collect())
         }
     }
 
@@ -152,7 +164,7 @@ impl<'e> Machine<'e> {
         let deviation = (common + self.deviation()) * 0.5f64.sqrt();
         let seconds = self.goals[goal].entrants[place].seconds * deviation.exp();
         let time = Duration::from_secs_f64(seconds);
-        self.spent.elapsed += time + AROUND;
+        self.spent.elapsed += time + self.around;
         self.taken[position].push(SampleSummary {
             total_ns: nanoseconds(time),
             round,
@@ -249,6 +261,8 @@ fn only_known(entrants: &[Entrant]) -> Rule {
 mod tests {
     use super::*;
 
+    const AROUND: Duration = Duration::from_millis(100);
+
     /// The second case is 30 % faster than plain write, and the last 60 %.
     fn entrants() -> Entrants {
         let entrant = |(name, seconds): (&str, f64)| Entrant {
@@ -271,14 +285,16 @@ mod tests {
     #[test]
     fn a_first_answer_knows_only_the_portfolio_and_a_search_all_cases() {
         let goals = [entrants()];
-        let first = Machine::new(&goals, 0.01, 1).answers(Duration::from_secs(20), false);
+        let first = Machine::new(&goals, 0.01, AROUND, 1)
+            .answers(Duration::from_secs(20), Rules::PortfolioOnly);
         let first = first[0].as_ref().unwrap();
         assert!((first.loss - 0.229).abs() < 0.002, "{first:?}");
         assert!(
             first.loss_of_compared < 0.002 && first.bound < 0.03,
             "{first:?}"
         );
-        let found = Machine::new(&goals, 0.01, 1).answers(Duration::from_secs(20), true);
+        let found =
+            Machine::new(&goals, 0.01, AROUND, 1).answers(Duration::from_secs(20), Rules::Search);
         let found = found[0].as_ref().unwrap();
         assert_eq!((found.case.to_string().as_str(), found.loss), ("mmap", 0.0));
     }
@@ -292,8 +308,8 @@ mod tests {
         }
         let goals = [stream, durable];
         let answers = |seconds| {
-            let answers =
-                Machine::new(&goals, 0.01, 1).answers(Duration::from_secs(seconds), false);
+            let answers = Machine::new(&goals, 0.01, AROUND, 1)
+                .answers(Duration::from_secs(seconds), Rules::PortfolioOnly);
             answers.iter().flatten().count()
         };
         assert_eq!([answers(30), answers(5), answers(0)], [2, 1, 0]);
@@ -311,7 +327,8 @@ mod tests {
     fn the_same_seed_draws_the_same_answer() {
         let goals = [entrants()];
         let answer = |seed| {
-            let answers = Machine::new(&goals, 0.075, seed).answers(Duration::from_secs(9), false);
+            let answers = Machine::new(&goals, 0.075, AROUND, seed)
+                .answers(Duration::from_secs(9), Rules::PortfolioOnly);
             format!("{answers:?}")
         };
         assert_eq!(answer(1), answer(1));
