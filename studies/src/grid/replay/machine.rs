@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use writebench_model::{Case, Decision, Goal, Settings, nanoseconds};
+use writebench_model::{Case, Decision, Experience, Goal, Settings, nanoseconds};
 use writebench_runner::{
     Contest, Contests, PlannedTarget, Rule, SampleSummary, Schedule as _, Spent,
 };
@@ -18,6 +18,8 @@ pub(super) struct Entrants {
     pub(super) entrants: Vec<Entrant>,
     /// Their places. They are measured first, beside the baseline.
     pub(super) portfolio: Vec<usize>,
+    /// What a search knows from other environments.
+    pub(super) experience: Experience,
 }
 
 pub(super) struct Entrant {
@@ -123,7 +125,10 @@ impl<'e> Machine<'e> {
         if rules == Rules::PortfolioOnly {
             contest
         } else {
-            contest.searching(others.into_iter().map(case).collect())
+            contest.searching(
+                others.into_iter().map(case).collect(),
+                &self.goals[goal].experience,
+            )
         }
     }
 
@@ -279,6 +284,7 @@ mod tests {
             goal: Goal::Stream,
             entrants: cases.into_iter().map(entrant).collect(),
             portfolio: vec![2],
+            experience: Experience::default(),
         }
     }
 

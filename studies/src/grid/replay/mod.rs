@@ -9,7 +9,7 @@ use std::ops::RangeFrom;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use writebench_model::{Bytes, Goal, Space};
+use writebench_model::{Bytes, Experience, Goal, Space};
 
 use self::machine::{Answer, Entrant, Entrants, Machine, Rules};
 use super::choice::{Gains, gain};
@@ -131,12 +131,19 @@ impl Options {
             return Ok(None);
         };
         let grid = &grids[environment];
-        let mut portfolio = column.portfolio(|other| {
-            knowledge == Knowledge::Known || !is_same_place(&grids[other], grid)
-        });
+        let is_known = |other: &str| {
+            let other = grids.get(other);
+            knowledge == Knowledge::Known || other.is_none_or(|other| !is_same_place(other, grid))
+        };
+        let mut portfolio = column.portfolio(is_known);
         // A run leaves them out.
         portfolio.retain(|name| is_trusted_in(grid, name));
-        Ok(Some(entrants(goal, gains, &portfolio)?))
+        let mut entrants = entrants(goal, gains, &portfolio)?;
+        entrants
+            .experience
+            .environments
+            .retain(|other, _| is_known(other));
+        Ok(Some(entrants))
     }
 
     /// Each machine has its own seed.
@@ -242,6 +249,7 @@ fn entrants(goal: Goal, gains: &Gains, portfolio: &[String]) -> Result<Entrants>
         goal,
         entrants,
         portfolio: places,
+        experience: Experience::of_goal(goal),
     })
 }
 
