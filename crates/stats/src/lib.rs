@@ -1,5 +1,5 @@
-//! Statistics without an assumed distribution: write times are skewed, bimodal and drifting, so medians and
-//! order statistics describe them.
+//! Statistics for write times, which are skewed, bimodal and drifting: medians, order statistics and trimmed means, which
+//! outliers hardly move.
 
 #![expect(
     clippy::cast_precision_loss,
@@ -15,6 +15,7 @@ mod interval;
 mod mann_whitney;
 mod normal;
 mod outliers;
+mod paired;
 mod rounds;
 mod stability;
 mod standings;
@@ -27,6 +28,7 @@ pub use grouped::{distinct, grouped};
 pub use independent::independent_ratio;
 pub use interval::{Interval, lasting_median_interval, median_interval};
 pub use outliers::count_outliers;
+pub use paired::paired_ratio;
 pub use rounds::Rounds;
 pub use stability::{Burst, Stability, stability};
 pub use standings::{FEWEST_COMPARED, Standings, counts_disturbed};

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
-use crate::{CONFIDENCE, Interval, median, median_interval};
+use crate::{Interval, median, paired_ratio};
 
 /// An additive model of the logarithm of time: `log t = case + round + noise`. The round's effect is the
 /// state of the machine, so cases with different rounds can be compared.
@@ -116,13 +116,11 @@ impl Rounds {
             .count()
     }
 
-    /// The ratio of two cases' times, maybe of two models, with the interval of the sign test at 95 %. See
-    /// [`median_interval`].
+    /// The ratio of two cases' times, maybe of two models, with an interval at 95 %. See [`paired_ratio`].
     ///
     /// Each common round gives a ratio, from which drift cancels. Rounds of only one case are paired in
-    /// order, each without its effect. The sign test needs independent ratios whose median is the ratio of
-    /// the values. It does not need equal spreads, so both kinds count. The interval is widened to hold the
-    /// ratio of the values.
+    /// order, each without its effect. The interval needs independent ratios around the ratio of the values. It does
+    /// not need equal spreads, so both kinds count. It is widened to hold the ratio of the values.
     pub fn ratio(&self, case: usize, other: (&Self, usize)) -> Option<Interval> {
         let ratios: Vec<f64> = self
             .log_ratios(case, other)?
@@ -130,7 +128,7 @@ impl Rounds {
             .map(f64::exp)
             .collect();
         let value = self.series.get(case)?.value? - other.0.series.get(other.1)?.value?;
-        Some(median_interval(&ratios, CONFIDENCE)?.around(value.exp()))
+        Some(paired_ratio(&ratios)?.around(value.exp()))
     }
 
     /// How many ratios of two cases [`Self::ratio`] knows.

@@ -74,7 +74,7 @@ impl Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CONFIDENCE, median_interval};
+    use crate::paired_ratio;
 
     fn verdict(low: f64, high: f64) -> Verdict {
         Verdict::from_ratio(
@@ -135,12 +135,8 @@ mod tests {
 
     #[test]
     fn five_rounds_are_too_few_and_six_are_enough() {
-        let verdict_after = |rounds: usize| {
-            Verdict::from_ratio(
-                &median_interval(&vec![2.0; rounds], CONFIDENCE).unwrap(),
-                0.05,
-            )
-        };
+        let verdict_after =
+            |rounds: usize| Verdict::from_ratio(&paired_ratio(&vec![2.0; rounds]).unwrap(), 0.05);
         assert_eq!(
             (verdict_after(5), verdict_after(6)),
             (Verdict::Inconclusive, Verdict::Slower)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use writebench_model::{CaseRecord, Objective, Sample};
-use writebench_stats::{CONFIDENCE, Interval, Rounds, as_f64, grouped};
+use writebench_stats::{Interval, Rounds, as_f64, grouped};
 
 /// A case's part of the model of its workload.
 #[derive(Debug, Clone)]
@@ -92,7 +92,7 @@ pub(crate) fn ratio_in_rounds(
         .into_iter()
         .filter_map(|(round, own)| Some(quotient(own, *others_by_round.get(&round)?)))
         .collect();
-    let interval = writebench_stats::median_interval(&ratios, CONFIDENCE)?;
+    let interval = writebench_stats::paired_ratio(&ratios)?;
     Some(interval.around(quotient(value, other_value)))
 }
 

@@ -16,6 +16,7 @@ type Check = fn(&Value) -> Result<()>;
 
 const CHECKS: &[(&str, Check)] = &[
     ("median_interval", median_interval),
+    ("paired_ratio", paired_ratio),
     ("independent_ratio", independent_ratio),
     ("mann_whitney", mann_whitney),
     ("mann_whitney_approximated", mann_whitney_approximated),
@@ -151,6 +152,11 @@ fn median_interval(entry: &Value) -> Result<()> {
         .context("an interval")?;
     interval(ours, entry)?;
     close("confidence", ours.confidence, number(entry, "confidence")?)
+}
+
+fn paired_ratio(entry: &Value) -> Result<()> {
+    let ours = writebench_stats::paired_ratio(&numbers(entry, "ratios")?).context("an interval")?;
+    interval(ours, entry)
 }
 
 fn independent_ratio(entry: &Value) -> Result<()> {

@@ -28,6 +28,19 @@ def median_interval(values):
     }
 
 
+def paired_ratio(ratios):
+    """Yuen's test of the logarithms against a second sample without a spread, which leaves the test of one sample."""
+    logs = numpy.log(ratios)
+    trimmed = stats.ttest_ind(logs, numpy.zeros(len(logs)), trim=0.2, equal_var=False)
+    interval = trimmed.confidence_interval(0.95)
+    return {
+        "ratios": ratios,
+        "estimate": float(numpy.exp(stats.trim_mean(logs, 0.2))),
+        "low": float(numpy.exp(interval.low)),
+        "high": float(numpy.exp(interval.high)),
+    }
+
+
 def independent_ratio(numerator, denominator):
     """Inverts scipy's exact Mann-Whitney test: the ratios that it does not reject at 5 %."""
     ratios = sorted({x / y for x in numerator for y in denominator})
@@ -83,6 +96,7 @@ sizes = [(4, 4), (6, 6), (8, 5), (11, 7), (20, 20)]
 
 figures = {
     "median_interval": [median_interval(skewed(n, 11)) for n in (6, 7, 11, 20, 51, 200)] + [median_interval(TIED)],
+    "paired_ratio": [paired_ratio([round(x / 2e6, 6) for x in skewed(n, 11)]) for n in range(6, 20)],
     "independent_ratio": [independent_ratio(skewed(n, 3), skewed(m, 17)) for n, m in sizes],
     "mann_whitney": [mann_whitney(n, m) for n, m in sizes + [(3, 5), (2, 8), (15, 12), (30, 40)]],
     "mann_whitney_approximated": [mann_whitney(n, m) for n, m in ((80, 80), (100, 70), (150, 150))],

@@ -201,10 +201,10 @@ fn the_bound_on_false_alarms_is_that_of_the_binomial_distribution() {
     assert!(1.0 - below < 1e-3, "{below}");
 }
 
-/// Random order in rounds guarantees the error rate for any noise. This would find a mistake.
+/// From 20 rounds on, random order guarantees the error rate for any noise. Below it is that of a symmetric distribution.
 #[test]
 fn a_case_differs_from_itself_no_more_often_than_promised() {
-    for rounds in [6, 20, 40] {
+    for rounds in [6, 8, 12, 20, 40] {
         let told = of_each(|recorded| told_apart_in_rounds(recorded, rounds, 1.0));
         assert!(
             told.iter().all(|&told| told <= MOST_FALSE),
@@ -216,10 +216,10 @@ fn a_case_differs_from_itself_no_more_often_than_promised() {
 /// The tables of `docs/explanation/statistics.md`, in percent, for `tmpfs`, `ext4` and `ext4-fdatasync`.
 #[test]
 fn five_percent_are_found_in_rounds_as_often_as_documented() {
-    let found = [6, 20, 40].map(|rounds| {
+    let found = [6, 8, 20, 40].map(|rounds| {
         of_each(|recorded| told_apart_in_rounds(recorded, rounds, 1.05)).map(in_percent)
     });
-    assert_eq!(found, [[12, 45, 4], [19, 93, 10], [36, 99, 18]]);
+    assert_eq!(found, [[3, 54, 10], [2, 62, 7], [19, 93, 10], [36, 99, 18]]);
 }
 
 #[test]
@@ -237,11 +237,11 @@ fn several_runs_in_turns_withstand_drift_as_documented() {
 /// The fastest case is partly so by chance: false "slower" verdicts per thousand comparisons with nine equal
 /// cases.
 #[test]
-fn the_fastest_of_equal_cases_differs_from_at_most_7_percent() {
+fn the_fastest_of_equal_cases_differs_from_at_most_9_percent() {
     let told = [6, 20].map(|rounds| {
         of_each(|recorded| told_from_the_fastest(recorded, rounds)).map(|told| told * 1000 / 1800)
     });
-    assert_eq!(told, [[47, 21, 50], [48, 7, 63]]);
+    assert_eq!(told, [[36, 35, 83], [48, 7, 63]]);
 }
 
 #[test]
