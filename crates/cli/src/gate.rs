@@ -98,7 +98,8 @@ pub(crate) fn exit_for_run(report: &Report, output: &Output) -> Result<Exit> {
     ensure!(
         judged > 0,
         usage!(
-            "--fail-if-slower: no case has the eight undisturbed rounds that a verdict needs. {}",
+            "--fail-if-slower: no case has the {} undisturbed rounds that a verdict needs. {}",
+            report.rounds_for_verdict(),
             report.without_verdict().trim_end_matches('.')
         )
     );

@@ -111,16 +111,16 @@ mod tests {
     #[test]
     fn rounds_end_for_a_case_with_its_verdict_and_for_the_baseline_with_the_last() {
         assert_eq!(wanted(&[Vec::new(), Vec::new()]), [6, 6]);
-        let base = samples(&[100; 8]);
+        let base = samples(&[100; 7]);
         assert_eq!(
-            wanted(&[base.clone(), samples(&[200; 8])]),
+            wanted(&[base.clone(), samples(&[200; 7])]),
             [0, 0],
             "slower"
         );
         assert_eq!(
-            wanted(&[base[..7].to_vec(), samples(&[200; 7])]),
+            wanted(&[base[..6].to_vec(), samples(&[200; 6])]),
             [1, 1],
-            "eight are the fewest"
+            "seven are the fewest"
         );
         let wide = samples(&[200, 50, 200, 50, 200, 50, 200, 50, 200, 50]);
         let base = samples(&[100; 10]);
@@ -138,9 +138,9 @@ mod tests {
 
     #[test]
     fn disturbed_and_failed_samples_are_no_evidence() {
-        let mut disturbed = samples(&[200; 8]);
+        let mut disturbed = samples(&[200; 7]);
         disturbed[3].is_disturbed = true;
-        assert_eq!(wanted(&[samples(&[100; 8]), disturbed]), [1, 1]);
+        assert_eq!(wanted(&[samples(&[100; 7]), disturbed]), [1, 1]);
         let mut failed = samples(&[200; 2]);
         failed[1].is_ok = false;
         assert_eq!(wanted(&[samples(&[100; 2]), failed.clone()]), [0, 0]);

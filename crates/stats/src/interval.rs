@@ -56,17 +56,21 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
 }
 
 /// The interval of [`median_interval`], but for a series that may end at any value, also because of its values: with
-/// probability `confidence`, the intervals after every value hold the median. Eight values are the fewest
-/// for 95 %.
+/// probability `confidence`, the intervals after every value hold the median. Either end alone is wrong with half of the
+/// remaining probability. For 90 %, seven values are the fewest.
 ///
-/// If `k` of `n` values are above the median, `2^n / ((n + 1) C(n, k))` is the mean gain, over all shares of
-/// a purse, of betting that share on the side of each next value. It is a martingale that begins at 1, so by
-/// Ville's inequality it ever reaches `1 / a` with a probability of at most `a`. See Howard, Ramdas, McAuliffe
-/// and Sekhon, *Time-uniform, nonparametric, nonasymptotic confidence sequences*, 2021. The interval holds
-/// the values at which it is below that.
+/// If `k` of `n` values are above a number, `2^n 2 ∫ p^k (1-p)^(n-k) dp` from 1/2 to 1 is the mean gain, over all shares
+/// `2p - 1` of a purse, of betting that share on each next value to be above. If the median is not above that number, the
+/// gain is a supermartingale that begins at 1, so by Ville's inequality it ever reaches `1 / a` with a probability of at
+/// most `a`. The lower end is where it does. The upper end follows from bets on the other side. See Howard, Ramdas,
+/// McAuliffe and Sekhon, *Time-uniform, nonparametric, nonasymptotic confidence sequences*, 2021.
 pub fn lasting_median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
+    // The integral is an incomplete beta function, and that is a sum of binomial probabilities of one more value.
     let counts = values.len() as f64 + 1.0;
-    interval(values, confidence, |term, _| counts * term)
+    interval(values, confidence, |term, tail| {
+        let tail_of_one_more = tail - term / 2.0;
+        counts * term / (1.0 - tail_of_one_more)
+    })
 }
 
 /// `missed` returns the probability that the interval misses the median. Its arguments are the binomial probability
@@ -165,16 +169,27 @@ mod tests {
         );
     }
 
-    /// The exact probability that the intervals of a series ever miss the median, by the number of values
+    #[derive(Clone, Copy, PartialEq)]
+    enum Ends {
+        Lower,
+        Both,
+    }
+
+    /// The exact probability that the median is ever outside these ends of a series' intervals, by the number of values
     /// above it.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a whole number"
     )]
-    fn ever_missed(interval: fn(&[f64], f64) -> Option<Interval>, values: usize) -> f64 {
-        let (mut by_count, mut missed) = (vec![1.0], 0.0);
-        for count in 1..=values {
+    fn ever_outside(
+        ends: Ends,
+        interval: fn(&[f64], f64) -> Option<Interval>,
+        confidence: f64,
+    ) -> f64 {
+        const VALUES: usize = 2000;
+        let (mut by_count, mut outside) = (vec![1.0], 0.0);
+        for count in 1..=VALUES {
             let half = |above: usize| {
                 by_count
                     .get(above)
@@ -184,23 +199,27 @@ mod tests {
                 .map(|above| half(above) + above.checked_sub(1).map_or(0.0, half))
                 .collect();
             let places: Vec<f64> = (0..count).map(|place| place as f64).collect();
-            let cut = interval(&places, 0.95)
-                .filter(Interval::is_sure)
+            let cut = interval(&places, confidence)
+                .filter(|interval| interval.confidence >= confidence)
                 .map(|interval| interval.low as usize);
-            for outside in (0..=cut.unwrap_or(0)).filter(|_| cut.is_some()) {
-                missed +=
-                    std::mem::take(&mut next[outside]) + std::mem::take(&mut next[count - outside]);
+            for few in (0..=cut.unwrap_or(0)).filter(|_| cut.is_some()) {
+                outside += std::mem::take(&mut next[count - few]);
+                if ends == Ends::Both {
+                    outside += std::mem::take(&mut next[few]);
+                }
             }
             by_count = next;
         }
-        missed
+        outside
     }
 
     #[test]
-    fn a_series_that_may_end_at_any_value_misses_the_median_in_one_of_twenty() {
-        let lasting = ever_missed(lasting_median_interval, 2000);
-        assert!((0.02..=0.05).contains(&lasting), "{lasting}");
-        let fixed = ever_missed(median_interval, 2000);
+    fn each_end_of_a_series_that_may_end_at_any_value_is_wrong_in_one_of_twenty() {
+        let lower = ever_outside(Ends::Lower, lasting_median_interval, 0.9);
+        assert!((0.02..=0.05).contains(&lower), "{lower}");
+        let both = ever_outside(Ends::Both, lasting_median_interval, 0.95);
+        assert!((0.02..=0.05).contains(&both), "{both}");
+        let fixed = ever_outside(Ends::Both, median_interval, 0.95);
         assert!(
             fixed > 0.3,
             "{fixed}: the interval for one number of values is no rule to stop by"
@@ -208,11 +227,26 @@ mod tests {
     }
 
     #[test]
-    fn eight_values_are_the_fewest_of_a_series() {
-        let after = |count: usize| lasting_median_interval(&vec![2.0; count], 0.95).unwrap();
-        assert_eq!((after(7).is_sure(), after(8).is_sure()), (false, true));
-        // 1 - 9 C(8, 0) / 2^8
-        assert!((after(8).confidence - 0.964_843_75).abs() < 1e-12);
+    fn seven_values_are_the_fewest_of_a_series() {
+        let after = |count: usize| lasting_median_interval(&vec![2.0; count], 0.9).unwrap();
+        assert!(after(6).confidence < 0.9 && after(7).confidence >= 0.9);
+        // Either end: 1 / (2^8 (1 - 2^-8) / 8), by the integral of p^7.
+        assert!((after(7).confidence - (1.0 - 2.0 * 8.0 / 255.0)).abs() < 1e-12);
+    }
+
+    /// By hand: the integral of p^9 (1-p) from 1/2 to 1 is 1/110 - (1/10 - 1/22) / 2^10.
+    #[test]
+    fn the_gain_of_a_bet_is_the_integral_over_all_shares() {
+        let places: Vec<f64> = (0..10).map(f64::from).collect();
+        let interval = lasting_median_interval(&places, 0.8).unwrap();
+        assert_eq!((interval.low, interval.high), (1.0, 8.0));
+        let integral = 1.0 / 110.0 - (1.0 / 10.0 - 1.0 / 22.0) / 1024.0;
+        let gain = 1024.0 * 2.0 * integral;
+        assert!(
+            (interval.confidence - (1.0 - 2.0 / gain)).abs() < 1e-9,
+            "{} {gain}",
+            interval.confidence
+        );
     }
 
     proptest! {

@@ -73,7 +73,9 @@ fn gate(program: &Program, on: &Path, words: &[&str], code: i32) -> Result<Optio
 
 fn is_too_busy(ended: &Ended) -> bool {
     ended.code == Some(2)
-        && ended.stderr.contains("eight undisturbed rounds")
+        && ended
+            .stderr
+            .contains("undisturbed rounds that a verdict needs")
         && ended.stderr.contains("samples were disturbed")
 }
 
@@ -206,7 +208,10 @@ fn too_few() -> Result<()> {
         return Ok(());
     }
     ensure!(
-        ended.code == Some(2) && ended.stderr.contains("eight undisturbed rounds"),
+        ended.code == Some(2)
+            && ended
+                .stderr
+                .contains("undisturbed rounds that a verdict needs"),
         "{ended:?}"
     );
     ensure!(

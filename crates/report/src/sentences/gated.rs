@@ -1,5 +1,5 @@
 use writebench_model::RunRecord;
-use writebench_stats::{GateVerdict, Interval};
+use writebench_stats::{Gate, GateVerdict, Interval};
 
 use crate::numbers::Gated;
 use crate::sentences::{THOUSANDTHS, counted};
@@ -17,10 +17,14 @@ pub fn ratio_interval(ratio: &Interval) -> String {
 /// A line per judged case.
 pub(crate) fn verdicts(run: &RunRecord, gated: &[Gated]) -> Vec<String> {
     let limit = percent(run.settings.fail_if_slower_ppm.unwrap_or_default());
-    gated.iter().map(|gated| sentence(gated, &limit)).collect()
+    let needed_rounds = Gate::fewest_rounds(gated.len());
+    gated
+        .iter()
+        .map(|gated| sentence(gated, &limit, needed_rounds))
+        .collect()
 }
 
-fn sentence(gated: &Gated, limit: &str) -> String {
+fn sentence(gated: &Gated, limit: &str, needed_rounds: usize) -> String {
     let Gated {
         name,
         baseline,
@@ -29,7 +33,7 @@ fn sentence(gated: &Gated, limit: &str) -> String {
     } = gated;
     let Some(ratio) = speed_ratio else {
         return format!(
-            "{name} vs. {baseline}: no verdict, which needs at least 8 undisturbed rounds."
+            "{name} vs. {baseline}: no verdict, which needs at least {needed_rounds} undisturbed rounds."
         );
     };
     let found = match verdict {

@@ -1,4 +1,5 @@
 use writebench_model::RunRecord;
+use writebench_stats::Gate;
 
 use crate::numbers::{self, CaseReport, FailedCases, Gated, cases, gated, obstacle_to};
 use crate::sentences::advice::{Advice, Search, without_advice};
@@ -107,9 +108,14 @@ impl Report {
 
     /// What keeps all cases of `--fail-if-slower` from a verdict, with the remedy.
     pub fn without_verdict(&self) -> String {
-        const ROUNDS: usize = 8;
         let cases: Vec<&CaseReport> = self.cases.iter().collect();
-        obstacle_to(ROUNDS, &self.run, &cases).map_or(String::new(), |obstacle| obstacle.text())
+        obstacle_to(self.rounds_for_verdict(), &self.run, &cases)
+            .map_or(String::new(), |obstacle| obstacle.text())
+    }
+
+    /// How many rounds a verdict of `--fail-if-slower` needs.
+    pub fn rounds_for_verdict(&self) -> usize {
+        Gate::fewest_rounds(self.gated.len())
     }
 
     /// Whether a contest measured the case as often as an interval needs. The first cases of goals, and all cases of other
