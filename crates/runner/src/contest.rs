@@ -20,13 +20,15 @@ use std::sync::Arc;
 use writebench_model::{Case, Content, ContestAnswer, Decision, Experience};
 use writebench_stats::{Standings, as_f64, counts_disturbed};
 
-use self::search::{Known, Search};
+use self::known::Known;
+use self::search::Search;
 use crate::planned_target::PlannedTarget;
 use crate::round_order::PlannedCase;
 use crate::schedule::SampleSummary;
 
 mod coordinates;
 mod experience;
+mod known;
 mod search;
 
 /// Whether a case may join, given the baseline. Without one, any may.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use writebench_model::{Case, Experience};
 use writebench_stats::{as_f64, median};
 
-use super::search::Known;
+use super::known::Known;
 
 /// The times of the candidates, which are known by their numbers.
 #[derive(Debug, Clone)]

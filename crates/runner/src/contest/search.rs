@@ -13,18 +13,7 @@ use writebench_stats::{GaussianProcess, Kernel, Observation, Point, as_f64, expe
 use super::Left;
 use super::coordinates::coordinates;
 use super::experience::ExpectedTimes;
-
-/// What the samples say of a candidate.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Known {
-    Nothing,
-    Failed,
-    /// The logarithm of its time in a typical block, from so many samples.
-    Time {
-        log: f64,
-        samples: usize,
-    },
-}
+use super::known::Known;
 
 /// What the search knows of the candidates. Their numbers are places of the contest, which has them before any case that
 /// joins later.
@@ -194,19 +183,6 @@ impl Forecast {
     fn fantasize(&mut self, candidate: usize) {
         self.process.fantasize(candidate);
         self.is_observed[candidate] = true;
-    }
-}
-
-impl Known {
-    /// The part of the time that was not expected.
-    fn less(self, expected: f64) -> Self {
-        match self {
-            Self::Time { log, samples } => Self::Time {
-                log: log - expected,
-                samples,
-            },
-            other => other,
-        }
     }
 }
 

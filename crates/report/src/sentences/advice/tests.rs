@@ -189,7 +189,7 @@ fn an_interval_around_one_leaves_the_baseline() {
     );
     assert_eq!(
         sentences[1],
-        "The other method compared is at most 19 % faster (95 %)."
+        "The other method compared is at most 22 % faster (95 %)."
     );
     assert!(
         sentences[2].ends_with("--case write --case uring,depth=4"),
