@@ -1,6 +1,6 @@
 use writebench_model::{Layout, Outcome, RunRecord, TargetRecord};
 
-use crate::numbers::{CaseReport, by_workload, distinct, grouped};
+use crate::numbers::{CaseReport, distinct, grouped};
 use crate::sentences::{NAMED, Report, case_sentence, list};
 use crate::tables::table::{self, Table};
 use crate::tables::{matrix, notes, per_case, side_by_side};
@@ -15,7 +15,7 @@ impl Report {
 
 fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     let run = &report.run;
-    // Cases with one or two samples of a search are only in exports.
+    // Candidates with one or two samples are only in exports.
     let all: Vec<&CaseReport> = cases.iter().filter(|case| !case.is_screening()).collect();
     let Some(first) = all.first().map(|case| &case.record) else {
         return Vec::new();
@@ -36,7 +36,7 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
         // A search has one workload, though some cases promise more.
         _ if first.origin.is_search() => vec![per_case::ranked(&title, &all)],
         Layout::Phases => vec![per_case::phases(&title, &all)],
-        Layout::Ranked => ranked(&title, cases),
+        Layout::Ranked => ranked(&title, &all),
         Layout::Records => vec![per_case::records(&title, &all)],
         Layout::Matrix => matrix::throughput(&title, &all),
         Layout::CpuTime => per_case::cpu_times(&title, &all),
@@ -95,14 +95,14 @@ pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String
 fn target_notes(cases: &[CaseReport], target: &TargetRecord) -> Vec<String> {
     let on_target: Vec<&CaseReport> = cases
         .iter()
-        .filter(|case| case.record.target == target.name)
+        .filter(|case| case.record.target == target.name && !case.is_screening())
         .collect();
     notes::notes(&on_target, &target.limits)
 }
 
 /// A table for each workload, because only cases of one workload are ranked together.
-fn ranked(title: &str, cases: &[CaseReport]) -> Vec<Table> {
-    let workloads = by_workload(cases);
+fn ranked(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
+    let workloads = grouped(cases.iter().copied(), |case| &case.record.workload);
     if let [(_, cases)] = workloads.as_slice() {
         return vec![per_case::ranked(title, cases)];
     }

@@ -1,8 +1,8 @@
 //! On terminals of several widths and in a pipe.
 
 use writebench_model::{
-    CaseOrigin, CaseRecord, Content, Durability, Outcome, RunRecord, RunStatus, Sample, Stage,
-    Start,
+    CaseOrigin, CaseRecord, Content, Durability, FoldedRun, Outcome, RunRecord, RunStatus, Sample,
+    Stage, Start,
 };
 use writebench_testkit::{example_case, example_run, example_target, section_of};
 
@@ -77,6 +77,27 @@ fn the_answer_to_all_goals_is_on_one_screen() {
         "with the notes below it, less than 24 lines"
     );
     insta::assert_snapshot!(at_all_widths(&report));
+}
+
+#[test]
+fn the_tables_of_goals_leave_out_candidates_with_one_or_two_samples() {
+    let mut run = RunRecord {
+        cases: vec![case("write", 33), case("pwrite,threads=2", 22)],
+        status: RunStatus::Complete,
+        ..example_run()
+    };
+    for (name, samples) in [("writev", 2), ("mmap", 3)] {
+        let joined = case(name, 40);
+        let known = joined.case.known().unwrap().clone();
+        let row = FoldedRun::new(run.clone()).row_of_contest(0, &known);
+        run.cases.push(CaseRecord {
+            samples: joined.samples[..samples].to_vec(),
+            ..row.unwrap()
+        });
+    }
+    let report = Report::from_run(None, run);
+    let text = plain(&terminal::report(&report, Detail::All, None));
+    assert!(text.contains("mmap") && !text.contains("writev"), "{text}");
 }
 
 #[test]
