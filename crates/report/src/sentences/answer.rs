@@ -151,7 +151,7 @@ impl Answer {
         let mut ranked: Vec<&CaseReport> = cases
             .iter()
             .copied()
-            .filter(|case| case.is_ranked())
+            .filter(|case| case.is_ranked() && !case.is_screening())
             .collect();
         let is_of_goal = cases.iter().all(|case| case.record.origin.is_of_goal());
         let decision = if is_of_goal {

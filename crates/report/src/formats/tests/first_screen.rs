@@ -1,8 +1,8 @@
 //! On terminals of several widths and in a pipe.
 
 use writebench_model::{
-    CaseOrigin, CaseRecord, Content, Durability, FoldedRun, Outcome, RunRecord, RunStatus, Sample,
-    Stage, Start,
+    CaseOrigin, CaseRecord, Content, Durability, FoldedRun, Layout, Outcome, RunRecord, RunStatus,
+    Sample, Stage, Start,
 };
 use writebench_testkit::{example_case, example_run, example_target, section_of};
 
@@ -80,9 +80,13 @@ fn the_answer_to_all_goals_is_on_one_screen() {
 }
 
 #[test]
-fn the_tables_of_goals_leave_out_candidates_with_one_or_two_samples() {
+fn what_is_said_of_goals_leaves_out_candidates_with_one_or_two_samples() {
+    let of_goal = |name: &str, write_ms: u64| CaseRecord {
+        origin: CaseOrigin::of_suite(CaseOrigin::GOALS, "A section", Layout::Ranked),
+        ..case(name, write_ms)
+    };
     let mut run = RunRecord {
-        cases: vec![case("write", 33), case("pwrite,threads=2", 22)],
+        cases: vec![of_goal("write", 33), of_goal("pwrite,threads=2", 22)],
         status: RunStatus::Complete,
         ..example_run()
     };
