@@ -83,6 +83,19 @@ pub(crate) fn rule(constraints: &[Constraint], target: &TargetRecord) -> Rule {
     Rule(Some(Arc::new(all)))
 }
 
+/// Why the target cannot have this case, whose baseline was checked before.
+pub(crate) fn why_unfit(case: &Case, target: &TargetRecord) -> Option<String> {
+    if let Some(why) = target.why_not_durable(case) {
+        return Some(format!("{case}: not durable here: {why}"));
+    }
+    let cases = std::slice::from_ref(case);
+    let environment = &target.environment;
+    writebench_runner::check_sectors(environment, cases)
+        .and_then(|()| writebench_runner::check_memory(environment, cases, 0))
+        .err()
+        .map(|error| error.to_string())
+}
+
 /// Leaves out forbidden candidates, and reports their number. The baseline remains as the reference. An error names the option
 /// that left none.
 pub(crate) fn constrain(

@@ -14,11 +14,11 @@ static TABLES: LazyLock<BTreeMap<String, Table>> = LazyLock::new(|| {
     toml::from_str(include_str!("../experience.toml")).expect("the experience parses")
 });
 
-/// What was measured of a goal's strategies elsewhere. A search begins with it, and its own samples correct it.
+/// The gains of a goal's strategies in other environments. A search begins with them, and its own samples correct them.
 #[derive(Debug, Clone, Default)]
 pub struct Experience {
     /// For each environment, by its name, the gains by [`Experience::strategy`]: the time of plain write over that of the
-    /// case. A case that is missing was slow there, or is newer.
+    /// case. A missing case was slow there, or is newer.
     pub environments: BTreeMap<String, HashMap<String, f64>>,
 }
 
@@ -49,7 +49,7 @@ impl Experience {
         Self::strategy_named(&name)
     }
 
-    /// The same for a name that has no sizes.
+    /// The same for a name without sizes.
     pub fn strategy_named(name: &str) -> String {
         name.replace("sync=fsync", "sync=fdatasync")
     }

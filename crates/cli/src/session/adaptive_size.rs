@@ -118,7 +118,7 @@ pub(crate) fn count_goals(rows: &[SelectedCase]) -> usize {
     goals(rows).len()
 }
 
-/// The size of goals' files. It is the same on any disk, unless the disk is nearly full.
+/// The size of goals' files. It is the same on any disk, unless little free space limits the bytes.
 pub(crate) fn size_of_goals(
     rows: &[SelectedCase],
     targets: usize,
@@ -318,7 +318,9 @@ fn contests_of_goal(
         }
         let rule = constraints::rule(&settings.constraints, target);
         let plain = &rows[0].case;
-        let fits = |case: &&Case| rule.allows(case, plain) && is_fit(case, target);
+        let fits = |case: &&Case| {
+            rule.allows(case, plain) && constraints::why_unfit(case, target).is_none()
+        };
         let others = candidates
             .iter()
             .map(|row| &row.case)
@@ -330,20 +332,12 @@ fn contests_of_goal(
     contests
 }
 
-/// What is known of the goal of this plain write. Nothing is known of other quantities than time.
+/// The experience with the goal of this plain write. Only times were measured, so other quantities have none.
 pub(crate) fn experience(plain: &Case, objective: Objective) -> Experience {
     Goal::of_workload(&plain.workload())
         .filter(|_| objective == Objective::Time)
         .map(Experience::of_goal)
         .unwrap_or_default()
-}
-
-/// Whether the target has the memory and the small sectors that the case needs.
-fn is_fit(case: &Case, target: &TargetRecord) -> bool {
-    let cases = std::slice::from_ref(case);
-    let environment = &target.environment;
-    writebench_runner::check_sectors(environment, cases).is_ok()
-        && writebench_runner::check_memory(environment, cases, 0).is_ok()
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ fn compares_many(workload: &Workload, cases: &[CaseReport]) -> bool {
     distinct(ranked, |case| &case.name).len() > 2
 }
 
-/// How many of the methods that its goals could use the run has tried.
+/// The number of methods tried, of all that could reach the run's goals.
 fn tried(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
     let candidates: u32 = run
         .decisions

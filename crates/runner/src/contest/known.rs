@@ -1,4 +1,4 @@
-/// What the samples say of a candidate.
+/// The result of a candidate's samples so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Known {
     Nothing,

@@ -37,8 +37,8 @@ const NEWCOMERS: usize = 6;
 const MOST_SAMPLES: usize = 3;
 /// The search ends if no candidate is expected to save this share of the time.
 const LEAST_IMPROVEMENT: f64 = 0.000001;
-/// What a candidate has of its own, which no other one and no other environment shows, as a standard deviation of
-/// logarithms. Without it, a few samples as expected would end a search.
+/// The standard deviation of the part of a candidate's logarithm that neither similar candidates nor other environments
+/// predict. Without it, a few samples close to the forecast would end a search.
 const OWN_DEVIATION: f64 = 0.1;
 /// The candidates that remain at its end.
 const FINALISTS: usize = 8;

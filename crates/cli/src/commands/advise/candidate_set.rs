@@ -8,6 +8,7 @@ use writebench_model::{
 };
 use writebench_runner::{Contest, Rule};
 
+use crate::constraints::why_unfit;
 use crate::earlier_search::name_without_size;
 use crate::selection;
 
@@ -142,17 +143,4 @@ fn why_unchecked(case: &Case, unchecked: Option<u64>) -> Option<String> {
     Some(format!(
         "{case}: --max-bytes leaves no room for the {check} that show whether O_DIRECT bypasses the page cache"
     ))
-}
-
-/// Why the target cannot have this case, whose baseline was checked before.
-fn why_unfit(case: &Case, target: &TargetRecord) -> Option<String> {
-    if let Some(why) = target.why_not_durable(case) {
-        return Some(format!("{case}: not durable here: {why}"));
-    }
-    let cases = std::slice::from_ref(case);
-    let environment = &target.environment;
-    writebench_runner::check_sectors(environment, cases)
-        .and_then(|()| writebench_runner::check_memory(environment, cases, 0))
-        .err()
-        .map(|error| error.to_string())
 }
