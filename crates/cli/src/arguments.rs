@@ -22,7 +22,8 @@ pub(crate) fn suite_names() -> PossibleValuesParser {
 
 /// Their names, and everyday words for them.
 pub(crate) fn goals() -> impl TypedValueParser<Value = Goal> {
-    PossibleValuesParser::new(goal_names()).try_map(|text| goal_named(&text).copied())
+    PossibleValuesParser::new(goal_names())
+        .try_map(|text| Goal::from_word(&text).ok_or("no such goal"))
 }
 
 /// The same, and a word for all goals that can be answered together.
@@ -31,10 +32,11 @@ pub(crate) fn goals_or_all() -> impl TypedValueParser<Value = &'static [Goal]> {
     let names = goal_names().chain([PossibleValue::new(ALL)]);
     PossibleValuesParser::new(names).try_map(|text| {
         if text == ALL {
-            Ok(Goal::TOGETHER)
-        } else {
-            goal_named(&text).map(std::slice::from_ref)
+            return Ok(Goal::TOGETHER);
         }
+        let mut goals = Goal::ALL.chunks(1);
+        let named = goals.find(|goal| Goal::from_word(&text).as_ref() == goal.first());
+        named.ok_or("no such goal")
     })
 }
 
@@ -42,13 +44,6 @@ fn goal_names() -> impl Iterator<Item = PossibleValue> {
     Goal::ALL
         .iter()
         .map(|goal| PossibleValue::new(goal.name()).aliases(goal.aliases().iter().copied()))
-}
-
-fn goal_named(text: &str) -> Result<&'static Goal, &'static str> {
-    Goal::ALL
-        .iter()
-        .find(|goal| goal.name() == text || goal.aliases().contains(&text))
-        .ok_or("no such goal")
 }
 
 /// Lists all values in errors and completions.

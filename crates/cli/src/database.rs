@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use etcetera::BaseStrategy;
 use writebench_model::Failure;
-use writebench_report::quoted;
+use writebench_report::{Report, quoted};
 use writebench_store::Store;
 
 use crate::exit::usage;
@@ -90,30 +90,32 @@ pub(crate) fn open_if_there(path: &Path) -> Result<Option<Store>> {
     Ok(is_there.then(|| Store::open_to_read(path)).transpose()?)
 }
 
+/// Says how to see more of the run, and how to print its answers as code if it is the newest.
 pub(crate) fn note_next_commands(
     output: &Output,
     store: &Store,
-    number: i64,
+    report: &Report,
     target: Option<&str>,
 ) {
+    let Some(number) = report.number else {
+        return;
+    };
     let run = target.map_or(number.to_string(), |target| {
         quoted(&format!("{number}@{target}"))
     });
     let database = option(store);
     output.note(&format!("All cases: writebench{database} show {run} --all"));
     output.note(&format!("A page: writebench{database} report {run}"));
-}
-
-/// Says how to print the answers of a run of goals as code.
-pub(crate) fn note_code(output: &Output, store: &Store) {
-    output.note(&format!(
-        "As code: writebench{} code --for GOAL --lang LANGUAGE",
-        option(store)
-    ));
+    let is_newest = store
+        .newest_run()
+        .is_ok_and(|newest| newest == Some(number));
+    if let Some(arguments) = report.code_arguments().filter(|_| is_newest) {
+        output.note(&format!("As code: writebench{database} code {arguments}"));
+    }
 }
 
 /// ` --db FILE`, if it is needed.
-fn option(store: &Store) -> String {
+pub(crate) fn option(store: &Store) -> String {
     match default_path() {
         Ok(path) if path == store.path() => String::new(),
         _ => format!(" --db {}", quoted(&store.path().to_string_lossy())),

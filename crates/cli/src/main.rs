@@ -15,6 +15,7 @@ mod gate;
 mod global;
 mod meant;
 mod named_runs;
+mod newest_answer;
 mod output;
 mod output_file;
 mod processes;

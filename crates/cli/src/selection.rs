@@ -6,8 +6,9 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use writebench_model::{
     Assignment, Axis, AxisValues, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Choices,
-    Constraint, Data, Goal, Layout, Method, Origin, Overrides, RunRecord, SelectedCase, Selection,
-    Space, Suite, TargetRecord, combinations, counted, did_you_mean, suite_named,
+    Constraint, Data, Goal, Layout, Method, Origin, Overrides, RecordedCase, RunRecord,
+    SelectedCase, Selection, Space, Suite, TargetRecord, combinations, counted, did_you_mean,
+    suite_named,
 };
 use writebench_stats::{distinct, grouped};
 
@@ -15,14 +16,17 @@ use crate::arguments::{WHAT, goals_or_all, suite_names};
 use crate::constraints::constrain;
 use crate::exit::usage;
 use crate::file_copy::FileCopy;
+use crate::global::Global;
 use crate::meant;
+use crate::newest_answer::{Choice, newest_answer};
 
 #[derive(Args, Clone, Default)]
 pub(crate) struct SelectionArguments {
     /// Measure the cases of these suites, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names(), help_heading = WHAT)]
     pub suite: Vec<String>,
-    /// Measure this case: METHOD[,AXIS=VALUE...]. May be repeated
+    /// Measure this case: METHOD[,AXIS=VALUE...], or the newest run's recommendation for a goal, such as stream. May be
+    /// repeated
     #[arg(long, value_name = "CASE", help_heading = WHAT)]
     pub case: Vec<String>,
     /// Write files of these sizes instead of the suites', separated by commas
@@ -79,6 +83,37 @@ impl SelectionArguments {
         (is_one && !is_named && self.case.is_empty()).then_some(size)
     }
 
+    /// With a case in place of each goal's name: the recommendation of the newest run. Sizes that are given replace its
+    /// own.
+    ///
+    /// # Errors
+    /// The newest run has no answer for a goal, or several.
+    pub(crate) fn with_answers(&self, copies_file: bool, global: &Global) -> Result<Self> {
+        let is_given = [
+            (Axis::Size, copies_file || !self.size.is_empty()),
+            (Axis::Chunk, !self.record.is_empty()),
+        ];
+        let given: Vec<Axis> = is_given
+            .into_iter()
+            .filter_map(|(axis, is_given)| is_given.then_some(axis))
+            .collect();
+        let named = |name: &String| {
+            // `write` is a method, and an everyday word for a goal.
+            let is_case = Method::from_name(name).is_some();
+            let Some(goal) = Goal::from_word(name).filter(|_| !is_case) else {
+                return Ok(name.clone());
+            };
+            let answer = newest_answer(Some(goal), as_option, global)?;
+            let case = Case::parse(&answer.case)?;
+            Ok(RecordedCase::from(case).name_without(&given))
+        };
+        let case = self.case.iter().map(named).collect::<Result<_>>()?;
+        Ok(Self {
+            case,
+            ..self.clone()
+        })
+    }
+
     /// Leaves out what no target can have.
     pub(crate) fn for_targets(&self, targets: &[TargetRecord]) -> Self {
         let keeps_data = targets.iter().any(|target| target.loses_data().is_none());
@@ -114,6 +149,13 @@ impl SelectionArguments {
             ));
         }
         Ok(goals)
+    }
+}
+
+fn as_option(choice: Choice<'_>) -> String {
+    match choice {
+        Choice::Goal(goal) => format!("run --case {goal}"),
+        Choice::Case(case) => format!("run --case {case}"),
     }
 }
 

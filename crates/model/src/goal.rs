@@ -179,6 +179,12 @@ impl Goal {
         Self::DurableReplace,
     ];
 
+    /// The goal of this name or everyday word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        let mut goals = Self::ALL.iter().copied();
+        goals.find(|goal| goal.name() == word || goal.aliases().contains(&word))
+    }
+
     /// Plain write, with a file of the default size.
     pub fn baseline(self) -> &'static Case {
         &BASELINES[self as usize]

@@ -5,12 +5,13 @@ use crate::case::Case;
 use crate::case_record::CaseRecord;
 use crate::constraint::Constraint;
 use crate::decision::Decision;
+use crate::goal::Goal;
 use crate::objective::Objective;
 use crate::ranks::Cluster;
 use crate::sample::Extent;
 use crate::target::{MissingTarget, TargetRecord};
 use crate::value::named_values;
-use crate::workload::Workload;
+use crate::workload::{DataSource, Workload};
 
 named_values! {
     RunStatus {
@@ -239,6 +240,41 @@ impl RunRecord {
     pub fn is_search(&self) -> bool {
         self.settings.search_bytes.is_some()
             || self.cases.iter().any(|case| case.origin.is_search())
+    }
+
+    /// The goal whose contest has this case. None if the case is of a suite or named, because a comparison has no goal.
+    pub fn goal_of(&self, case: &CaseRecord) -> Option<Goal> {
+        if !case.origin.is_of_goal() && !case.origin.is_search() {
+            return None;
+        }
+        let target = self.target(&case.target).or(self.targets.first());
+        let goal = Goal::of_workload(&case.workload)?;
+        match target {
+            // A search for it writes 1.5 times the memory, from one buffer that a producer refills.
+            Some(target)
+                if goal == Goal::Stream
+                    && case.workload.source == DataSource::Chunk
+                    && case.workload.bytes > target.memory_bytes() =>
+            {
+                Some(Goal::LargerThanMemory)
+            }
+            _ => Some(goal),
+        }
+    }
+
+    /// The run as if it had only that goal. None if it has not.
+    pub fn for_goal(&self, goal: Goal) -> Option<Self> {
+        let is_of_goal = |case: &&CaseRecord| self.goal_of(case) == Some(goal);
+        if self.is_search() {
+            // Candidates may do more than the goal asks for.
+            let mut baselines = self.cases.iter().filter(|case| case.origin.is_baseline());
+            return baselines.find(is_of_goal).map(|_| self.clone());
+        }
+        let cases: Vec<CaseRecord> = self.cases.iter().filter(is_of_goal).cloned().collect();
+        (!cases.is_empty()).then(|| Self {
+            cases,
+            ..self.clone()
+        })
     }
 
     /// Whether tables have a column for each target.

@@ -20,6 +20,12 @@ pub struct TargetRecord {
 }
 
 impl TargetRecord {
+    /// The memory that a run there may use.
+    pub fn memory_bytes(&self) -> u64 {
+        let memory = &self.environment.memory;
+        memory.limit_bytes.unwrap_or(memory.total_bytes)
+    }
+
     /// Whether files there have checksums of their data, unless they have `FS_NOCOW_FL`.
     pub fn has_checksums(&self) -> bool {
         let filesystem = &self.environment.filesystem;

@@ -288,6 +288,14 @@ fn a_goal_is_known_by_its_workload() {
     );
 }
 
+/// `--case` takes both.
+#[test]
+fn no_goal_has_the_name_of_a_method() {
+    for &goal in Goal::ALL {
+        assert_eq!(Method::from_name(goal.name()), None);
+    }
+}
+
 #[test]
 fn a_case_is_simplified_by_one_choice_at_a_time() {
     let simpler = |case: &str, baseline: &str| -> Vec<String> {

@@ -12,6 +12,7 @@ pub use import::{Exported, ImportError, run_of_export};
 pub use numbers::{ComparedRun, Comparison, FailedCases, Gated, ObservationUnit, Side};
 pub use sentences::answer::WorkloadAnswer;
 pub use sentences::comparison::FOUR_RUNS;
+pub use sentences::goal_answers::GoalAnswer;
 pub use sentences::machine::machine_lines;
 pub use sentences::sort::Sort;
 pub use sentences::{

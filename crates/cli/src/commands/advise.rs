@@ -573,9 +573,7 @@ impl AdviseCommand {
 
     /// 1.5 times the memory available to the run.
     fn size_beyond_memory(&self, target: &TargetRecord) -> Result<AxisValues> {
-        let memory = &target.environment.memory;
-        let bytes = memory.limit_bytes.unwrap_or(memory.total_bytes);
-        let least = Bytes((bytes / 2 * 3).next_multiple_of(1 << 20));
+        let least = Bytes((target.memory_bytes() / 2 * 3).next_multiple_of(1 << 20));
         let size = match self.size {
             Some(FileSize::Each(size)) => Bytes(size),
             Some(_) => Bytes(0),

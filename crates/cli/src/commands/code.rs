@@ -1,5 +1,3 @@
-mod recommended;
-
 use anyhow::Result;
 use clap::Args;
 use writebench_model::{Axis, Case, Goal};
@@ -13,6 +11,7 @@ use crate::earlier_search::{name_without_size, without_size};
 use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::meant;
+use crate::newest_answer::{Choice, newest_answer};
 
 /// Print the function that writes or copies a file as a case does
 #[derive(Args)]
@@ -21,7 +20,8 @@ pub(crate) struct CodeCommand {
     /// Name of a case, as in a table or in `writebench list cases` [default: the recommendation of the newest run or
     /// search]
     case: Option<String>,
-    /// Take the newest run's recommendation for this goal, if it has several
+    /// Take the newest run's recommendation for this goal, if it has several: stream, log, or another name of `writebench
+    /// list goals`
     #[arg(long = "for", value_name = "GOAL", hide_possible_values = true, value_parser = goals(), conflicts_with = "case")]
     goal: Option<Goal>,
     /// Print code in this language
@@ -45,8 +45,8 @@ pub(crate) struct CodeCommand {
 }
 
 const CODE_EXAMPLES: &str = "Examples:
-  writebench code --lang rust               the recommendation of the newest search
-  writebench code --for stream --lang rust  that of a run of goals
+  writebench code --lang rust               the recommendation of the newest run or search
+  writebench code --for stream --lang rust  that for a new file, after a run of several goals
   writebench code pwrite,prepare=fallocate,threads=2 --lang c --main > writer.c
   writebench code write,sync=fsync --lang python --atomic
   writebench code uring,depth=4,cache=direct,prepare=fallocate-ahead --lang c --stream
@@ -56,11 +56,19 @@ impl CodeCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let name = match &self.case {
             Some(case) => case.clone(),
-            None => recommended::recommended(self.goal, &self.options(), global)?,
+            None => newest_answer(self.goal, |choice| self.command(&choice), global)?.case,
         };
-        let case = Case::parse(&name).map_err(|error| match meant::case(&name) {
-            Some(meant) => usage!("'{name}' is not a case. Did you mean {meant}?"),
-            None => error.into(),
+        let case = Case::parse(&name).map_err(|error| {
+            if let Some(goal) = Goal::from_word(&name) {
+                let meant = self.command(&Choice::Goal(goal));
+                return usage!(
+                    "'{name}' is a goal, not a case. Did you mean `writebench {meant}`?"
+                );
+            }
+            match meant::case(&name) {
+                Some(meant) => usage!("'{name}' is not a case. Did you mean {meant}?"),
+                None => error.into(),
+            }
         })?;
         let is_program = self.main;
         let is_append = self.append;
@@ -88,6 +96,15 @@ impl CodeCommand {
         let title = self.language.title();
         let options = self.options();
         usage!("{refusal}. The nearest in {title}: writebench code {name} {options} ({cost})")
+    }
+
+    /// `code --for stream --lang c`
+    fn command(&self, choice: &Choice<'_>) -> String {
+        let what = match choice {
+            Choice::Goal(goal) => format!("--for {goal}"),
+            Choice::Case(case) => (*case).to_owned(),
+        };
+        format!("code {what} {}", self.options())
     }
 
     /// `--lang c --main`

@@ -30,7 +30,7 @@ use crate::session::{
 use crate::signals::{is_stopped, stop, stop_on_signals};
 
 /// Compare filesystems, each made in a new image and removed afterwards
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(after_help = FS_EXAMPLES)]
 pub(crate) struct FsCommand {
     /// Existing directories to measure as well, before the new filesystems
@@ -75,6 +75,14 @@ const BUDGET_OF_EACH: Duration = Duration::from_secs(20);
 
 impl FsCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
+        let answered = Self {
+            selection: self.selection.with_answers(false, global)?,
+            ..self.clone()
+        };
+        answered.compare(global)
+    }
+
+    fn compare(&self, global: &Global) -> Result<Exit> {
         let measuring = &self.measuring;
         let output = &global.output;
         // In the private namespace, the same paths may name other files. So exports and targets are found first.

@@ -117,7 +117,7 @@ impl RunCommand {
                 "--for chooses the methods itself. Leave it out, or leave out --command and --from"
             )
         );
-        let selected = self.selected(copied.as_ref(), &records, global.ranks())?;
+        let selected = self.selected(copied.as_ref(), &records, global)?;
         selected.notes.iter().for_each(|note| output.note(note));
         let settings = self.settings(copied.as_ref(), answers_goals, selected.samples)?;
         // The limits would take a tenth of the time of a first answer, and change none.
@@ -198,15 +198,16 @@ impl RunCommand {
         &self,
         copied: Option<&FileCopy>,
         targets: &[TargetRecord],
-        ranks: u32,
+        global: &Global,
     ) -> Result<Selection> {
         let programs = &self.programs;
-        let selection = &self.selection.for_targets(targets);
+        let answered = self.selection.with_answers(copied.is_some(), global)?;
+        let selection = &answered.for_targets(targets);
         let only_programs = selection.is_empty() && !programs.is_empty();
         let mut selected = if only_programs {
             Selection::default()
         } else {
-            let ranks = self.ranks(ranks);
+            let ranks = self.ranks(global.ranks());
             selection::rows_for_targets(selection, self.cold, copied, targets, &ranks)?
         };
         if !programs.is_empty() {
@@ -219,6 +220,8 @@ impl RunCommand {
             .rows
             .extend(programs.rows(&selected.rows, &selection.size)?);
         if let Some(baseline) = &self.gate.baseline {
+            let named = self.selection.case.iter().position(|case| case == baseline);
+            let baseline = named.map_or(baseline, |place| &answered.case[place]);
             selection::move_baseline_first(&mut selected.rows, baseline, selection, self.cold)?;
         }
         self.gate.check(&selected.rows)?;

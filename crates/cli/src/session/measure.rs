@@ -163,14 +163,7 @@ impl<'s> Session<'s> {
         let took = rounded(took.as_secs_f64());
         let wrote = Bytes(self.written.bytes()).approximate();
         output.note(&format!("Run {number} took {took} and wrote {wrote}."));
-        database::note_next_commands(output, store, number, None);
-        let has_answer = report
-            .answers
-            .iter()
-            .any(|answer| answer.finding.case.is_some());
-        if report.is_of_goals() && has_answer {
-            database::note_code(output, store);
-        }
+        database::note_next_commands(output, store, report, None);
         let can_continue =
             !report.is_search() && !report.is_brief() && !report.run.has_made_filesystems();
         if end == End::MaxBytes && can_continue {

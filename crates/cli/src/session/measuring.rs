@@ -15,7 +15,7 @@ use crate::global::Global;
 use crate::run_name::label;
 use crate::selection;
 
-#[derive(Args, Default)]
+#[derive(Args, Clone, Default)]
 pub(crate) struct MeasuringArguments {
     /// Take this many undisturbed samples of each case [default: 6, the least for a 95 % interval, and 11 for suite copy]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = HOW_LONG)]

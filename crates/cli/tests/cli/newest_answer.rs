@@ -25,6 +25,37 @@ pub(crate) fn add(trials: &mut Trials) {
     );
     trials.add("code of a run without goals is refused", &[], no_goals);
     trials.add(
+        "code takes the answers of an interrupted or labelled run, and of the given database",
+        &[],
+        other_runs,
+    );
+    trials.add(
+        "code of a run without an answer fails after one with an answer",
+        &[],
+        run_without_answer,
+    );
+    trials.add(
+        "code is about an imported run if that is the newest",
+        &[],
+        imported,
+    );
+    trials.add(
+        "code of several answers to a goal names the cases",
+        &[],
+        several_targets,
+    );
+    trials.add(
+        "code names the goal of a file larger than memory",
+        &[],
+        beyond_memory,
+    );
+    trials.add("code without a run is refused", &[], no_run);
+    trials.add(
+        "the name of a goal selects its part of a run, or its answer as a case",
+        &[Need::Filesystem(Kind::Tmpfs)],
+        goal_as_name,
+    );
+    trials.add(
         "code reads one run only",
         &[Need::Program("python3")],
         reads_one,
@@ -140,9 +171,14 @@ fn newest_search() -> Result<()> {
         ended.code == Some(2) && ended.stdout.is_empty(),
         "{ended:?}"
     );
-    let why = "run 2, the newest (writebench advise /second --for 'a goal'), has no recommendation. The search ended";
+    let why = "run 2, the newest (writebench advise /second --for 'a goal'), has no recommendation for durable-stream. \
+               The search ended";
     ensure!(
-        ended.stderr.contains(why) && ended.stderr.lines().count() == 1,
+        ended.stderr.contains(why)
+            && ended
+                .stderr
+                .contains("`writebench advise --for durable-stream`")
+            && ended.stderr.lines().count() == 1,
         "{}",
         ended.stderr
     );
@@ -163,8 +199,8 @@ fn one_of_the_goals() -> Result<()> {
         "{ended:?}"
     );
     for line in [
-        "writebench code --for stream         --lang rust --atomic  pwrite,prepare=fallocate",
-        "writebench code --for durable-stream --lang rust --atomic  pwrite,prepare=fallocate,sync=fdatasync",
+        "writebench code --for stream --lang rust --atomic",
+        "writebench code --for durable-stream --lang rust --atomic",
         "writebench: run 2 has answers for 2 goals. Name one of them by --for GOAL",
     ] {
         ensure!(
@@ -184,7 +220,7 @@ fn one_of_the_goals() -> Result<()> {
         ended.stderr
     );
     let ended = program.call(&["code", "--lang", "rust", "--for", "wal"])?;
-    let why = "has no recommendation for records. It did not measure this goal.";
+    let why = "has no recommendation for records. It is about stream, durable-stream.";
     ensure!(
         ended.code == Some(2) && ended.stderr.contains(why),
         "{ended:?}"
@@ -208,6 +244,245 @@ fn no_goals() -> Result<()> {
     let program = with_runs(&[search("/first", Stage::Final, STREAM)?, named])?;
     let ended = program.call(&["code", "--lang", "c"])?;
     let why = "run 2, the newest (writebench run --case write), has no recommendation. A run of suites or cases compares";
+    ensure!(
+        ended.code == Some(2) && ended.stderr.contains(why),
+        "{ended:?}"
+    );
+    Ok(())
+}
+
+fn stream_and_checkpoint() -> [(&'static str, &'static str, u64); 4] {
+    [
+        ("Stream data", STREAM[0], 300),
+        ("Stream data", STREAM[1], 100),
+        ("Stream data durably", CHECKPOINT[0], 300),
+        ("Stream data durably", CHECKPOINT[1], 100),
+    ]
+}
+
+fn other_runs() -> Result<()> {
+    let interrupted = RunRecord {
+        status: RunStatus::Interrupted,
+        label: Some("before".to_owned()),
+        ..goals(&stream_and_checkpoint()[..2])?
+    };
+    let program = with_runs(&[search("/first", Stage::Final, CHECKPOINT)?, interrupted])?;
+    let ended = program.call(&["code", "--lang", "c"])?;
+    ensure!(
+        ended.code == Some(0) && ended.stderr.starts_with("From run 2, stream on "),
+        "{ended:?}"
+    );
+    // The listed commands are about the same database.
+    let elsewhere = program.home().join("other file.db");
+    Store::open(&elsewhere)?.import_runs(&[goals(&stream_and_checkpoint())?])?;
+    let elsewhere = elsewhere.to_str().context("UTF-8")?;
+    let ended = program.call(&["code", "--lang", "c", "--db", elsewhere])?;
+    let line = format!("writebench --db '{elsewhere}' code --for durable-stream --lang c");
+    ensure!(
+        ended.code == Some(2) && ended.stderr.lines().any(|said| said == line),
+        "{ended:?}"
+    );
+    let mut command = program.command(&["code", "--for", "checkpoint", "--lang", "c"]);
+    let output = command.env("WRITEBENCH_DB", elsewhere).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(
+        output.status.success() && said.starts_with("From run 1, durable-stream on "),
+        "{output:?}"
+    );
+    Ok(())
+}
+
+fn run_without_answer() -> Result<()> {
+    let mut unanswered = goals(&stream_and_checkpoint())?;
+    for case in &mut unanswered.cases {
+        case.samples.truncate(2);
+    }
+    let mut unstarted = goals(&stream_and_checkpoint())?;
+    unstarted.cases.clear();
+    unstarted.status = RunStatus::Interrupted;
+    let answered = search("/first", Stage::Final, STREAM)?;
+    let program = with_runs(&[answered.clone(), unanswered])?;
+    for (words, whys) in [
+        (
+            &["code", "--lang", "c"][..],
+            [
+                "has no recommendation. stream: To stream",
+                "`writebench advise --for GOAL`",
+            ],
+        ),
+        (
+            &["code", "--lang", "c", "--for", "checkpoint"],
+            [
+                "has no recommendation for durable-stream. To stream",
+                "`writebench advise --for durable-stream`",
+            ],
+        ),
+    ] {
+        let ended = program.call(words)?;
+        let why_not = "no answer yet: an answer needs 6 usable samples";
+        ensure!(
+            ended.code == Some(2)
+                && ended.stdout.is_empty()
+                && ended.stderr.starts_with("writebench: run 2, the newest (")
+                && ended.stderr.contains(why_not)
+                && whys.iter().all(|why| ended.stderr.contains(why)),
+            "{ended:?}"
+        );
+    }
+    let program = with_runs(&[answered, unstarted])?;
+    let ended = program.call(&["code", "--lang", "c"])?;
+    ensure!(
+        ended.code == Some(2) && ended.stderr.contains("interrupted before its first sample"),
+        "{ended:?}"
+    );
+    Ok(())
+}
+
+fn imported() -> Result<()> {
+    let program = with_runs(&[goals(&stream_and_checkpoint()[2..])?])?;
+    let export = program.home().join("elsewhere.json");
+    let export = export.to_str().context("UTF-8")?;
+    let to = format!("json={export}");
+    program.call(&["show", "--export", &to])?;
+    let program = with_runs(&[search("/own", Stage::Final, STREAM)?])?;
+    let ended = program.call(&["import", export])?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let ended = program.call(&["code", "--lang", "c"])?;
+    ensure!(
+        ended.code == Some(0) && ended.stderr.starts_with("From run 2, durable-stream on "),
+        "{ended:?}"
+    );
+    Ok(())
+}
+
+fn several_targets() -> Result<()> {
+    let mut run = goals(&stream_and_checkpoint()[..2])?;
+    let slower = run.cases.iter().cloned().map(|mut case| {
+        case.target = "/scratch".to_owned();
+        // The other case is the fastest there.
+        let is_plain = case.case.name() == STREAM[0];
+        for sample in &mut case.samples {
+            sample.phases_ns.write = if is_plain { 100_000_000 } else { 300_000_000 };
+        }
+        case
+    });
+    let slower: Vec<CaseRecord> = slower.collect();
+    run.targets[0].name = "/data".to_owned();
+    run.targets[0].path = "/data".to_owned();
+    for case in &mut run.cases {
+        case.target = "/data".to_owned();
+    }
+    run.targets
+        .push(writebench_testkit::example_target("/scratch"));
+    run.cases.extend(slower);
+    let program = with_runs(&[run])?;
+    let ended = program.call(&["code", "--lang", "go"])?;
+    ensure!(
+        ended.code == Some(2) && ended.stdout.is_empty(),
+        "{ended:?}"
+    );
+    for line in [
+        "writebench code pwrite,prepare=fallocate --lang go  # stream on /data",
+        "writebench code write --lang go  # stream on /scratch",
+        "writebench: run 1 has 2 answers for stream. Name one of the cases",
+    ] {
+        ensure!(
+            ended.stderr.lines().any(|said| said == line),
+            "{}",
+            ended.stderr
+        );
+    }
+    Ok(())
+}
+
+fn beyond_memory() -> Result<()> {
+    let names = [
+        "write,size=8TiB,source=chunk",
+        "pwrite,size=8TiB,source=chunk",
+    ];
+    let program = with_runs(&[search("/data", Stage::Final, names)?])?;
+    let ended = program.call(&["code", "--lang", "c", "--for", "larger-than-memory"])?;
+    let from = "From run 1, larger-than-memory on ";
+    ensure!(
+        ended.code == Some(0) && ended.stderr.starts_with(from),
+        "{ended:?}"
+    );
+    Ok(())
+}
+
+fn no_run() -> Result<()> {
+    let ended = program()?.call(&["code", "--lang", "c"])?;
+    ensure!(
+        ended.code == Some(2) && ended.stderr.starts_with("writebench: there is no run yet."),
+        "{ended:?}"
+    );
+    let program = with_runs(&[])?;
+    let ended = program.call(&["run", "--case", "log"])?;
+    let says = "`writebench advise --for records` recommend one first";
+    ensure!(
+        ended.code == Some(2) && ended.stderr.contains(says),
+        "{ended:?}"
+    );
+    Ok(())
+}
+
+fn goal_as_name() -> Result<()> {
+    let program = with_runs(&[goals(&stream_and_checkpoint())?])?;
+    let shown = program.call(&["show", "--for", "checkpoint"])?;
+    ensure!(
+        shown.code == Some(0)
+            && shown.stdout.contains("durable-stream: ")
+            && shown.stdout.contains(CHECKPOINT[1])
+            && !shown.stdout.contains("Stream data ·"),
+        "{shown:?}"
+    );
+    let shown = program.call(&["show", "1", "--for", "wal"])?;
+    let why = "run 1 has no cases for records. It is about stream, durable-stream.";
+    ensure!(
+        shown.code == Some(2) && shown.stderr.contains(why),
+        "{shown:?}"
+    );
+    for (words, meant) in [
+        (
+            &["code", "stream", "--lang", "c"][..],
+            "`writebench code --for stream --lang c`",
+        ),
+        (&["show", "stream"], "writebench show --for stream"),
+    ] {
+        let ended = program.call(words)?;
+        ensure!(
+            ended.code == Some(2) && ended.stderr.contains(meant),
+            "{ended:?}"
+        );
+    }
+    let target = directory_on(Kind::Tmpfs);
+    let target = target.path().to_str().context("UTF-8")?;
+    let ended = program.call(&[
+        "run",
+        target,
+        "--case",
+        "download",
+        "--case",
+        "write",
+        "--size",
+        "1MiB",
+        "--samples",
+        "1",
+        "--no-limits",
+        "--export",
+        "csv=-",
+    ])?;
+    let from = "From run 1, stream on ";
+    ensure!(
+        ended.code == Some(0)
+            && ended.stderr.contains(from)
+            && ended.stdout.contains("pwrite,size=1MiB,prepare=fallocate")
+            && ended.stdout.contains("write,size=1MiB"),
+        "{ended:?}"
+    );
+    // That run compared.
+    let ended = program.call(&["run", target, "--case", "stream"])?;
+    let why = "has no recommendation for stream. A run of suites or cases compares";
     ensure!(
         ended.code == Some(2) && ended.stderr.contains(why),
         "{ended:?}"
@@ -265,9 +540,9 @@ fn without_answer() -> Result<()> {
     let ended = program.call(&["code", "--lang", "c"])?;
     ensure!(
         ended.code == Some(2)
-            && ended
-                .stderr
-                .contains("--budget 1ms), has no recommendation"),
+            && ended.stderr.contains(
+                "--for stream --size 64MiB --budget 1ms), has no recommendation. The search ended"
+            ),
         "{ended:?}"
     );
     Ok(())

@@ -112,9 +112,9 @@ fn example() -> Result<()> {
         ensure!(shown.contains(&column), "{column} is not among {shown:?}");
     }
     for goal in [
-        "new file, page",
-        "new file by copying, page",
-        "durable new file, disk",
+        "stream: new file, page",
+        "copy: new file by copying, page",
+        "durable-stream: durable new file, disk",
     ] {
         let has = |text: &str| text.lines().any(|line| line.starts_with(goal));
         ensure!(has(&printed) && has(example), "{goal}: {printed}");

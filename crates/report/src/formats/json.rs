@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use writebench_model::CaseRecord;
+use writebench_model::{CaseRecord, Goal};
 use writebench_stats::{Interval, Verdict};
 
 use super::head::{Run, Targets};
@@ -47,6 +47,7 @@ struct Case<'r> {
 #[derive(Serialize)]
 struct FindingNumbers<'r> {
     goal: &'r str,
+    goal_name: Option<Goal>,
     case: &'r Option<String>,
     target: &'r Option<String>,
     unanswered: &'r Option<Unanswered>,
@@ -127,6 +128,7 @@ impl<'r> From<&'r Finding> for FindingNumbers<'r> {
         };
         Self {
             goal: &finding.goal,
+            goal_name: finding.goal_name,
             case: &finding.case,
             target: &finding.target,
             unanswered: &finding.unanswered,

@@ -174,8 +174,12 @@ pub(super) fn with_text_below(
     width: Option<usize>,
 ) -> Option<Vec<String>> {
     const INDENT: usize = 2;
-    let (mut lines, lines_per_row) = match fitting_ranks(table, width) {
-        Some(fitted) => (fitted.lines, 1),
+    // A long name must not cost the row its interval.
+    const NEEDED: u8 = 1;
+    let needed = columns_up_to(table, NEEDED).len();
+    let beside = fitting_ranks(table, width).filter(|beside| beside.shown.len() >= needed);
+    let (mut lines, lines_per_row) = match beside {
+        Some(beside) => (beside.lines, 1),
         None => (named_above(table, width)?.lines, 2),
     };
     let rows = lines.split_off(lines.len() - lines_per_row * table.rows.len());

@@ -13,6 +13,8 @@ use crate::tables::table::{self, Table};
 pub enum Detail {
     /// The answers, and tables of the named suites.
     Usual,
+    /// The answers, and all tables.
+    Tables,
     /// Everything, however wide.
     All,
 }
@@ -21,7 +23,7 @@ pub enum Detail {
 pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
     let width = width.filter(|_| !is_all);
-    let shows_tables = is_all || !report.is_brief();
+    let shows_tables = detail != Detail::Usual || !report.is_brief();
     let mut text = if is_all {
         head(report)
     } else {
@@ -142,7 +144,7 @@ fn certainties(report: &Report) -> Vec<String> {
         .answers
         .iter()
         .filter(|answer| !answer.certainty.is_empty())
-        .map(|answer| format!("{}: {}", answer.finding.goal, answer.certainty))
+        .map(|answer| format!("{}: {}", answer.finding.heading(), answer.certainty))
         .collect()
 }
 

@@ -121,6 +121,7 @@ impl WorkloadAnswer {
             None => promised(&run.targets),
         };
         finding.goal = goal(workload, target, promised);
+        finding.goal_name = run.goal_of(&cases[0].record);
         if let Some(target) = target.filter(|_| run.is_side_by_side()) {
             finding.target = Some(target.name.clone());
         }
@@ -133,8 +134,11 @@ impl WorkloadAnswer {
         }
     }
 
+    /// After the name of the goal, if it has one.
     pub fn text(&self) -> String {
-        format!("{} {}", self.sentence, self.certainty)
+        let name = self.finding.goal_name;
+        let name = name.map_or(String::new(), |name| format!("{name}: "));
+        format!("{name}{} {}", self.sentence, self.certainty)
             .trim_end()
             .to_owned()
     }

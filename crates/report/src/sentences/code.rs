@@ -55,6 +55,15 @@ pub(crate) fn sentence(case: &Case, only: Option<&str>) -> Option<String> {
     };
     // The function writes the given data.
     let name = RecordedCase::from(case.clone()).name_without(&[Axis::Size]);
+    Some(format!(
+        "As code, `{}`: writebench code {name} {}{more}",
+        signature.trim().trim_end_matches(" {"),
+        arguments(options, *first)
+    ))
+}
+
+/// `--lang c --append`
+fn arguments(options: EmitOptions, language: Language) -> String {
     let option = match options {
         EmitOptions {
             is_append: true, ..
@@ -64,11 +73,14 @@ pub(crate) fn sentence(case: &Case, only: Option<&str>) -> Option<String> {
         } => " --stream",
         _ => "",
     };
-    Some(format!(
-        "As code, `{}`: writebench code {name} --lang {}{option}{more}",
-        signature.trim().trim_end_matches(" {"),
-        first.name()
-    ))
+    format!("--lang {}{option}", language.name())
+}
+
+/// The arguments that print the case's usual code in the first language that has it, or in the one with the name `only`.
+pub(crate) fn usual_arguments(case: &Case, only: Option<&str>) -> Option<String> {
+    let (options, codes) = codes(case, only)?;
+    let (language, _) = codes.first()?;
+    Some(arguments(options, *language))
 }
 
 /// The names of the functions that a user calls, in the forms of all languages, without capitals and underscores.

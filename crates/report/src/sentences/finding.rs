@@ -1,6 +1,7 @@
 use serde::Serialize;
 use writebench_model::{
-    CaseRecord, Content, DataSource, Durability, Keeper, Start, TargetRecord, Visibility, Workload,
+    CaseRecord, Content, DataSource, Durability, Goal, Keeper, Start, TargetRecord, Visibility,
+    Workload,
 };
 use writebench_stats::{Interval, Verdict};
 
@@ -16,6 +17,8 @@ use crate::sentences::words::counted;
 pub struct Finding {
     /// `durable new file`.
     pub goal: String,
+    /// The name of the goal that the run answers, for `code --for`. A line of a suite or of a search has none.
+    pub goal_name: Option<Goal>,
     /// In a programmer's words, or the reason for a missing answer.
     pub description: String,
     pub case: Option<String>,
@@ -164,6 +167,12 @@ impl Finding {
             comparison,
             ..Self::default()
         }
+    }
+
+    /// `durable-stream: durable new file`.
+    pub fn heading(&self) -> String {
+        let name = self.goal_name.map(|name| format!("{name}: "));
+        name.unwrap_or_default() + &self.goal
     }
 
     /// Empty if there is none.

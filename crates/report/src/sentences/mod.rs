@@ -8,6 +8,7 @@ pub(crate) mod comparison;
 mod failures;
 pub(crate) mod finding;
 pub(crate) mod gated;
+pub(crate) mod goal_answers;
 mod image_share;
 mod latency;
 pub(crate) mod machine;

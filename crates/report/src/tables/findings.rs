@@ -24,7 +24,7 @@ impl Report {
             value => value.to_owned(),
         };
         let (found, beside) = self.headings();
-        let mut columns = vec![Cells::words("", |finding| finding.goal.clone())];
+        let mut columns = vec![Cells::words("", Finding::heading)];
         if names {
             columns.push(Cells::words(found, |finding| finding.description.clone()));
         }
