@@ -49,7 +49,7 @@ impl<'p> Sampler<'p> {
         let target = numbered(&self.descriptors, self.is_of_device, request.target)?;
         (self.progress)(Phase::Settle);
         let room = if request.role.rank == 0 {
-            make_room(target, request)
+            make_room(target, request, &mut self.engine)
         } else {
             Ok(Ok(()))
         };
@@ -110,10 +110,11 @@ fn inherited(number: RawFd) -> Result<OwnedFd> {
         .with_context(|| format!("open {path}"))
 }
 
-/// Removes leftovers of a dead worker, and checks the free space.
+/// Removes leftovers of a dead worker, and checks the free space. If it is short, the engine's old file also goes.
 fn make_room(
     target: Target<'_>,
     request: &SampleRequest,
+    engine: &mut Engine<'_>,
 ) -> Result<Result<(), Outcome>, InsufficientSpace> {
     let Target::Directory(directory) = target else {
         return Ok(Ok(()));
@@ -134,8 +135,14 @@ fn make_room(
         };
         return Ok(Err(Outcome::Failed(Box::new(failure))));
     }
-    let shortage = writebench_runner::shortage_of_sample(directory, &request.case, request.reserve);
-    shortage.map_or(Ok(Ok(())), Err)
+    let shortage =
+        || writebench_runner::shortage_of_sample(directory, &request.case, request.reserve);
+    if shortage().is_some()
+        && let Err(outcome) = engine.remove_old_file()
+    {
+        return Ok(Err(outcome));
+    }
+    shortage().map_or(Ok(Ok(())), Err)
 }
 
 /// Device and inode of each directory detect a replaced one.

@@ -17,6 +17,7 @@ mod guard;
 mod limit;
 mod machine;
 mod methods;
+mod old_file;
 mod page_cache;
 mod pattern;
 mod program;

@@ -17,6 +17,7 @@ use crate::copy_source::{self, CopySources};
 use crate::file::{COPIED, Target};
 use crate::file_tree::SetDirectory;
 use crate::machine::Usage;
+use crate::old_file::OldFile;
 use crate::program::Program;
 use crate::region::{self, Region};
 use crate::source::SourceBuffer;
@@ -34,12 +35,13 @@ use crate::{direct_path, dirty_pages, file, file_tree, read_back, settle};
 /// crate does not know the control groups.
 pub type AvailableMemory = fn() -> Result<u64, String>;
 
-/// Takes samples. It keeps what later samples can use again: the data in memory, the sources of copies, and warm
-/// memory.
+/// Takes samples. It keeps what later samples can use again: the data in memory, the sources of copies, a file to
+/// overwrite, and warm memory.
 pub struct Engine<'p> {
     progress: &'p dyn Fn(Phase),
     source: SourceBuffer,
     copy_sources: CopySources,
+    old_file: OldFile,
     memory: WarmMemory,
     available_memory: AvailableMemory,
     // Whether direct I/O uses the page cache is tried once for each target and kind of file.
@@ -59,16 +61,26 @@ impl<'p> Engine<'p> {
             progress,
             source: SourceBuffer::default(),
             copy_sources: CopySources::new(copy_from),
+            old_file: OldFile::default(),
             memory: WarmMemory::new(),
             available_memory,
             uses_page_cache: HashMap::new(),
         }
     }
 
-    /// Takes a sample in the engine's own directory, or on a device. No file of the sample remains, only a source for
-    /// later samples.
+    /// Takes a sample in the engine's own directory, or on a device. No file of the sample remains but a source for
+    /// copies, and the file that it has overwritten in place, until the engine is dropped.
     pub fn sample(&mut self, target: Target<'_>, request: &SampleRequest) -> Sample {
         self.rank_sample(target, request, None).sample
+    }
+
+    /// Removes the file that the next sample could overwrite, to make room for another.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn remove_old_file(&mut self) -> Result<(), Outcome> {
+        let removed = self.old_file.remove();
+        removed.map_err(|error| error.outcome(Phase::Settle, None))
     }
 
     /// Takes a rank's part of a sample. Each rank calls this with its own role, and waits for the other ranks between
@@ -80,6 +92,7 @@ impl<'p> Engine<'p> {
         barrier: Option<&mut dyn RankBarrier>,
     ) -> RankSample {
         let mut ranks = Ranks::new(barrier);
+        let request = &self.old_file.with_other_data(request);
         let names = file::names(request, request.role.rank);
         let run = RankRun {
             target,
@@ -90,9 +103,12 @@ impl<'p> Engine<'p> {
             .through_all_phases(self, &mut ranks)
             .map_err(|(phase, error)| error.outcome(phase, names.first().map(String::as_str)));
         (self.progress)(Phase::Clean);
-        for name in run.own_names() {
-            if let Err(error) = file::remove(target, name) {
-                result = result.and(Err(error.outcome(Phase::Clean, Some(name))));
+        let written_bytes = result.as_ref().map_or(0, |sample| sample.bytes);
+        if !self.old_file.keep(request, written_bytes) {
+            for name in run.own_names() {
+                if let Err(error) = file::remove(target, name) {
+                    result = result.and(Err(error.outcome(Phase::Clean, Some(name))));
+                }
             }
         }
         // After the write-out, an error is certainly this sample's.
@@ -302,9 +318,12 @@ impl RankRun<'_> {
     fn settle(&self, engine: &mut Engine<'_>, sample: &mut Sample) -> Result<()> {
         let request = self.request;
         let case = &request.case;
-        // A leftover file has already failed its own sample.
-        for name in self.own_names() {
-            file::remove(self.target, name)?;
+        if !engine.old_file.fits(request) {
+            engine.old_file.remove()?;
+            // A leftover file has already failed its own sample.
+            for name in self.own_names() {
+                file::remove(self.target, name)?;
+            }
         }
         if case.method().has_source_file() {
             let bytes = case.given().size_bytes;
@@ -316,7 +335,7 @@ impl RankRun<'_> {
                 .source
                 .make(case, self.request.role.rank, request.data_seed)?;
         }
-        self.make_old_files()?;
+        self.make_old_files(&mut engine.old_file)?;
         self.wait_until_quiet(sample)?;
         engine.source.touch();
         if request.warm {
@@ -331,7 +350,7 @@ impl RankRun<'_> {
     }
 
     /// Makes the files that the case finds: the directory of a set, and old content to be overwritten.
-    fn make_old_files(&self) -> Result<()> {
+    fn make_old_files(&self, old_file: &mut OldFile) -> Result<()> {
         let case = &self.request.case;
         if case.method().writes_set() {
             return self.make_set();
@@ -344,13 +363,7 @@ impl RankRun<'_> {
         }
         let regions = region::split(case, self.request.role.rank, &[], None);
         for (name, region) in self.own_names().iter().zip(regions) {
-            settle::old_content(
-                directory,
-                name,
-                region.file_length,
-                self.request.data_seed,
-                case.given().checksums,
-            )?;
+            old_file.make(directory, name, region.file_length, self.request)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The quiet state of the target before a sample, and the write-out after it.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::file::{self, Target};
 use crate::machine::meminfo_bytes;
 use crate::sync;
 
-/// Makes a file as an earlier program would have left it: written, synced and closed, with other bytes. All ways to
+/// Makes a file as an earlier program would have left it: written and synced, with other bytes. All ways to
 /// overwrite it start from the same state: none of it is in the page cache, as with fio's `invalidate=1`. Otherwise
 /// `O_DIRECT` would drop its pages inside the clock, `RWF_DONTCACHE` would leave them, and other ways would write into
 /// them.
@@ -23,11 +23,10 @@ pub(crate) fn old_content(
     length: u64,
     seed: u64,
     checksums: Checksums,
-) -> Result<()> {
+) -> Result<OwnedFd> {
     let file = file::create_filled(directory, name, length, !seed, checksums)?;
-    drop_pages(file.as_fd())
-        .and_then(|()| file::close(file))
-        .map_err(|error| error.with_path(name))
+    drop_pages(file.as_fd()).map_err(|error| error.with_path(name))?;
+    Ok(file)
 }
 
 /// Drops a file's pages from the page cache. The advice drops no dirty pages, so they must be written out first. Memory

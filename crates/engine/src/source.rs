@@ -54,12 +54,15 @@ impl SourceBuffer {
         if self.content.as_ref() == Some(&content) && length <= self.bytes().len() {
             return Ok(());
         }
-        // The old memory is released before the new is taken.
-        *self = Self::default();
+        // Memory that cannot be used again is released before the new is taken.
+        let memory = std::mem::take(self).memory_for(&content, length);
         if length == 0 {
             return Ok(());
         }
-        let (mut mapping, data_range) = map_memory(case.given().memory, length)?;
+        let (mut mapping, data_range) = match memory {
+            Some(memory) => memory,
+            None => map_memory(case.given().memory, length)?,
+        };
         let bytes = &mut mapping[data_range.clone()];
         if is_share {
             fill_share(case, rank, seed, bytes);
@@ -75,6 +78,13 @@ impl SourceBuffer {
             content: Some(content),
         };
         Ok(())
+    }
+
+    /// The memory and the range of its data, if other content of the same length can be there. New memory would have to
+    /// be faulted in.
+    fn memory_for(self, content: &Content, length: usize) -> Option<(MmapMut, Range<usize>)> {
+        let is_alike = self.content?.memory == content.memory && self.data_range.len() == length;
+        is_alike.then_some((self.mapping?, self.data_range))
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {

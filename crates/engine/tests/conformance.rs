@@ -394,7 +394,12 @@ fn run(engine: &mut Engine<'_>, directory: &Path, case: &Case) -> Result<Sample>
         matches!(&sample.outcome, Outcome::Failed(failure) if is_in_use(failure))
     };
     let first = (1..TRIES).map(|_| sample()).find(|sample| !passes(sample));
-    Ok(first.unwrap_or_else(sample))
+    let sample = first.unwrap_or_else(sample);
+    // A later sample would write other data into it.
+    engine
+        .remove_old_file()
+        .map_err(|outcome| anyhow::anyhow!("{outcome:?}"))?;
+    Ok(sample)
 }
 
 fn as_expected(
