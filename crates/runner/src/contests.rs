@@ -103,7 +103,9 @@ impl Contests {
         });
         let bytes = self.max_bytes.map(|most| {
             let (most, spent) = (as_f64(most), as_f64(self.spent.bytes));
-            self.allowance(most, spent, GoalProgress::bytes, GoalProgress::sample_bytes)
+            // A goal of small files takes more samples than one of large files, because they cost few bytes.
+            let weight = |goal: &GoalProgress| goal.sample_bytes().sqrt();
+            self.allowance(most, spent, GoalProgress::bytes, weight)
         });
         let spent = |allowance: Option<Allowance>| allowance.map_or(0.0, Allowance::spent_share);
         let samples = |allowance: Option<Allowance>, each: f64| {
