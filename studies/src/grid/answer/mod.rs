@@ -36,6 +36,9 @@ pub(crate) struct Options {
     /// Time limit of each search, such as 5s [default: that of writebench]
     #[arg(long)]
     budget: Option<String>,
+    /// Most bytes that each search writes, such as 16GiB [default: that of writebench, which is little in an image]
+    #[arg(long)]
+    max_bytes: Option<Bytes>,
     /// Searches on each target
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     searches: u32,
@@ -137,6 +140,7 @@ impl Options {
         let options = [
             ("--size", self.size.map(|size| size.to_string())),
             ("--budget", self.budget.clone()),
+            ("--max-bytes", self.max_bytes.map(|most| most.to_string())),
         ];
         for (name, value) in options {
             if let Some(value) = value {
