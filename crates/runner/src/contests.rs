@@ -45,6 +45,8 @@ struct GoalProgress {
     // The time of each sample, with everything around it.
     sample_seconds: Vec<f64>,
     is_left_out: bool,
+    // Whether the limit on bytes does not pay for another block.
+    is_exhausted: bool,
 }
 
 /// The most blocks before the next goal begins although there is no answer, because too many samples fail.
@@ -180,6 +182,13 @@ impl Contests {
 
     /// The goal of the next block. None if no goal needs more samples.
     fn next_goal(&mut self) -> Option<usize> {
+        // The others may have smaller files, and use the rest of the limits.
+        if let Some(most) = self.max_bytes {
+            let left = as_f64(most.saturating_sub(self.spent.bytes));
+            for goal in &mut self.goals {
+                goal.is_exhausted = goal.blocks() > 0 && goal.block_bytes() > left;
+            }
+        }
         for goal in 0..self.goals.len() {
             let progress = &self.goals[goal];
             if !progress.is_open() {
@@ -243,6 +252,7 @@ impl GoalProgress {
             contests,
             sample_seconds: Vec::new(),
             is_left_out: false,
+            is_exhausted: false,
         }
     }
 
@@ -252,6 +262,7 @@ impl GoalProgress {
 
     fn is_open(&self) -> bool {
         !self.is_left_out
+            && !self.is_exhausted
             && self
                 .contests
                 .iter()
@@ -295,6 +306,15 @@ impl GoalProgress {
         median(&bytes).unwrap_or(0.0)
     }
 
+    fn block_bytes(&self) -> f64 {
+        self.sample_bytes() * as_f64(self.live_cases() as u64)
+    }
+
+    fn live_cases(&self) -> usize {
+        let contests = self.contests.iter();
+        contests.map(|contest| contest.alive().count()).sum()
+    }
+
     /// A goal that is decided waits for those that are not.
     fn worth_per_second(&self) -> f64 {
         const OPEN: f64 = 1e6;
@@ -304,12 +324,8 @@ impl GoalProgress {
             State::Decided { bound } => bound - 1.0,
             State::Over => 0.0,
         });
-        let alive: usize = self
-            .contests
-            .iter()
-            .map(|contest| contest.alive().count())
-            .sum();
-        worth.fold(0.0, f64::max) / (self.sample_s() * as_f64(alive as u64)).max(1e-6)
+        let block_s = self.sample_s() * as_f64(self.live_cases() as u64);
+        worth.fold(0.0, f64::max) / block_s.max(1e-6)
     }
 }
 

@@ -25,11 +25,20 @@ fn run(goals: &[&[&str]], budget_s: Option<u64>, milliseconds: impl Fn(&Case) ->
     run_searching(goals, &[], budget_s, milliseconds)
 }
 
-/// All goals have the same further candidates.
 fn run_searching(
     goals: &[&[&str]],
     candidates: &[Case],
     budget_s: Option<u64>,
+    milliseconds: impl Fn(&Case) -> u64,
+) -> World {
+    run_limited(goals, candidates, (budget_s, None), milliseconds)
+}
+
+/// All goals have the same further candidates.
+fn run_limited(
+    goals: &[&[&str]],
+    candidates: &[Case],
+    (budget_s, max_bytes): (Option<u64>, Option<u64>),
     milliseconds: impl Fn(&Case) -> u64,
 ) -> World {
     let names = goals.concat();
@@ -52,21 +61,25 @@ fn run_searching(
     let settings = Settings {
         samples: 6,
         budget_ns,
+        max_bytes,
         ..writebench_testkit::example_run().settings
     };
     let mut schedule = Contests::new(contests, &settings);
     let mut taken: Vec<Vec<SampleSummary>> = vec![Vec::new(); plan.len()];
     let mut elapsed = Duration::ZERO;
+    let mut bytes = 0;
     for round in 0..2000 {
-        let wanted = schedule
-            .wanted(&taken, Spent { elapsed, bytes: 0 })
-            .to_vec();
+        let wanted = schedule.wanted(&taken, Spent { elapsed, bytes }).to_vec();
         plan.extend(schedule.added().into_iter().map(|planned| planned.case));
         taken.resize(plan.len(), Vec::new());
         for index in (0..wanted.len()).filter(|&index| wanted[index] > 0) {
-            if budget.is_none_or(|budget| elapsed < budget) {
-                schedule.wanted(&taken, Spent { elapsed, bytes: 0 });
+            let after = bytes + plan[index].bytes_written();
+            if budget.is_none_or(|budget| elapsed < budget)
+                && max_bytes.is_none_or(|most| after <= most)
+            {
+                schedule.wanted(&taken, Spent { elapsed, bytes });
                 let time = milliseconds(&plan[index]);
+                bytes = after;
                 elapsed += Duration::from_millis(100 + time);
                 taken[index].push(SampleSummary::good(round, 1_000_000 * time));
             }
@@ -111,6 +124,24 @@ fn a_slow_case_is_dropped_after_three_samples_and_the_slow_baseline_after_six() 
     assert_eq!(world.samples("pwrite"), 3);
     assert_eq!(world.samples("write"), 6);
     assert!(world.samples("write,chunk=4MiB") >= 6);
+}
+
+#[test]
+fn a_goal_of_small_files_uses_the_time_when_the_bytes_of_the_others_are_spent() {
+    let turn = Cell::new(1);
+    let time = |_: &Case| noisier(&turn, 100, 40);
+    let goals: &[&[&str]] = &[
+        &["write,size=64MiB", "pwrite,size=64MiB", "writev,size=64MiB"],
+        &["write,size=1MiB", "pwrite,size=1MiB", "writev,size=1MiB"],
+    ];
+    let samples = |max_bytes| {
+        let world = run_limited(goals, &[], (Some(60), max_bytes), time);
+        ["write,size=64MiB", "write,size=1MiB"].map(|name| world.samples(name))
+    };
+    let [large, small] = samples(Some(4 << 30));
+    let [unlimited, _] = samples(None);
+    assert!(large < unlimited, "{large}, {unlimited}");
+    assert!(small > 2 * large, "{small}, {large}");
 }
 
 #[test]
