@@ -18,8 +18,8 @@ pub(crate) enum Exit {
     Refused = 3,
     /// Some cases failed. All other cases have results.
     CasesFailed = 4,
-    /// A case is slower than `--fail-if-slower` allows.
-    Slower = 5,
+    /// A case is slower than `--fail-if-slower` allows, or a program is not safe from a power loss.
+    Gate = 5,
     /// `advise` ended without an answer.
     NoAnswer = 6,
     Interrupted = 130,

@@ -71,7 +71,7 @@ pub(crate) fn exit_for(limit_ppm: u32, slower: impl Iterator<Item = (String, Int
         return Exit::Ok;
     };
     output::print_error(&error);
-    Exit::Slower
+    Exit::Gate
 }
 
 fn slower_error(limit_ppm: u32, slower: impl Iterator<Item = (String, Interval)>) -> Result<()> {

@@ -40,7 +40,7 @@ pub(crate) fn clean_up_to(stack: &mut Vec<CleanupAction>, keep: usize) -> Result
 }
 
 /// A killed worker may need a moment to close its files.
-fn unmount_patiently(path: &Path) -> Result<(), Error> {
+pub(crate) fn unmount_patiently(path: &Path) -> Result<(), Error> {
     if patience::is_soon(|| try_unmount(path))? {
         return Ok(());
     }

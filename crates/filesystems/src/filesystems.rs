@@ -279,7 +279,7 @@ impl Drop for Filesystems {
     }
 }
 
-fn make_directory(path: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn make_directory(path: &Path) -> Result<PathBuf, Error> {
     DirBuilder::new()
         .mode(0o700)
         .create(path)
@@ -288,7 +288,7 @@ fn make_directory(path: &Path) -> Result<PathBuf, Error> {
 }
 
 /// It is an error if neither the kernel, nor a module, nor a helper of mount has the kind.
-fn require_kernel(kind: &str) -> Result<(), Error> {
+pub(crate) fn require_kernel(kind: &str) -> Result<(), Error> {
     if is_in_kernel(kind) || program::find(&format!("mount.{kind}")).is_some() {
         return Ok(());
     }

@@ -135,6 +135,16 @@ pub(crate) struct ImageFile {
 }
 
 impl ImageFile {
+    /// A file that the caller has made.
+    pub(crate) fn of(file: File, path: &Path, size_bytes: u64) -> Self {
+        Self {
+            directory: path.to_owned(),
+            size_bytes,
+            direct: opened_again_direct(&file),
+            file,
+        }
+    }
+
     /// Writes zeros from `start` to `end`. Otherwise the first write to each block would pay for its allocation
     /// during some sample.
     fn fill(&self, start: u64, end: u64, interrupted: &dyn Fn() -> bool) -> Result<(), Error> {

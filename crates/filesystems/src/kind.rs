@@ -73,6 +73,12 @@ impl FilesystemKind {
         self.layer == Some(Layer::Fuse)
     }
 
+    /// Whether it is one filesystem on one device, without a layer.
+    #[must_use]
+    pub fn has_one_disk(&self) -> bool {
+        self.layer.is_none() && Recipe::for_kind(&self.base).devices == 1
+    }
+
     /// Whether the data stays in memory, as on tmpfs and on a layer over it.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {

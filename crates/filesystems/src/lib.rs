@@ -11,6 +11,7 @@
 //! and the loop devices.
 
 mod cleanup;
+mod disk;
 mod error;
 mod filesystems;
 mod image;
@@ -22,6 +23,7 @@ mod program;
 mod recipe;
 mod server;
 
+pub use disk::{Disk, PrivateMounts};
 pub use error::Error;
 pub use filesystems::{FilesystemRequest, Filesystems, MadeFilesystem};
 pub use kind::{FilesystemKind, Layer};

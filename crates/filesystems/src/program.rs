@@ -34,20 +34,34 @@ pub(crate) fn run(
     words: &[String],
     commands: &mut Vec<String>,
 ) -> Result<(), Error> {
+    require(name, package)?;
+    commands.push(line(name, words));
+    run_expecting(name, package, words, &[0])
+}
+
+/// The same for a program with several exit codes that are no error.
+pub(crate) fn run_expecting(
+    name: &str,
+    package: Option<&'static str>,
+    words: &[String],
+    successes: &[i32],
+) -> Result<(), Error> {
     let file = require(name, package)?;
-    let line = line(name, words);
-    commands.push(line.clone());
     let output = Command::new(&file)
         .args(words)
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .output()
         .map_err(|error| Error::call("start a program", "execve", &file, error))?;
-    if output.status.success() {
+    if output
+        .status
+        .code()
+        .is_some_and(|code| successes.contains(&code))
+    {
         return Ok(());
     }
     Err(Error::Refused {
-        command: line,
+        command: line(name, words),
         said: explanation(&output),
     })
 }

@@ -23,6 +23,7 @@ const UNSAFE_HOMES: &[&str] = &[
     "crates/engine/src/write_behind.rs",
     "crates/filesystems/src/server.rs",
     "crates/filesystems/src/loop_device/sys",
+    "crates/powerloss/src/trace/sys",
 ];
 
 const CODE_EXTENSIONS: &[&str] = &["rs", "c", "h", "toml", "sql", "sh", "js", "mjs", "ts"];

@@ -9,6 +9,7 @@ mod fs;
 mod import;
 mod list;
 mod man;
+mod powerloss;
 mod probe;
 mod report;
 mod run;
@@ -49,6 +50,7 @@ commands! {
     Compare(compare::CompareCommand),
     Import(import::ImportCommand),
     Probe(probe::ProbeCommand),
+    Powerloss(powerloss::PowerlossCommand),
     Completions(completions::CompletionsCommand),
     Man(man::ManCommand),
 }

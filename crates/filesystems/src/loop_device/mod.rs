@@ -1,5 +1,7 @@
 mod sys;
 
+pub(crate) use self::sys::forget_btrfs;
+
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
@@ -98,6 +100,18 @@ impl LoopDevice {
             .sync_all()
             .map_err(|error| Error::call(DOING, "fsync", Path::new(&self.node()), error))?;
         self.image.fill_holes()
+    }
+
+    /// Drops the kernel's cached blocks, so that the next mount reads the file again.
+    pub(crate) fn forget_blocks(&self) -> Result<(), Error> {
+        sys::flush_buffers(&self.device).map_err(|errno| {
+            Error::call(
+                "drop cached blocks",
+                "ioctl(BLKFLSBUF)",
+                Path::new(&self.node()),
+                errno,
+            )
+        })
     }
 
     /// Closes the device, and waits until its last user has closed it too.

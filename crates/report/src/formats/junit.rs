@@ -8,12 +8,13 @@ use crate::numbers::{CaseReport, Comparison};
 use crate::sentences::comparison::verdict;
 use crate::sentences::{Report, gated, percent, ratio_interval, visible};
 
-struct Test {
-    group: String,
-    name: String,
-    seconds: f64,
-    /// An element and its message, unless the test passed.
-    problem: Option<(&'static str, String)>,
+/// A test, as forges show it.
+pub struct JunitTest {
+    pub group: String,
+    pub name: String,
+    pub seconds: f64,
+    /// An element, such as `failure`, and its message, unless the test passed.
+    pub problem: Option<(&'static str, String)>,
 }
 
 pub(super) fn render(report: &Report) -> String {
@@ -30,11 +31,11 @@ pub(super) fn render(report: &Report) -> String {
         .into_iter()
         .map(|case| test(case, slower.get(case.name.as_str()).copied()))
         .collect();
-    document(tests)
+    junit_document(tests)
 }
 
 /// The test of a case. `slower` says that it was slower than its baseline by more than the limit.
-fn test(case: &CaseReport, slower: Option<&String>) -> Test {
+fn test(case: &CaseReport, slower: Option<&String>) -> JunitTest {
     let is_fault = case.outcome().is_some_and(|outcome| outcome.is_fault());
     let element = if is_fault { "error" } else { "skipped" };
     let problem = match case.cause() {
@@ -42,7 +43,7 @@ fn test(case: &CaseReport, slower: Option<&String>) -> Test {
         None => slower.map(|sentence| ("failure", sentence.clone())),
     };
     let seconds = case.estimate.as_ref().map_or(0.0, |_| case.time_ns() / 1e9);
-    Test {
+    JunitTest {
         group: case.record.target.clone(),
         name: test_name(case),
         seconds,
@@ -74,7 +75,7 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
         } else {
             None
         };
-        tests.push(Test {
+        tests.push(JunitTest {
             group: group.clone(),
             name: case.case.to_string(),
             seconds: 0.0,
@@ -82,17 +83,18 @@ pub(super) fn comparison(comparison: &Comparison) -> String {
         });
     }
     for case in &comparison.only_in_a {
-        tests.push(Test {
+        tests.push(JunitTest {
             group: group.clone(),
             name: case.to_string(),
             seconds: 0.0,
             problem: Some(("skipped", "not in B".to_owned())),
         });
     }
-    document(tests)
+    junit_document(tests)
 }
 
-fn document(tests: Vec<Test>) -> String {
+/// A document of these tests.
+pub fn junit_document(tests: Vec<JunitTest>) -> String {
     let failures = count(&tests, "failure");
     let errors = count(&tests, "error");
     let skipped = count(&tests, "skipped");
@@ -101,7 +103,7 @@ fn document(tests: Vec<Test>) -> String {
          failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\">\n",
         tests.len()
     );
-    for Test {
+    for JunitTest {
         group,
         name,
         seconds,
@@ -122,7 +124,7 @@ fn document(tests: Vec<Test>) -> String {
     text + "</testsuite>\n</testsuites>\n"
 }
 
-fn count(tests: &[Test], element: &str) -> usize {
+fn count(tests: &[JunitTest], element: &str) -> usize {
     tests
         .iter()
         .filter_map(|test| test.problem.as_ref())

@@ -18,6 +18,7 @@ mod width;
 
 use std::path::Path;
 
+pub use self::junit::{JunitTest, junit_document};
 pub use self::lines::folded;
 pub use self::width::{display_width, padded};
 use crate::numbers::Comparison;

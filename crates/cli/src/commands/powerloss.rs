@@ -1,0 +1,296 @@
+mod built_in;
+mod findings;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use clap::{Args, ValueHint};
+use writebench_filesystems::{FilesystemKind, PrivateMounts};
+use writebench_model::Bytes;
+use writebench_powerloss::{
+    Cuts, Limits, Moment, Recording, Replay, Request, Steps, cuts, record, run_to_end,
+};
+use writebench_stats::distinct;
+
+use self::built_in::{BuiltIn, Tree};
+use self::findings::{Findings, Unsafe};
+use crate::arguments::{HOW_CAREFUL, WHAT, WHERE, positive_duration};
+use crate::exit::{Exit, usage};
+use crate::global::Global;
+use crate::output::Output;
+use crate::signals::{is_stopped, stop_on_signals};
+
+/// Cut the power of a disk at many moments while your program writes, and check what is left
+///
+/// The program runs on a new filesystem, whose disk records all writes and flushes. From these, disks are made as a
+/// power loss could leave them: what was flushed, and any part of what was written later. Each is mounted and checked.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct PowerlossCommand {
+    /// Run this program, by the shell. {dir} is the root of the filesystem. Each time its data is durable, the program may
+    /// print the line `durable`, or write into the file that WRITEBENCH_DURABLE_FILE names
+    #[arg(long, value_name = "COMMAND", help_heading = WHAT)]
+    command: String,
+    /// Run this command before the program. What it leaves is on the disk when the program starts
+    #[arg(long, value_name = "COMMAND", help_heading = WHAT)]
+    setup: Option<String>,
+    /// Run this command on each disk after a power loss. A power loss is safe if its exit code is 0. WRITEBENCH_DURABLE is how
+    /// often the program had said that its data is durable [default: each file is as before or as after the program, and as
+    /// after it once its data is durable]
+    #[arg(long, value_name = "COMMAND", help_heading = WHAT)]
+    verify: Option<String>,
+    /// Take exit code 0 of the program as its word that the data is durable
+    #[arg(long, help_heading = WHAT)]
+    durable_at_exit: bool,
+    /// Use these filesystems, each on one disk in memory
+    #[arg(long, value_name = "KIND", value_delimiter = ',', default_value = "ext4,xfs,btrfs", help_heading = WHERE)]
+    on: Vec<String>,
+    /// Size of each disk
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", help_heading = WHERE)]
+    disk_size: Bytes,
+    /// Mount all filesystems with these options
+    #[arg(long, value_name = "OPTIONS", help_heading = WHERE)]
+    mount_options: Option<String>,
+    /// Check at most so many power losses on each filesystem
+    #[arg(long, value_name = "NUMBER", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..),
+        help_heading = HOW_CAREFUL)]
+    max_states: u32,
+    /// Stop after this time, and say how many power losses were checked
+    #[arg(long, value_name = "TIME", value_parser = positive_duration, help_heading = HOW_CAREFUL)]
+    budget: Option<Duration>,
+    /// Kill a command that runs longer
+    #[arg(long, value_name = "TIME", value_parser = positive_duration, default_value = "60s", help_heading = HOW_CAREFUL)]
+    timeout: Duration,
+    /// Choose other power losses
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, help_heading = HOW_CAREFUL)]
+    seed: u64,
+    /// Keep the disk of the first unsafe power loss on each filesystem in this directory, to mount it
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = WHERE)]
+    keep: Option<PathBuf>,
+    /// Also write the results to a file, or to standard output as -: json=FILE or junit=FILE. May be repeated
+    #[arg(long, value_name = "FORMAT=FILE", help_heading = "Output")]
+    export: Vec<String>,
+}
+
+const EXAMPLES: &str = "Examples:
+  writebench powerloss --setup 'echo old > {dir}/f; sync' --command 'echo new > {dir}/f'
+  writebench powerloss --setup './save {dir}/config old' --command './save {dir}/config new' --durable-at-exit
+  writebench powerloss --command './log {dir}/log' --verify './check-log {dir}/log $WRITEBENCH_DURABLE' --on ext4
+
+Needs root and FUSE. Everything is in memory and in a private namespace, so nothing remains, however it ends. Exit code
+5 says that the program is not safe.";
+
+/// The variable with the file whose writes say that the data is durable.
+const MARKER_VARIABLE: &str = "WRITEBENCH_DURABLE_FILE";
+/// The variable with the number of times that the program has said so.
+const COUNT_VARIABLE: &str = "WRITEBENCH_DURABLE";
+const DIRECTORY: &str = "{dir}";
+
+impl PowerlossCommand {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
+        let kinds = self.kinds()?;
+        let exports = findings::exports(&self.export)?;
+        let current = std::env::current_dir().context("find the current directory")?;
+        let keep = self.keep.as_ref().map(std::path::absolute).transpose()?;
+        stop_on_signals()?;
+        let mut needed = vec![current.as_path()];
+        needed.extend(keep.as_deref());
+        needed.extend(exports.iter().filter_map(|export| export.path()));
+        let mounts = PrivateMounts::enter(&needed)?;
+        let begin = Instant::now();
+        let mut all = Vec::new();
+        for kind in &kinds {
+            let found = self.try_on(&mounts, kind, begin, &global.output)?;
+            if is_stopped() {
+                return Ok(Exit::Interrupted);
+            }
+            if let (Some(keep), Some(first)) = (&keep, found.first_unsafe()) {
+                global.output.note(&format!(
+                    "Kept {}",
+                    keep.join(first.image_name(kind)).display()
+                ));
+            }
+            all.push(found);
+        }
+        for export in &exports {
+            export.write(&all, &global.output)?;
+        }
+        global
+            .output
+            .results(&findings::text(&all, self.keep.is_some()))?;
+        let is_safe = all.iter().all(Findings::is_safe);
+        Ok(if is_safe { Exit::Ok } else { Exit::Gate })
+    }
+
+    fn kinds(&self) -> Result<Vec<FilesystemKind>> {
+        let mut kinds = Vec::new();
+        for word in distinct(&self.on, |word| (*word).clone()) {
+            let kind: FilesystemKind = word.parse().map_err(|error| usage!("--on: {error}"))?;
+            ensure!(
+                kind.has_one_disk(),
+                usage!("--on {kind}: it is not on one disk. Use ext4, xfs or btrfs, for example")
+            );
+            kinds.push(kind);
+        }
+        Ok(kinds)
+    }
+
+    /// Records the program twice on a filesystem: as it is, and with a commit of the journal after each of its calls. The
+    /// commits show states that only another program's fsync would bring to the disk, but they hide a missing one.
+    fn try_on(
+        &self,
+        mounts: &PrivateMounts,
+        kind: &FilesystemKind,
+        begin: Instant,
+        output: &Output,
+    ) -> Result<Findings> {
+        let mut found = Findings::on(kind);
+        for steps in [Steps::Own, Steps::CommitEach] {
+            output.note(&format!(
+                "{kind}: recording the program{}",
+                match steps {
+                    Steps::Own => "",
+                    Steps::CommitEach => " again, with a commit after each of its calls",
+                }
+            ));
+            let (recording, trees) = self.record(mounts, kind, steps)?;
+            if is_stopped() {
+                break;
+            }
+            recording
+                .ended
+                .expect_success("the program")
+                .with_context(|| format!("{kind}, without a power loss"))?;
+            let built_in = self.built_in(&recording, trees)?;
+            let most = (self.max_states / 2) as usize;
+            let chosen = cuts(&recording, most.max(1), self.seed);
+            self.check(
+                mounts,
+                &recording,
+                &chosen,
+                built_in.as_ref(),
+                begin,
+                &mut found,
+            )?;
+        }
+        Ok(found)
+    }
+
+    fn record(
+        &self,
+        mounts: &PrivateMounts,
+        kind: &FilesystemKind,
+        steps: Steps,
+    ) -> Result<(Recording, [Tree; 2])> {
+        let trees = [Tree::default(), Tree::default()].map(std::cell::RefCell::new);
+        let [old, new] = &trees;
+        let set_up = |point: &Path| {
+            if let Some(setup) = &self.setup {
+                let ended = run_to_end(shell(setup, point), self.limits())?;
+                ended.expect_success("the setup")?;
+            }
+            old.replace(Tree::read(point));
+            Ok(())
+        };
+        let finish = |point: &Path| {
+            new.replace(Tree::read(point));
+        };
+        let program = |point: &Path, marker: &Path| {
+            let mut command = shell(&self.command, point);
+            command.env(MARKER_VARIABLE, marker);
+            command
+        };
+        let request = Request {
+            kind,
+            mkfs_options: &[],
+            mount_options: self.mount_options.as_deref(),
+            disk_bytes: self.disk_size.0,
+            set_up: &set_up,
+            program: &program,
+            finish: &finish,
+            is_durable_at_exit: self.durable_at_exit,
+            steps,
+            limits: self.limits(),
+        };
+        let recording = record(mounts, &request)?;
+        Ok((recording, trees.map(std::cell::RefCell::into_inner)))
+    }
+
+    /// The check without `--verify`.
+    fn built_in(&self, recording: &Recording, [old, new]: [Tree; 2]) -> Result<Option<BuiltIn>> {
+        if self.verify.is_some() {
+            return Ok(None);
+        }
+        let check = BuiltIn::new(old, new, recording.durable_count());
+        ensure!(
+            check.checks_something(),
+            usage!(
+                "the program promises nothing that can be checked: it replaces no file, and never says that its data is \
+                 durable. Let it print `durable`, or use --durable-at-exit or --verify"
+            )
+        );
+        Ok(Some(check))
+    }
+
+    fn check(
+        &self,
+        mounts: &PrivateMounts,
+        recording: &Recording,
+        chosen: &Cuts,
+        built_in: Option<&BuiltIn>,
+        begin: Instant,
+        found: &mut Findings,
+    ) -> Result<()> {
+        let mut replay = Replay::of(mounts, recording)?;
+        found.possible += chosen.possible;
+        for cut in &chosen.chosen {
+            if is_stopped() || self.budget.is_some_and(|budget| begin.elapsed() > budget) {
+                break;
+            }
+            let mut passed = None;
+            let checked = replay.check(cut, &mut |point, moment| {
+                passed = Some(moment);
+                match (built_in, &self.verify) {
+                    (Some(check), _) => check.check(point, moment.durable),
+                    (None, Some(verify)) => self.verify(verify, point, moment),
+                    (None, None) => Ok(()),
+                }
+            })?;
+            found.checked += 1;
+            let Err(reason) = checked else { continue };
+            let Some(moment) = passed else {
+                found.unmountable.push(reason);
+                continue;
+            };
+            if let (Some(keep), None) = (&self.keep, found.first_unsafe()) {
+                let name = findings::image_name(&recording.kind, found.checked);
+                replay.save(cut, &keep.join(name))?;
+            }
+            found.add(Unsafe::new(found.checked, moment, reason));
+        }
+        replay.end()?;
+        Ok(())
+    }
+
+    fn verify(&self, verify: &str, point: &Path, moment: Moment<'_>) -> Result<(), String> {
+        let mut command = shell(verify, point);
+        command.env(COUNT_VARIABLE, moment.durable.to_string());
+        let ended = run_to_end(command, self.limits()).map_err(|error| error.to_string())?;
+        ended
+            .expect_success("--verify")
+            .map_err(|error| error.to_string())
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { time: self.timeout }
+    }
+}
+
+fn shell(command: &str, directory: &Path) -> Command {
+    let mut shell = Command::new("sh");
+    let command = command.replace(DIRECTORY, &directory.to_string_lossy());
+    shell.arg("-c").arg(command);
+    shell
+}
