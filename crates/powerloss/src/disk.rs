@@ -3,8 +3,11 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{
@@ -12,6 +15,7 @@ use fuser::{
     Generation, INodeNo, LockOwner, MountOption, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty,
     ReplyEntry, ReplyOpen, ReplyWrite, Request, Session, SessionACL, WriteFlags,
 };
+use nix::sched::{CloneFlags, unshare};
 use rustix::fs::FallocateFlags;
 
 use crate::error::Error;
@@ -22,9 +26,19 @@ const PAGE_BYTES: usize = 4096;
 /// The mounted file. It must be dropped after its loop device.
 pub(crate) struct DiskFile {
     content: SharedContent,
-    // It ends the mount.
-    _session: BackgroundSession,
     point: PathBuf,
+    _server: Server,
+}
+
+/// The thread that has mounted the file, and with its own threads answers the kernel.
+///
+/// If the process is killed while one of its threads waits for this disk, that thread cannot end before an answer, or
+/// before the connection to the kernel is closed. So the connection's descriptor is in a table of this thread's own,
+/// which the kernel closes when the threads with the table have ended.
+struct Server {
+    // Its end ends the mount.
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 /// The content that the threads of FUSE share with the rest.
@@ -65,23 +79,15 @@ impl DiskFile {
     }
 
     fn mount(point: &Path, bytes: u64, use_: Use) -> Result<Self, Error> {
-        let failed = |call| move |error| Error::call("make a disk", call, point, error);
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         let content = SharedContent(Arc::new(Mutex::new(Content {
             image: vec![0; length],
             use_,
         })));
-        let mut config = Config::default();
-        config.mount_options = vec![MountOption::FSName("writebench-powerloss".to_owned())];
-        // The program under test may run as another user.
-        config.acl = SessionACL::All;
-        // One thread keeps the order in which requests arrive.
-        config.n_threads = Some(1);
-        let session = Session::new(content.clone(), point, &config).map_err(failed("mount"))?;
         Ok(Self {
-            content,
-            _session: session.spawn().map_err(failed("clone"))?,
+            content: content.clone(),
             point: point.to_owned(),
+            _server: Server::start(content, point)?,
         })
     }
 
@@ -103,6 +109,62 @@ impl DiskFile {
     pub(crate) fn content(&self) -> SharedContent {
         self.content.clone()
     }
+}
+
+impl Server {
+    fn start(content: SharedContent, point: &Path) -> Result<Self, Error> {
+        let (end, ended) = mpsc::channel();
+        let (started, is_started) = mpsc::channel();
+        let place = point.to_owned();
+        let thread = std::thread::spawn(move || match serve(content, &place) {
+            Ok(session) => {
+                let _ = started.send(Ok(()));
+                // The end of the sender is the only message.
+                let _ = ended.recv();
+                drop(session);
+            }
+            Err(error) => {
+                let _ = started.send(Err(error));
+            }
+        });
+        let server = Self {
+            end: Some(end),
+            thread: Some(thread),
+        };
+        match is_started.recv() {
+            Ok(result) => result.map(|()| server),
+            Err(_) => Err(Error::call(
+                "make a disk",
+                "clone",
+                point,
+                io::Error::other("its thread has ended"),
+            )),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn serve(content: SharedContent, point: &Path) -> Result<BackgroundSession, Error> {
+    let failed = |call| move |error| Error::call("make a disk", call, point, error);
+    unshare(CloneFlags::CLONE_FILES)
+        .map_err(io::Error::from)
+        .map_err(failed("unshare(CLONE_FILES)"))?;
+    let mut config = Config::default();
+    config.mount_options = vec![MountOption::FSName("writebench-powerloss".to_owned())];
+    // The program under test may run as another user.
+    config.acl = SessionACL::All;
+    // One thread keeps the order in which requests arrive.
+    config.n_threads = Some(1);
+    let session = Session::new(content, point, &config).map_err(failed("mount"))?;
+    session.spawn().map_err(failed("clone"))
 }
 
 impl SharedContent {

@@ -36,6 +36,7 @@ mod outcomes;
 mod outputs;
 mod pages;
 mod pipes;
+mod powerloss;
 mod privileges;
 mod process_limits;
 mod program_ends;
@@ -107,6 +108,7 @@ fn main() -> Result<ExitCode> {
     process_limits::add(&mut trials);
     pages::add(&mut trials);
     pipes::add(&mut trials);
+    powerloss::add(&mut trials);
     privileges::add(&mut trials);
     program_ends::add(&mut trials);
     programs::add(&mut trials);

@@ -114,6 +114,11 @@ fn needs_root() -> Result<()> {
         ended.code == Some(1) && ended.stderr.contains("Run it as root"),
         "{ended:?}"
     );
+    let ended = nobody.call(&["powerloss", "--command", "true", "--durable-at-exit"])?;
+    ensure!(
+        ended.code == Some(1) && ended.stderr.contains("Run it as root"),
+        "{ended:?}"
+    );
     let ended = nobody.call(&["run", "/root", "--case", "write,size=1"])?;
     ensure!(
         ended.code == Some(1) && ended.stderr.contains("Permission denied (13)"),

@@ -1,0 +1,283 @@
+//! The command that cuts the power of a user's program.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use writebench_testkit::{Ended, Need, Trials, call, loop_devices, wait_for};
+
+use crate::program;
+
+pub(crate) fn add(trials: &mut Trials) {
+    let xfs = [Need::Fuse, Need::Image("xfs")];
+    let ext4 = [Need::Fuse, Need::Image("ext4")];
+    trials.add(
+        "powerloss: a renamed file without its fsync is unsafe, and the calls around it are named",
+        &xfs,
+        unsafe_rename,
+    );
+    trials.add(
+        "powerloss: a file with its fsyncs is safe",
+        &[&ext4[..], &xfs, &[Need::Image("btrfs")]].concat(),
+        safe_rename,
+    );
+    trials.add(
+        "powerloss: the kept disk can be mounted and has the reason",
+        &xfs,
+        kept_disk,
+    );
+    for (order, is_safe) in [
+        ("echo new > {dir}/f; echo durable; sync {dir}/f", false),
+        ("echo new > {dir}/f; sync {dir}/f {dir}; echo durable", true),
+        (
+            "echo new > {dir}/f; echo . > $WRITEBENCH_DURABLE_FILE; sync {dir}/f",
+            false,
+        ),
+        (
+            "echo new > {dir}/f; sync {dir}/f {dir}; echo . > $WRITEBENCH_DURABLE_FILE",
+            true,
+        ),
+    ] {
+        let verdict = if is_safe { "safe" } else { "unsafe" };
+        trials.add(
+            format!("powerloss: `{order}` is {verdict} by its own word"),
+            &ext4,
+            move || own_word(order, is_safe),
+        );
+    }
+    trials.add(
+        "powerloss: --verify decides with the number of promises",
+        &ext4,
+        verified,
+    );
+    trials.add(
+        "powerloss: a wrong use is refused with the remedy",
+        &ext4,
+        refused,
+    );
+    trials.add(
+        "powerloss: the exports have the verdict of each filesystem",
+        &[&ext4[..], &xfs].concat(),
+        exports,
+    );
+    for (signal, code) in [("INT", Some(130)), ("KILL", None)] {
+        trials.add(
+            format!("powerloss: SIG{signal} leaves no mount, loop device or process"),
+            &ext4,
+            move || ended_by(signal, code),
+        );
+    }
+}
+
+const SET_UP: &str = "echo old > {dir}/f; sync";
+const WRONG: &str = "echo new > {dir}/f.tmp; mv {dir}/f.tmp {dir}/f";
+const RIGHT: &str = "echo new > {dir}/f.tmp; sync {dir}/f.tmp; mv {dir}/f.tmp {dir}/f; sync {dir}";
+
+fn powerloss(more: &[&str], code: i32) -> Result<Ended> {
+    let ended = program()?.call(&[&["powerloss"], more].concat())?;
+    ensure!(
+        ended.code == Some(code),
+        "expected exit code {code}: {ended:#?}"
+    );
+    Ok(ended)
+}
+
+fn unsafe_rename() -> Result<()> {
+    let ended = powerloss(&["--on", "xfs", "--setup", SET_UP, "--command", WRONG], 5)?;
+    for part in [
+        "UNSAFE",
+        "after rename",
+        "(f.tmp, f), before the end of the recording",
+        "f is empty",
+        "add --keep DIR",
+    ] {
+        ensure!(ended.stdout.contains(part), "no {part}: {}", ended.stdout);
+    }
+    Ok(())
+}
+
+fn safe_rename() -> Result<()> {
+    let words = ["--setup", SET_UP, "--command", RIGHT, "--durable-at-exit"];
+    let ended = powerloss(&words, 0)?;
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    ensure!(lines.len() == 3, "{}", ended.stdout);
+    for (line, kind) in lines.iter().zip(["ext4", "xfs", "btrfs"]) {
+        let is_safe = line.starts_with(kind) && line.ends_with("power losses: all safe");
+        ensure!(is_safe, "{line}");
+    }
+    Ok(())
+}
+
+fn kept_disk() -> Result<()> {
+    let keep = tempfile::tempdir()?;
+    let folder = keep.path().to_str().context("UTF-8")?;
+    let words = ["--on", "xfs", "--setup", SET_UP, "--command", WRONG];
+    powerloss(&[&words[..], &["--keep", folder]].concat(), 5)?;
+    let images = writebench_testkit::entries(keep.path());
+    let [image] = images.as_slice() else {
+        anyhow::bail!("not one image: {images:?}");
+    };
+    let point = tempfile::tempdir()?;
+    // xfs recovers its journal at the mount.
+    call(
+        Command::new("mount")
+            .arg("-o")
+            .arg("loop")
+            .arg(image)
+            .arg(point.path()),
+    )?;
+    let content = std::fs::read_to_string(point.path().join("f"));
+    call(Command::new("umount").arg(point.path()))?;
+    ensure!(
+        content? == "",
+        "the file is neither old nor new, but not empty"
+    );
+    Ok(())
+}
+
+fn own_word(order: &str, is_safe: bool) -> Result<()> {
+    let code = if is_safe { 0 } else { 5 };
+    let ended = powerloss(&["--on", "ext4", "--command", order], code)?;
+    let is_named = is_safe || ended.stdout.contains("f is missing");
+    ensure!(is_named, "{}", ended.stdout);
+    Ok(())
+}
+
+/// Two records, of which the second is said to be durable before its sync.
+fn verified() -> Result<()> {
+    let record = "echo 1 >> {dir}/log; sync {dir}/log {dir}; echo durable; ";
+    let early = "echo 2 >> {dir}/log; echo durable; sync {dir}/log";
+    let late = "echo 2 >> {dir}/log; sync {dir}/log; echo durable";
+    let verify = "n=$(cat {dir}/log 2>/dev/null | wc -l); test $n -ge $WRITEBENCH_DURABLE || \
+                  { echo $n records; exit 1; }";
+    let words = ["--on", "ext4", "--verify", verify];
+    let wrong = record.to_owned() + early;
+    let ended = powerloss(&[&words[..], &["--command", &wrong]].concat(), 5)?;
+    ensure!(
+        ended
+            .stdout
+            .contains("--verify ended with exit code 1: 1 records"),
+        "{}",
+        ended.stdout
+    );
+    let right = record.to_owned() + late;
+    powerloss(&[&words[..], &["--command", &right]].concat(), 0)?;
+    Ok(())
+}
+
+fn refused() -> Result<()> {
+    for (words, code, message) in [
+        (
+            "--on ext4 --command|echo x > {dir}/f",
+            2,
+            "promises nothing that can be checked",
+        ),
+        (
+            "--on ext4 --command|echo why; exit 3",
+            1,
+            "the program ended with exit code 3: why",
+        ),
+        (
+            "--on ext4 --command true --setup|exit 4",
+            1,
+            "the setup ended with exit code 4",
+        ),
+        (
+            "--on tmpfs --command true",
+            2,
+            "it is not on one disk. Use ext4, xfs or btrfs",
+        ),
+        (
+            "--on ext4 --timeout 200ms --command|sleep 60",
+            1,
+            "was killed after its time limit",
+        ),
+        (
+            "--export csv=x --command true",
+            2,
+            "use json=FILE or junit=FILE",
+        ),
+    ] {
+        let (options, command) = words.split_once('|').unwrap_or((words, ""));
+        let last = (!command.is_empty()).then_some(command);
+        let words: Vec<&str> = options.split(' ').chain(last).collect();
+        let ended = powerloss(&words, code)?;
+        ensure!(
+            ended.stderr.contains(message),
+            "{words:?}: {}",
+            ended.stderr
+        );
+        ensure!(ended.stdout.is_empty(), "{}", ended.stdout);
+    }
+    Ok(())
+}
+
+fn exports() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let [json, junit] = ["json", "junit"].map(|format| format!("{format}={}", path(format)));
+    let words = ["--on", "ext4,xfs", "--setup", SET_UP, "--command", WRONG];
+    powerloss(
+        &[&words[..], &["--export", &json, "--export", &junit]].concat(),
+        5,
+    )?;
+    let found: Value = serde_json::from_str(&std::fs::read_to_string(path("json"))?)?;
+    let xfs = &found["powerloss"][1];
+    ensure!(xfs["filesystem"] == "xfs", "{found}");
+    let first = &xfs["unsafe"][0];
+    ensure!(
+        first["reason"] == "f is empty" && first["after"].is_string() && first["number"].is_u64(),
+        "{first}"
+    );
+    let checked = xfs["checked"].as_u64().context("checked")?;
+    ensure!(Some(checked) == xfs["possible"].as_u64(), "{xfs}");
+    let junit = std::fs::read_to_string(path("junit"))?;
+    ensure!(
+        junit.contains("name=\"xfs\"") && junit.contains("failure message=\"after rename"),
+        "{junit}"
+    );
+    Ok(())
+}
+
+/// The size of the disk tells its loop device from those of other tests.
+fn ended_by(signal: &str, code: Option<i32>) -> Result<()> {
+    const LONG: &str = "for i in 1 2 3 4 5 6 7 8 9; do echo $i > {dir}/f$i; sync {dir}/f$i; done";
+    let size_bytes: u64 = if code.is_some() { 300 << 20 } else { 301 << 20 };
+    let left = || loop_devices_of(size_bytes);
+    for milliseconds in [0, 100, 300, 700, 1500] {
+        let child = program()?.start(&[
+            "powerloss",
+            "--on",
+            "ext4",
+            "--disk-size",
+            &size_bytes.to_string(),
+            "--command",
+            LONG,
+            "--durable-at-exit",
+        ])?;
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        call(Command::new("kill").args([format!("-{signal}"), child.id().to_string()]))?;
+        let output = child.wait_with_output()?;
+        let ended = output.status.code();
+        // It may have ended before the signal, or got it before its handler was there.
+        let is_expected = ended == code || ended == Some(0) || ended.is_none();
+        ensure!(is_expected, "{output:?}");
+        wait_for("the loop device to be detached", || {
+            left().is_empty().then_some(())
+        })
+        .with_context(|| format!("SIG{signal} after {milliseconds} ms: {:?}", left()))?;
+    }
+    Ok(())
+}
+
+fn loop_devices_of(size_bytes: u64) -> Vec<PathBuf> {
+    const SECTOR_BYTES: u64 = 512;
+    let has_size = |device: &PathBuf| {
+        let sectors = std::fs::read_to_string(device.join("size")).unwrap_or_default();
+        sectors.trim().parse() == Ok(size_bytes / SECTOR_BYTES)
+    };
+    let devices = loop_devices().into_iter().map(|(device, _)| device);
+    devices.filter(has_size).collect()
+}
