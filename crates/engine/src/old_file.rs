@@ -3,7 +3,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use fiemap::Fiemap;
+use fiemap::{Fiemap, FiemapExtentFlags};
 use writebench_model::protocol::SampleRequest;
 use writebench_model::{Checksums, Data, Files, Prepare};
 
@@ -83,7 +83,7 @@ impl OldFile {
         let checksums = request.case.given().checksums;
         let file = settle::old_content(directory, name, length, request.data_seed, checksums)?;
         if let Some(kind) = Kind::of(request)
-            && let Some(extents) = extents(file.as_fd())
+            && let Some(extents) = extents(file.as_fd(), length)
         {
             let directory = directory.try_clone_to_owned();
             let directory = directory.map_err(|error| CallError::from_io("dup", &error))?;
@@ -130,7 +130,7 @@ impl Kept {
     fn intact(&self) -> Option<OwnedFd> {
         let file = file::open_to_read(Target::Directory(self.directory.as_fd()), &self.kind.name);
         let file = file.ok()?;
-        (extents(file.as_fd())? == self.extents).then_some(file)
+        (extents(file.as_fd(), self.kind.length)? == self.extents).then_some(file)
     }
 }
 
@@ -156,16 +156,21 @@ impl Kind {
     }
 }
 
-/// None on a filesystem that does not report them.
-fn extents(file: BorrowedFd<'_>) -> Option<Vec<Extent>> {
-    let extent = |extent: std::io::Result<fiemap::FiemapExtent>| {
+/// The extents of a file's data, or none on a filesystem that does not report them. xfs reserves blocks behind the end of
+/// a new file for a while, which are not the file's data.
+fn extents(file: BorrowedFd<'_>, length: u64) -> Option<Vec<Extent>> {
+    let mut extents = Vec::new();
+    for extent in Fiemap::new(file) {
         let extent = extent.ok()?;
-        Some(Extent {
+        if extent.fe_logical >= length {
+            break;
+        }
+        extents.push(Extent {
             offset: extent.fe_logical,
             physical_offset: extent.fe_physical,
-            length: extent.fe_length,
-            flag_bits: extent.fe_flags.bits(),
-        })
-    };
-    Fiemap::new(file).map(extent).collect()
+            length: extent.fe_length.min(length - extent.fe_logical),
+            flag_bits: (extent.fe_flags - FiemapExtentFlags::LAST).bits(),
+        });
+    }
+    Some(extents)
 }

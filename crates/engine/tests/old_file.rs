@@ -32,6 +32,16 @@ fn main() -> ExitCode {
         },
     );
     trials.add(
+        "samples on xfs share a file, although its reserved end goes",
+        &[Need::Image("xfs")],
+        || {
+            let image = Image::mount("xfs", 512 << 20)?;
+            let inodes = inodes(&image.path(), &BUFFERED)?;
+            ensure!(inodes.iter().all(|inode| *inode == inodes[0]), "{inodes:?}");
+            Ok(())
+        },
+    );
+    trials.add(
         "a file that moves with each write is made anew for each sample",
         &[Need::Image("btrfs")],
         || {
