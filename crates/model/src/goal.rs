@@ -29,6 +29,10 @@ macro_rules! goals {
         }
 
         impl Goal {
+    /// A run leaves out a goal if its limits pay for fewer samples than this: three rounds of nine cases, and three of the
+    /// six that are then left.
+    pub const LEAST_SAMPLES: u64 = 45;
+
             /// Everyday words for it.
             pub fn aliases(self) -> &'static [&'static str] {
                 match self { $(Self::$goal => &[$($alias),*],)+ }

@@ -149,6 +149,11 @@ impl Schedule for AdaptiveSize {
         chosen.map_or(Vec::new(), |size| size.schedule.added())
     }
 
+    fn leaves_out_what_does_not_fit(&self) -> bool {
+        self.chosen()
+            .is_some_and(|size| size.schedule.leaves_out_what_does_not_fit())
+    }
+
     fn decisions(&self, taken: &[Vec<SampleSummary>], targets: &[PlannedTarget]) -> Vec<Decision> {
         self.chosen()
             .map_or(Vec::new(), |size| size.schedule.decisions(taken, targets))

@@ -8,7 +8,7 @@
 use std::ptr;
 use std::time::Duration;
 
-use writebench_model::{Decision, Settings};
+use writebench_model::{Decision, Goal, Settings};
 use writebench_stats::{as_f64, median};
 
 use crate::contest::{Contest, Left, State};
@@ -51,9 +51,6 @@ struct GoalProgress {
 
 /// The most blocks before the next goal begins although there is no answer, because too many samples fail.
 const MOST_FIRST_BLOCKS: usize = 12;
-/// A goal begins only if the time suffices for so many samples of it and of those that began before: three
-/// blocks of nine cases, and three of the six that are then left.
-const LEAST_SAMPLES: usize = 45;
 
 /// The time limit of a loop over records, as a share of the budget.
 const LOOP_SHARE: f64 = 0.1;
@@ -297,8 +294,8 @@ impl GoalProgress {
 
     /// The samples that the goal lacks on all targets together, until it has the least number.
     fn samples_left(&self) -> f64 {
-        let least = LEAST_SAMPLES * self.contests.len();
-        as_f64(least.saturating_sub(self.sample_seconds.len()) as u64)
+        let least = Goal::LEAST_SAMPLES * self.contests.len() as u64;
+        as_f64(least.saturating_sub(self.sample_seconds.len() as u64))
     }
 
     fn sample_bytes(&self) -> f64 {
@@ -330,6 +327,10 @@ impl GoalProgress {
 }
 
 impl Schedule for Contests {
+    fn leaves_out_what_does_not_fit(&self) -> bool {
+        true
+    }
+
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize] {
         self.cases = self.cases.max(taken.len());
         self.count_time(taken, spent);

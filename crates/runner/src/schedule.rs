@@ -93,6 +93,12 @@ pub trait Schedule {
         None
     }
 
+    /// Whether a case that does not fit into the free space is left out, instead of ending the run. The user has not named
+    /// it.
+    fn leaves_out_what_does_not_fit(&self) -> bool {
+        false
+    }
+
     /// Whether samples count although the budget ends within their round. Otherwise the run ends before a
     /// round that would not be complete.
     fn uses_part_of_round(&self) -> bool {

@@ -2,7 +2,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use writebench_model::protocol::{InsufficientSpace, Resource};
-use writebench_model::{Bytes, Case, Reserve};
+use writebench_model::{Bytes, Case, Failure, Outcome, Phase, Reserve};
 use writebench_probe::Space;
 
 use crate::error::RunnerError;
@@ -48,6 +48,29 @@ fn shortage_in(
     let space = writebench_probe::space_around(directory).ok()?;
     let (_, shortage) = shortage(&space, std::slice::from_ref(case), 0, reserve)?;
     Some(shortage)
+}
+
+/// The outcome of a sample that would leave less than the reserve.
+pub(crate) fn does_not_fit(shortage: InsufficientSpace) -> Outcome {
+    let InsufficientSpace {
+        resource,
+        needed,
+        available,
+        reserve,
+    } = shortage;
+    let amount = |number| match resource {
+        Resource::Bytes => Bytes(number).approximate(),
+        Resource::Inodes => format!("{number} inodes"),
+    };
+    let [needed, available, reserve] = [needed, available, reserve].map(amount);
+    Outcome::Unsupported(Box::new(Failure {
+        phase: Phase::Settle,
+        call: "free space".to_owned(),
+        path: None,
+        offset: None,
+        errno: None,
+        message: format!("it needs {needed} and the reserve {reserve}, but {available} are free"),
+    }))
 }
 
 pub(crate) fn insufficient_space(

@@ -17,7 +17,7 @@ use crate::planned_target::PlannedTarget;
 use crate::ranks::by_ranks;
 use crate::round_order::{PlannedCase, order};
 use crate::schedule::{SampleSummary, Schedule, Spent};
-use crate::space::insufficient_space;
+use crate::space::{does_not_fit, insufficient_space};
 use crate::workers::Workers;
 use crate::workspace::SAMPLE;
 
@@ -308,6 +308,11 @@ impl Supervisor<'_, '_> {
                     self.workers.lost_workers.unclean.remove(&target);
                 }
                 sample
+            }
+            RequestOutcome::Response(Err(shortage))
+                if self.schedule.leaves_out_what_does_not_fit() =>
+            {
+                Sample::without_figures(round, does_not_fit(shortage))
             }
             RequestOutcome::Response(Err(shortage)) => {
                 return Err(insufficient_space(&planned_target.path, &case, shortage));

@@ -30,8 +30,6 @@ const USUAL_BYTES: u64 = 64 << 20;
 const PILOT_BYTES: u64 = LEAST_BYTES - (1 << 20);
 /// The time that a goal needs on a usual disk with files of the usual size.
 const USUAL_TIME_OF_GOAL: Duration = Duration::from_secs(8);
-/// The samples that a goal needs at least, if each is as large as its file.
-const LEAST_SAMPLES: u64 = 45;
 /// The files of a sample, its source, and space that is freed with a delay.
 const FILES_OF_SAMPLE: u64 = 4;
 
@@ -131,7 +129,7 @@ pub(crate) fn size_of_goals(
     // The rows have at most the usual size. Those of records and small files are smaller.
     let of_each = goals.iter().map(|(_, rows)| rows[0].case.bytes_written());
     let round_bytes = of_each.fold(0, u64::saturating_add);
-    let bytes = round_bytes.saturating_mul(LEAST_SAMPLES * targets as u64);
+    let bytes = round_bytes.saturating_mul(Goal::LEAST_SAMPLES * targets as u64);
     let has_space = free.is_none_or(|free| free >= FILES_OF_SAMPLE * USUAL_BYTES);
     let has_time = USUAL_TIME_OF_GOAL.saturating_mul(count) <= budget;
     if has_space && has_time && bytes <= max_bytes {

@@ -5,11 +5,16 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Ended, Image, Need, Trials, call, entries, unmount, wait_for};
+use writebench_testkit::{Ended, Image, Mounted, Need, Trials, call, entries, unmount, wait_for};
 
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
+    trials.add(
+        "a first answer leaves out a method that does not fit, and goes on",
+        &[Need::Root],
+        candidate_that_does_not_fit,
+    );
     let image = [Need::Image("ext4")];
     trials.add(
         "--reserve keeps space free, 5 % by default",
@@ -196,5 +201,15 @@ fn filled() -> Result<()> {
     ensure!(taken().is_some(), "the samples are kept");
     ensure!(theirs.metadata()?.size() == size, "theirs is untouched");
     ensure!(entries(&target).len() == 2, "{:?}", entries(&target));
+    Ok(())
+}
+
+/// Some methods reserve 64 MiB ahead of the write, which is all of the filesystem.
+fn candidate_that_does_not_fit() -> Result<()> {
+    let target = Mounted::tmpfs(64 << 20)?;
+    let words = ["--for", "stream", "--size", "4MiB", "--budget", "6s"];
+    let export = program()?.run(target.path(), &words, 0)?;
+    let finding = &export["findings"][0];
+    ensure!(finding["case"].is_string(), "{finding}");
     Ok(())
 }

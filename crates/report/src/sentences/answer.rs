@@ -1,4 +1,4 @@
-use writebench_model::{Bytes, RunRecord, RunStatus, TargetRecord, Workload};
+use writebench_model::{Bytes, Case, Goal, RunRecord, RunStatus, TargetRecord, Workload};
 use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict, as_f64, grouped};
 
 use crate::numbers::{
@@ -503,6 +503,13 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
     let goals = counted(left.len(), "goal");
     let factor = as_f64(workloads.len() as u64) / as_f64(measured.len() as u64);
     let needed_bytes = as_f64(run.written_bytes.unwrap_or(0)) * factor;
+    // A goal does not begin if the rest pays for few samples only.
+    let least_bytes = left
+        .iter()
+        .map(|(_, cases)| least_bytes(cases))
+        .sum::<u64>();
+    let least_bytes = as_f64(run.written_bytes.unwrap_or(0)) + as_f64(least_bytes);
+    let needed_bytes = needed_bytes.max(least_bytes);
     let max_bytes = run.settings.max_bytes;
     if max_bytes.is_some_and(|most| needed_bytes > as_f64(most)) {
         let gibibytes = (needed_bytes / as_f64(1 << 30)).ceil();
@@ -518,6 +525,16 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
     Some(format!(
         "The limits left no time for {goals}: {names}.{budget}"
     ))
+}
+
+/// The bytes of the samples without which a goal does not begin.
+fn least_bytes(cases: &[&CaseReport]) -> u64 {
+    let bytes = |case: &&CaseReport| {
+        let case = Case::parse(&case.record.case.to_string()).ok()?;
+        Some(case.bytes_written())
+    };
+    let largest = cases.iter().filter_map(bytes).max().unwrap_or(0);
+    largest.saturating_mul(Goal::LEAST_SAMPLES)
 }
 
 /// The best case with the same case on the first target.

@@ -1,4 +1,4 @@
-use writebench_model::{Extent, ReadBack, ReadFrom, RunRecord, Workload};
+use writebench_model::{Decision, Extent, ReadBack, ReadFrom, RunRecord, Workload};
 use writebench_stats::{Verdict, as_f64, median};
 
 use crate::numbers::{CaseReport, by_rank, by_workload, distinct};
@@ -39,11 +39,12 @@ fn compares_many(workload: &Workload, cases: &[CaseReport]) -> bool {
 
 /// The number of methods tried, of all that could reach the run's goals.
 fn tried(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
-    let candidates: u32 = run
-        .decisions
-        .iter()
-        .map(|decision| decision.candidates)
-        .sum();
+    let is_shown = |decision: &&Decision| {
+        let mut cases = cases.iter().map(|case| &case.record);
+        cases.any(|case| case.workload == decision.workload && case.target == decision.target)
+    };
+    let shown = run.decisions.iter().filter(is_shown);
+    let candidates: u32 = shown.map(|decision| decision.candidates).sum();
     let measured = cases
         .iter()
         .filter(|case| case.record.origin.is_of_goal() && !case.record.samples.is_empty());
