@@ -161,8 +161,8 @@ fn apply(content: &mut Content, event: &Event, parts: Option<&[Range<usize>]>) {
     let image = content.image();
     match event {
         Event::Write { offset, data } => {
-            let all = [0..data.len()];
-            for part in parts.unwrap_or(&all) {
+            let whole = 0..data.len();
+            for part in parts.unwrap_or(std::slice::from_ref(&whole)) {
                 image[offset + part.start..offset + part.end].copy_from_slice(&data[part.clone()]);
             }
         }

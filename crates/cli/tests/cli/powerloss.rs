@@ -131,7 +131,7 @@ fn kept_disk() -> Result<()> {
     let content = std::fs::read_to_string(point.path().join("f"));
     call(Command::new("umount").arg(point.path()))?;
     ensure!(
-        content? == "",
+        content?.is_empty(),
         "the file is neither old nor new, but not empty"
     );
     Ok(())
