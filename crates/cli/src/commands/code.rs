@@ -1,3 +1,5 @@
+mod proof;
+
 use anyhow::Result;
 use clap::Args;
 use writebench_model::{Axis, Case, Goal};
@@ -14,7 +16,7 @@ use crate::meant;
 use crate::newest_answer::{Choice, newest_answer};
 
 /// Print the function that writes or copies a file as a case does
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(after_help = CODE_EXAMPLES)]
 pub(crate) struct CodeCommand {
     /// Name of a case, as in a table or in `writebench list cases` [default: the recommendation of the newest run or
@@ -42,6 +44,9 @@ pub(crate) struct CodeCommand {
     /// number of threads
     #[arg(long, conflicts_with_all = ["atomic", "stream"])]
     append: bool,
+    /// Print the commands that prove the function instead: they compile a program with it, and cut the power of its disk
+    #[arg(long, conflicts_with = "append")]
+    powerloss: bool,
 }
 
 const CODE_EXAMPLES: &str = "Examples:
@@ -49,6 +54,7 @@ const CODE_EXAMPLES: &str = "Examples:
   writebench code --for stream --lang rust  that for a new file, after a run of several goals
   writebench code pwrite,prepare=fallocate,threads=2 --lang c --main > writer.c
   writebench code write,sync=fsync --lang python --atomic
+  writebench code write,sync=fsync --lang c --atomic --powerloss
   writebench code uring,depth=4,cache=direct,prepare=fallocate-ahead --lang c --stream
   writebench code write,prepare=zero-fill,sync=fdatasync/1 --lang rust --append";
 
@@ -70,7 +76,7 @@ impl CodeCommand {
                 None => error.into(),
             }
         })?;
-        let is_program = self.main;
+        let is_program = self.main || self.powerloss;
         let is_append = self.append;
         let frame = EmitOptions {
             is_program,
@@ -81,6 +87,16 @@ impl CodeCommand {
         let caution = caution::for_code(&case, global);
         let text = code_with_caution(&case, self.language, frame, caution.as_deref())
             .map_err(|refusal| self.refused(&case, &refusal, global))?;
+        if self.powerloss {
+            let program = Self {
+                main: true,
+                powerloss: false,
+                ..self.clone()
+            };
+            let options = program.options();
+            let commands = proof::commands(&case, self.language, &options, &text)?;
+            return global.output.results(&commands);
+        }
         global.output.results(&text)
     }
 
@@ -114,6 +130,7 @@ impl CodeCommand {
             (self.atomic, " --atomic"),
             (self.stream, " --stream"),
             (self.append, " --append"),
+            (self.powerloss, " --powerloss"),
         ];
         let frame: String = options
             .iter()

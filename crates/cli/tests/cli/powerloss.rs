@@ -62,6 +62,26 @@ pub(crate) fn add(trials: &mut Trials) {
         &[&ext4[..], &xfs].concat(),
         exports,
     );
+    for (case, options) in [
+        ("write,sync=fsync", &["--lang", "c", "--atomic"][..]),
+        ("pwrite,cache=direct,sync=fdatasync", &["--lang", "cpp"]),
+        ("write-files,sync-files=syncfs", &["--lang", "c"]),
+        ("write,sync=fsync", &["--lang", "python", "--atomic"]),
+    ] {
+        trials.add(
+            format!(
+                "powerloss: the commands of `code {case} {} --powerloss` prove it",
+                options.join(" ")
+            ),
+            &[
+                &ext4[..],
+                &xfs,
+                &[Need::Image("btrfs"), Need::Program("c++")],
+            ]
+            .concat(),
+            move || printed_commands(case, options),
+        );
+    }
     for (signal, code) in [("INT", Some(130)), ("KILL", None)] {
         trials.add(
             format!("powerloss: SIG{signal} leaves no mount, loop device or process"),
@@ -237,6 +257,27 @@ fn exports() -> Result<()> {
     ensure!(
         junit.contains("name=\"xfs\"") && junit.contains("failure message=\"after rename"),
         "{junit}"
+    );
+    Ok(())
+}
+
+fn printed_commands(case: &str, options: &[&str]) -> Result<()> {
+    let program = program()?;
+    let ended = program.call(&[&["code", case, "--powerloss"], options].concat())?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let folder = tempfile::tempdir()?;
+    let binaries = program.binary().parent().context("a folder")?;
+    let path = std::env::var("PATH")?;
+    let output = Command::new("sh")
+        .args(["-ec", &ended.stdout])
+        .current_dir(folder.path())
+        .env("PATH", format!("{}:{path}", binaries.display()))
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    ensure!(
+        output.status.success() && said.matches("all safe").count() == 3,
+        "{}\n{output:?}",
+        ended.stdout
     );
     Ok(())
 }

@@ -1,6 +1,6 @@
 #![expect(
     unsafe_code,
-    reason = "the kernel's structures have unions, and a child asks for its tracing between fork and exec"
+    reason = "ptrace(2) and ioctl(2) take pointers, and a child asks for its tracing between fork and exec"
 )]
 
 use std::ffi::OsString;
@@ -22,24 +22,48 @@ pub(super) enum Stop {
     Other,
 }
 
+/// `struct ptrace_syscall_info` of linux/ptrace.h. libc has it for some C libraries only.
+#[repr(C)]
+#[derive(Default)]
+struct SyscallInfo {
+    kind: u8,
+    reserved: u8,
+    flags: u16,
+    architecture: u32,
+    instruction: u64,
+    stack: u64,
+    /// At an entry the number and six arguments, and at an exit the result and whether it is an error.
+    words: [u64; 8],
+}
+
+const PTRACE_GET_SYSCALL_INFO: u32 = 0x420e;
+const ENTRY: u8 = 1;
+const EXIT: u8 = 2;
+
 pub(super) fn stop(pid: Pid) -> Result<Stop, Errno> {
-    let info = ptrace::syscall_info(pid)?;
-    Ok(match info.op {
-        libc::PTRACE_SYSCALL_INFO_ENTRY => {
-            // SAFETY: the kernel fills this part of the union at an entry.
-            let entry = unsafe { info.u.entry };
+    let mut info = SyscallInfo::default();
+    // SAFETY: the kernel writes at most so many bytes into the structure, which may have any content.
+    let written = unsafe {
+        libc::ptrace(
+            PTRACE_GET_SYSCALL_INFO as _,
+            pid.as_raw(),
+            size_of::<SyscallInfo>(),
+            &raw mut info,
+        )
+    };
+    Errno::result(written)?;
+    let [first, rest @ ..] = info.words;
+    Ok(match info.kind {
+        ENTRY => {
+            let [a, b, c, d, e, f, _] = rest;
             Stop::Entry {
-                number: entry.nr,
-                arguments: entry.args,
+                number: first,
+                arguments: [a, b, c, d, e, f],
             }
         }
-        libc::PTRACE_SYSCALL_INFO_EXIT => {
-            // SAFETY: the kernel fills this part of the union at an exit.
-            let exit = unsafe { info.u.exit };
-            Stop::Exit {
-                is_error: exit.is_error != 0,
-            }
-        }
+        EXIT => Stop::Exit {
+            is_error: rest[0].to_ne_bytes()[0] != 0,
+        },
         _ => Stop::Other,
     })
 }
