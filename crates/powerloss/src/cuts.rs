@@ -76,6 +76,18 @@ pub fn cuts(recording: &Recording, most: usize, seed: u64) -> Cuts {
     Cuts { chosen, possible }
 }
 
+/// The disk after the program and everything that the filesystem has written later.
+#[must_use]
+pub fn uncut(recording: &Recording) -> Cut {
+    let end = recording.events.len();
+    Cut {
+        number: 0,
+        flushed: end,
+        until: end,
+        arrived: Vec::new(),
+    }
+}
+
 /// The last stretches in full, and a sample of those before.
 fn choose(stretches: Vec<Vec<Cut>>, most: usize, rng: &mut Pcg64Mcg) -> Vec<Cut> {
     #[expect(

@@ -18,7 +18,7 @@ mod record;
 mod replay;
 mod trace;
 
-pub use cuts::{Cut, Cuts, cuts};
+pub use cuts::{Cut, Cuts, cuts, uncut};
 pub use error::Error;
 pub use event::{Event, Recording, SystemCall};
 pub use noise::OTHER_PROGRAM;

@@ -3,12 +3,14 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use rustix::fs::MemfdFlags;
 
 use crate::error::Error;
@@ -16,10 +18,18 @@ use crate::error::Error;
 /// The line by which a program says that its data is durable.
 const DURABLE_LINE: &[u8] = b"durable";
 
-/// What a program may take.
+/// When a program is killed.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub time: Duration,
+    /// Whether the user has asked to stop.
+    pub is_stopped: fn() -> bool,
+}
+
+impl Limits {
+    pub(crate) fn are_over(&self, begin: Instant) -> bool {
+        begin.elapsed() > self.time || (self.is_stopped)()
+    }
 }
 
 /// How a program has ended.
@@ -64,7 +74,8 @@ impl Ended {
     }
 }
 
-/// Runs a program to its end, without a recording. It gets no input.
+/// Runs a program to its end, without a recording. It gets no input, and nothing that it has started survives it, because
+/// a process would keep the filesystem in use.
 ///
 /// # Errors
 ///
@@ -72,6 +83,7 @@ impl Ended {
 pub fn run_to_end(mut command: Command, limits: Limits) -> Result<Ended, Error> {
     let mut output = Output::new()?;
     command.stdin(Stdio::null());
+    command.process_group(0);
     command.stdout(output.for_program()?);
     command.stderr(output.for_program()?);
     let program = PathBuf::from(command.get_program());
@@ -86,17 +98,24 @@ pub fn run_to_end(mut command: Command, limits: Limits) -> Result<Ended, Error> 
         if let Some(status) = child.try_wait().map_err(failed("waitpid"))? {
             break status;
         }
-        if !is_too_late && begin.elapsed() > limits.time {
+        if !is_too_late && limits.are_over(begin) {
             is_too_late = true;
-            child.kill().map_err(failed("kill"))?;
+            end_group(&child);
         }
         sleep(POLLING);
     };
+    end_group(&child);
     output.explain(Ended {
         status,
         is_too_late,
         said: None,
     })
+}
+
+/// Kills what is left of the program's process group.
+fn end_group(leader: &Child) {
+    let group = Pid::from_raw(leader.id().cast_signed());
+    let _ = killpg(group, Signal::SIGKILL);
 }
 
 /// The output of a program. It is a file, because a pipe could be full while the program is stopped.

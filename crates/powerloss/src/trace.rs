@@ -7,6 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::ptrace::{self, Options};
@@ -91,6 +92,9 @@ const CALLS: &[(i64, &str, Files)] = &[
     (libc::SYS_rmdir, "rmdir", Files::Path(0)),
 ];
 
+/// How often the limits are looked at.
+const POLLING: Duration = Duration::from_millis(50);
+
 /// Children of all kinds, but not those of other threads.
 const OWN: WaitPidFlag = WaitPidFlag::__WALL.union(WaitPidFlag::__WNOTHREAD);
 
@@ -109,13 +113,16 @@ pub(crate) fn run(
         .map_err(|error| Error::call("start the program", "execve", &program, error))?;
     let child = Pid::from_raw(child.id().cast_signed());
     // Dropping the sender ends the clock.
-    let (_running, clock) = mpsc::channel::<()>();
+    let (running, clock) = mpsc::channel::<()>();
+    let begin = Instant::now();
     let late = std::thread::spawn(move || {
-        let is_late = clock.recv_timeout(limits.time) == Err(RecvTimeoutError::Timeout);
-        if is_late {
-            let _ = kill(child, Signal::SIGKILL);
+        while clock.recv_timeout(POLLING) == Err(RecvTimeoutError::Timeout) {
+            if limits.are_over(begin) {
+                let _ = kill(child, Signal::SIGKILL);
+                return true;
+            }
         }
-        is_late
+        false
     });
     let mut tracer = Tracer {
         child,
@@ -127,7 +134,7 @@ pub(crate) fn run(
         let _ = kill(child, Signal::SIGKILL);
     }
     tracer.end_others();
-    drop(_running);
+    drop(running);
     let is_too_late = late.join().unwrap_or(false);
     Ok(Ended {
         status: ended?,

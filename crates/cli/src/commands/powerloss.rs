@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueHint};
 use writebench_filesystems::{FilesystemKind, PrivateMounts};
 use writebench_model::Bytes;
 use writebench_powerloss::{
-    Cuts, Limits, Moment, Recording, Replay, Request, Steps, cuts, record, run_to_end,
+    Cuts, Limits, Moment, Recording, Replay, Request, Steps, cuts, record, run_to_end, uncut,
 };
 use writebench_stats::distinct;
 
@@ -75,7 +75,7 @@ pub(crate) struct PowerlossCommand {
 }
 
 const EXAMPLES: &str = "Examples:
-  writebench powerloss --setup 'echo old > {dir}/f; sync' --command 'echo new > {dir}/f'
+  writebench powerloss --setup 'echo old > {dir}/f' --command 'echo new > {dir}/f'
   writebench powerloss --setup './save {dir}/config old' --command './save {dir}/config new' --durable-at-exit
   writebench powerloss --command './log {dir}/log' --verify './check-log {dir}/log $WRITEBENCH_DURABLE' --on ext4
 
@@ -94,6 +94,15 @@ impl PowerlossCommand {
         let exports = findings::exports(&self.export)?;
         let current = std::env::current_dir().context("find the current directory")?;
         let keep = self.keep.as_ref().map(std::path::absolute).transpose()?;
+        if let Some(keep) = &keep {
+            ensure!(
+                keep.is_dir(),
+                usage!(
+                    "--keep {}: it is not a directory. Make it first",
+                    keep.display()
+                )
+            );
+        }
         stop_on_signals()?;
         let mut needed = vec![current.as_path()];
         needed.extend(keep.as_deref());
@@ -106,12 +115,13 @@ impl PowerlossCommand {
             if is_stopped() {
                 return Ok(Exit::Interrupted);
             }
-            if let (Some(keep), Some(first)) = (&keep, found.first_unsafe()) {
-                global.output.note(&format!(
-                    "Kept {}",
-                    keep.join(first.image_name(kind)).display()
-                ));
+            if let Some(kept) = &found.kept {
+                global.output.note(kept);
             }
+            ensure!(
+                found.checked > 0,
+                "{kind}: --budget ended before a power loss was checked. Use a larger one"
+            );
             all.push(found);
         }
         for export in &exports {
@@ -243,6 +253,23 @@ impl PowerlossCommand {
         begin: Instant,
         found: &mut Findings,
     ) -> Result<()> {
+        let check = |point: &Path, moment: Moment<'_>| match (built_in, &self.verify) {
+            (Some(check), _) => check.check(point, moment.durable),
+            (None, Some(verify)) => self.verify(verify, point, moment),
+            (None, None) => Ok(()),
+        };
+        let mut whole = Replay::of(mounts, recording)?;
+        let checked = whole.check(&uncut(recording), &mut |point, moment| check(point, moment))?;
+        whole.end()?;
+        if is_stopped() {
+            return Ok(());
+        }
+        if let Err(reason) = checked {
+            bail!(
+                "{}: the check already fails after the program, without a power loss: {reason}",
+                recording.kind
+            );
+        }
         let mut replay = Replay::of(mounts, recording)?;
         found.possible += chosen.possible;
         for cut in &chosen.chosen {
@@ -252,12 +279,12 @@ impl PowerlossCommand {
             let mut passed = None;
             let checked = replay.check(cut, &mut |point, moment| {
                 passed = Some(moment);
-                match (built_in, &self.verify) {
-                    (Some(check), _) => check.check(point, moment.durable),
-                    (None, Some(verify)) => self.verify(verify, point, moment),
-                    (None, None) => Ok(()),
-                }
+                check(point, moment)
             })?;
+            // Its check was killed.
+            if is_stopped() {
+                break;
+            }
             found.checked += 1;
             let Err(reason) = checked else { continue };
             let Some(moment) = passed else {
@@ -265,8 +292,11 @@ impl PowerlossCommand {
                 continue;
             };
             if let (Some(keep), None) = (&self.keep, found.first_unsafe()) {
-                let name = findings::image_name(&recording.kind, found.checked);
-                replay.save(cut, &keep.join(name))?;
+                let path = keep.join(findings::image_name(&recording.kind, found.checked));
+                found.kept = Some(match replay.save(cut, &path) {
+                    Ok(()) => format!("Kept {}", path.display()),
+                    Err(error) => format!("Not kept: {error}"),
+                });
             }
             found.add(Unsafe::new(found.checked, moment, reason));
         }
@@ -278,13 +308,18 @@ impl PowerlossCommand {
         let mut command = shell(verify, point);
         command.env(COUNT_VARIABLE, moment.durable.to_string());
         let ended = run_to_end(command, self.limits()).map_err(|error| error.to_string())?;
-        ended
-            .expect_success("--verify")
-            .map_err(|error| error.to_string())
+        match ended.said {
+            _ if ended.is_success() => Ok(()),
+            Some(said) => Err(said),
+            None => Err(format!("--verify {}", ended.how())),
+        }
     }
 
     fn limits(&self) -> Limits {
-        Limits { time: self.timeout }
+        Limits {
+            time: self.timeout,
+            is_stopped,
+        }
     }
 }
 

@@ -31,6 +31,7 @@ pub(crate) struct Outcome {
 
 const LIMITS: Limits = Limits {
     time: Duration::from_secs(60),
+    is_stopped: || false,
 };
 const DISK_BYTES: u64 = 320 << 20;
 const MOST: usize = 60;

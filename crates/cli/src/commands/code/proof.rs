@@ -34,7 +34,7 @@ pub(super) fn commands(
         lines.push("head -c 1M /dev/urandom > old".to_owned());
     }
     lines.push(format!(
-        "writebench powerloss --setup '{old}cp new {{dir}}/source; sync' \\\n  \
+        "writebench powerloss --setup '{old}cp new {{dir}}/source' \\\n  \
          --command '{program} {{dir}}/source {{dir}}/target'{promise}"
     ));
     Ok(lines.join("\n") + "\n")

@@ -124,7 +124,12 @@ impl BuiltIn {
         let now = Tree::read(root);
         if self.promises > 0 && durable >= self.promises {
             for (path, new) in &self.new.0 {
-                expect(path, now.0.get(path), &[new], false)?;
+                let found = now.0.get(path);
+                let old = self.old.0.get(path).filter(|old| *old != new);
+                if found.is_some() && found == old {
+                    return Err(format!("{} has its old content", path.display()));
+                }
+                expect(path, found, &[new], false)?;
             }
             return Ok(());
         }
@@ -190,7 +195,7 @@ mod tests {
         assert_eq!(said(&check, &[("f", b"new")], 1), None);
         assert_eq!(
             said(&check, &[("f", b"old")], 1).unwrap(),
-            "f has 3 B of other content"
+            "f has its old content"
         );
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use writebench_filesystems::FilesystemKind;
 use writebench_powerloss::Moment;
 use writebench_report::formats::{JunitTest, junit_document, padded};
-use writebench_report::visible;
+use writebench_report::{counted, visible};
 use writebench_stats::grouped;
 
 use crate::exit::usage;
@@ -25,6 +25,9 @@ pub(super) struct Findings {
     unsafe_cuts: Vec<Unsafe>,
     /// Why disks could not be mounted.
     pub unmountable: Vec<String>,
+    /// Where the disk of the first unsafe power loss is, or why it is not kept.
+    #[serde(skip)]
+    pub kept: Option<String>,
 }
 
 /// A power loss after which the check failed.
@@ -52,10 +55,6 @@ impl Unsafe {
         }
     }
 
-    pub(super) fn image_name(&self, kind: &FilesystemKind) -> String {
-        image_name(kind, self.number)
-    }
-
     /// `after rename(a, b), before syncfs(.)`
     fn place(&self) -> String {
         let after = self.after.as_deref().unwrap_or("the start of the program");
@@ -76,6 +75,7 @@ impl Findings {
             possible: 0,
             unsafe_cuts: Vec::new(),
             unmountable: Vec::new(),
+            kept: None,
         }
     }
 
@@ -140,7 +140,8 @@ pub(super) fn text(all: &[Findings], is_kept: bool) -> String {
             );
         }
         if places.len() > MOST_PLACES {
-            text += &format!("  and {} other places\n", places.len() - MOST_PLACES);
+            let more = places.len() - MOST_PLACES;
+            text += &format!("  and {} more\n", counted(more, "place"));
         }
         if let Some(reason) = found.unmountable.first() {
             text += &format!("  not mountable: {}\n", visible(reason));
@@ -209,7 +210,11 @@ struct Document<'d> {
 fn junit(all: &[Findings]) -> String {
     let test = |found: &Findings| {
         let first = found.first_unsafe();
-        let unsafe_one = first.map(|first| format!("{}: {}", first.place(), first.reason));
+        let unsafe_one = first.map(|first| {
+            let (count, checked) = (found.unsafe_cuts.len(), found.checked);
+            let (place, reason) = (first.place(), &first.reason);
+            format!("{count} of {checked} power losses are unsafe. The first is {place}: {reason}")
+        });
         let problem = unsafe_one.or_else(|| found.unmountable.first().cloned());
         JunitTest {
             group: "powerloss".to_owned(),
