@@ -180,8 +180,7 @@ impl Contests {
     /// The goal of the next block. None if no goal needs more samples.
     fn next_goal(&mut self) -> Option<usize> {
         // The others may have smaller files, and use the rest of the limits.
-        if let Some(most) = self.max_bytes {
-            let left = as_f64(most.saturating_sub(self.spent.bytes));
+        if let Some(left) = self.spent.left_bytes.map(as_f64) {
             for goal in &mut self.goals {
                 goal.is_exhausted = goal.blocks() > 0 && goal.block_bytes() > left;
             }

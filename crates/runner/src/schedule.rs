@@ -11,7 +11,11 @@ use crate::round_order::PlannedCase;
 pub struct Spent {
     /// The time since the run began or was resumed, plus time reserved for work after the samples.
     pub elapsed: Duration,
+    /// The bytes of all samples.
     pub bytes: u64,
+    /// The bytes that the run may still write. Checks and sources beside the samples also count for its limit. None if there
+    /// is no limit.
+    pub left_bytes: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -264,6 +264,7 @@ impl Supervisor<'_, '_> {
         let spent = Spent {
             elapsed: self.elapsed(),
             bytes: self.written.sample_bytes(),
+            left_bytes: self.written.left_bytes(),
         };
         self.schedule.wanted(&self.plan.taken, spent)
     }

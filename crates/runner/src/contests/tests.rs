@@ -69,7 +69,12 @@ fn run_limited(
     let mut elapsed = Duration::ZERO;
     let mut bytes = 0;
     'run: for round in 0..2000 {
-        let wanted = schedule.wanted(&taken, Spent { elapsed, bytes }).to_vec();
+        let spent = |elapsed, bytes| Spent {
+            elapsed,
+            bytes,
+            left_bytes: max_bytes.map(|most| most - bytes),
+        };
+        let wanted = schedule.wanted(&taken, spent(elapsed, bytes)).to_vec();
         plan.extend(schedule.added().into_iter().map(|planned| planned.case));
         taken.resize(plan.len(), Vec::new());
         for index in (0..wanted.len()).filter(|&index| wanted[index] > 0) {
@@ -79,7 +84,7 @@ fn run_limited(
                 break 'run;
             }
             if budget.is_none_or(|budget| elapsed < budget) {
-                schedule.wanted(&taken, Spent { elapsed, bytes });
+                schedule.wanted(&taken, spent(elapsed, bytes));
                 let time = milliseconds(&plan[index]);
                 bytes = after;
                 elapsed += Duration::from_millis(100 + time);
