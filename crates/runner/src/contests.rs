@@ -45,7 +45,7 @@ struct GoalProgress {
     // The time of each sample, with everything around it.
     sample_seconds: Vec<f64>,
     is_left_out: bool,
-    // Whether the limit on bytes does not pay for another block.
+    // Whether its part of the bytes does not pay for another block.
     is_exhausted: bool,
 }
 
@@ -98,14 +98,12 @@ impl Contests {
         let goal = &self.goals[self.current];
         let time = self.budget.map(|budget| {
             let spent = self.spent.elapsed.as_secs_f64();
-            self.allowance(budget.as_secs_f64(), spent, GoalProgress::seconds, |_| 1.0)
+            let budget = budget.as_secs_f64();
+            self.allowance(self.current, (budget, spent), GoalProgress::seconds, |_| {
+                1.0
+            })
         });
-        let bytes = self.max_bytes.map(|most| {
-            let (most, spent) = (as_f64(most), as_f64(self.spent.bytes));
-            // A goal of small files takes more samples than one of large files, because they cost few bytes.
-            let weight = |goal: &GoalProgress| goal.sample_bytes().sqrt();
-            self.allowance(most, spent, GoalProgress::bytes, weight)
-        });
+        let bytes = self.bytes_allowance(self.current);
         let spent = |allowance: Option<Allowance>| allowance.map_or(0.0, Allowance::spent_share);
         let samples = |allowance: Option<Allowance>, each: f64| {
             allowance.map_or(f64::INFINITY, |allowance| {
@@ -119,12 +117,21 @@ impl Contests {
         }
     }
 
-    /// The current goal's part of a limit, by its weight. What goals without an open contest have left belongs to the
-    /// others.
+    /// A goal's part of the bytes. A goal of small files takes more samples than one of large files, because they cost few
+    /// bytes.
+    fn bytes_allowance(&self, goal: usize) -> Option<Allowance> {
+        let most = self.max_bytes?;
+        let left = self.spent.left_bytes.unwrap_or(most);
+        let spent = as_f64(most.saturating_sub(left));
+        let weight = |goal: &GoalProgress| goal.sample_bytes().sqrt();
+        Some(self.allowance(goal, (as_f64(most), spent), GoalProgress::bytes, weight))
+    }
+
+    /// A goal's part of a limit, by its weight. What goals without an open contest have left belongs to the others.
     fn allowance(
         &self,
-        limit: f64,
-        spent: f64,
+        goal: usize,
+        (limit, spent): (f64, f64),
         own: impl Fn(&GoalProgress) -> f64,
         weight: impl Fn(&GoalProgress) -> f64,
     ) -> Allowance {
@@ -139,7 +146,7 @@ impl Contests {
         let share = |goal: &GoalProgress| {
             (limit - of_finished) * weight(goal) / weights.max(f64::MIN_POSITIVE)
         };
-        let current = &self.goals[self.current];
+        let current = &self.goals[goal];
         let others = self.goals.iter().filter(|&goal| !ptr::eq(goal, current));
         let reserved: f64 = others
             .filter(is_open)
@@ -179,12 +186,7 @@ impl Contests {
 
     /// The goal of the next block. None if no goal needs more samples.
     fn next_goal(&mut self) -> Option<usize> {
-        // The others may have smaller files, and use the rest of the limits.
-        if let Some(left) = self.spent.left_bytes.map(as_f64) {
-            for goal in &mut self.goals {
-                goal.is_exhausted = goal.blocks() > 0 && goal.block_bytes() > left;
-            }
-        }
+        self.leave_bytes_to_others();
         for goal in 0..self.goals.len() {
             let progress = &self.goals[goal];
             if !progress.is_open() {
@@ -202,6 +204,22 @@ impl Contests {
                 .worth_per_second()
                 .total_cmp(&self.goals[b].worth_per_second())
         })
+    }
+
+    /// A goal whose part of the bytes does not pay for another block waits. Others may have smaller files, and use the rest of
+    /// the time.
+    fn leave_bytes_to_others(&mut self) {
+        for goal in &mut self.goals {
+            goal.is_exhausted = false;
+        }
+        for goal in 0..self.goals.len() {
+            let progress = &self.goals[goal];
+            let left = self
+                .bytes_allowance(goal)
+                .map_or(f64::INFINITY, |bytes| bytes.left);
+            let is_exhausted = progress.blocks() > 0 && progress.block_bytes() > left;
+            self.goals[goal].is_exhausted = is_exhausted;
+        }
     }
 
     /// Whether the limits suffice for the goals that have begun, and for this one.
