@@ -219,7 +219,7 @@ fn refused() -> Result<()> {
             "it is not a directory. Make it first",
         ),
         (
-            "--on ext4 --durable-at-exit --budget 1ms --command true",
+            "--on ext4 --durable-at-exit --budget 1ms --command|echo x > {dir}/f",
             1,
             "--budget ended before a power loss was checked",
         ),
