@@ -53,6 +53,8 @@ const GUIDES: &[Guide] = &[
         &[],
         &["files/s", "Recommended: "],
     ),
+    // Its programs are tried in powerloss.rs.
+    Guide("docs/how-to/prove-power-loss.md", &[], &[]),
     Guide(
         "docs/how-to/copy-a-file.md",
         &[],

@@ -82,6 +82,11 @@ pub(crate) fn add(trials: &mut Trials) {
             move || printed_commands(case, options),
         );
     }
+    trials.add(
+        "powerloss: the how-to's save is unsafe on xfs, and safe with both repairs",
+        &[&xfs[..], &[Need::Program("cc")]].concat(),
+        how_to,
+    );
     for (signal, code) in [("INT", Some(130)), ("KILL", None)] {
         trials.add(
             format!("powerloss: SIG{signal} leaves no mount, loop device or process"),
@@ -295,6 +300,49 @@ fn printed_commands(case: &str, options: &[&str]) -> Result<()> {
         ended.stdout
     );
     Ok(())
+}
+
+fn how_to() -> Result<()> {
+    let text = std::fs::read_to_string("../../docs/how-to/prove-power-loss.md")?;
+    let blocks: Vec<&str> = text.split("```c\n").skip(1).collect();
+    let block = |number: usize| {
+        let block = blocks.get(number).context("a block of C")?;
+        block.split("```").next().context("its end")
+    };
+    let wrong = block(0)?.to_owned();
+    let half = replaced(
+        &wrong,
+        "if (close(fd) != 0)",
+        "if (fsync(fd) != 0 || close(fd) != 0)",
+    )?;
+    let right = replaced(&half, "    return rename(temp, path);\n", block(1)?)?;
+    let at_exit = &["--durable-at-exit"][..];
+    for (source, promise, code, said) in [
+        (wrong, &[][..], 5, "config is empty"),
+        (half, at_exit, 5, "config has its old content"),
+        (right, at_exit, 0, "all safe"),
+    ] {
+        let folder = tempfile::tempdir()?;
+        let program = folder.path().join("save");
+        std::fs::write(folder.path().join("save.c"), source)?;
+        call(
+            Command::new("cc")
+                .args(["-O2", "-Wall", "-Werror", "-o"])
+                .args([&program, &folder.path().join("save.c")]),
+        )?;
+        let save = program.display();
+        let old = format!("{save} {{dir}} old");
+        let new = format!("{save} {{dir}} new");
+        let words = ["--on", "xfs", "--setup", &old, "--command", &new];
+        let ended = powerloss(&[&words[..], promise].concat(), code)?;
+        ensure!(ended.stdout.contains(said), "no {said}: {}", ended.stdout);
+    }
+    Ok(())
+}
+
+fn replaced(text: &str, old: &str, new: &str) -> Result<String> {
+    ensure!(text.contains(old), "no {old} in {text}");
+    Ok(text.replace(old, new))
 }
 
 /// The size of the disk tells its loop device from those of other tests.
