@@ -360,7 +360,7 @@ fn goals_without_time_are_named_with_the_budget_that_would_do() {
     (run.settings.max_bytes, run.written_bytes) = (Some(4 << 30), Some(3 << 30));
     assert_eq!(
         Report::from_run(None, run).warnings[0],
-        "The limit on bytes left out 1 goal: durable new file, disk. To measure all, use --max-bytes 6GiB."
+        "The limit on bytes left out 1 goal: durable new file, disk. To measure all, use --max-bytes 48GiB."
     );
 }
 
