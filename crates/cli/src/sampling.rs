@@ -7,7 +7,7 @@ use writebench_model::protocol::{
     InsufficientSpace, LimitRequest, MeasuredLimits, PhaseTimestamps, RankSample, SampleRequest,
 };
 use writebench_model::{Failure, Outcome, Phase, Sample, path_from_text};
-use writebench_runner::RunnerError;
+use writebench_runner::{RunnerError, shortage_of_sample};
 
 use crate::processes::WorkerFiles;
 
@@ -135,14 +135,13 @@ fn make_room(
         };
         return Ok(Err(Outcome::Failed(Box::new(failure))));
     }
-    let shortage =
-        || writebench_runner::shortage_of_sample(directory, &request.case, request.reserve);
-    if shortage().is_some()
-        && let Err(outcome) = engine.remove_old_file()
-    {
+    if shortage_of_sample(directory, &request.case, request.reserve).is_none() {
+        return Ok(Ok(()));
+    }
+    if let Err(outcome) = engine.remove_old_file() {
         return Ok(Err(outcome));
     }
-    shortage().map_or(Ok(Ok(())), Err)
+    shortage_of_sample(directory, &request.case, request.reserve).map_or(Ok(Ok(())), Err)
 }
 
 /// Device and inode of each directory detect a replaced one.

@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use rustix::mount::{UnmountFlags, unmount};
 
 use crate::cleanup::unmount_patiently;
 use crate::error::Error;
-use crate::filesystems::{make_directory, require_kernel};
+use crate::filesystems::{make_directory, mount_at, require_kernel};
 use crate::image::ImageFile;
 use crate::kind::FilesystemKind;
 use crate::loop_device::{LoopDevice, forget_btrfs};
@@ -104,17 +104,9 @@ impl Disk {
     ///
     /// The kernel does not mount it.
     pub fn mount(&self, point: &Path, options: Option<&str>) -> Result<(), Error> {
-        let node = self.device.node();
         let options = self.recipe.mount_options(0, &[], options);
-        let data = std::ffi::CString::new(options).unwrap_or_default();
-        mount(
-            node.as_str(),
-            point,
-            self.recipe.family.as_str(),
-            MountFlags::empty(),
-            data.as_c_str(),
-        )
-        .map_err(|errno| Error::call("mount a filesystem", "mount", point, errno))
+        let node = self.device.node();
+        mount_at(point, &self.recipe.family, &node, &options, &mut Vec::new())
     }
 
     /// Unmounts it, and lets the kernel forget what it knows of the disk.

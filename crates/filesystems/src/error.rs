@@ -70,7 +70,8 @@ pub enum Error {
 }
 
 impl Error {
-    pub(crate) fn call(
+    /// The error of a system call on a path.
+    pub fn call(
         doing: &'static str,
         call: &'static str,
         path: &Path,

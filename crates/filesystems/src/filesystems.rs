@@ -222,14 +222,7 @@ impl Filesystems {
         spec: &mut FilesystemSpec,
     ) -> Result<PathBuf, Error> {
         let point = self.new_point(&spec.kind)?;
-        let target = point.to_string_lossy();
-        let mut words = vec!["-n", "-t", family];
-        if !options.is_empty() {
-            words.extend(["-o", options]);
-        }
-        words.extend([source, &target]);
-        let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
-        program::run("mount", Some("mount"), &words, &mut spec.commands)?;
+        mount_at(&point, family, source, options, &mut spec.commands)?;
         self.stack.push(CleanupAction::Mount(point.clone()));
         Ok(point)
     }
@@ -277,6 +270,24 @@ impl Drop for Filesystems {
     fn drop(&mut self) {
         let _ = clean_up_to(&mut self.stack, 0);
     }
+}
+
+/// Calls mount(8), which knows the options of all filesystems, such as `noatime`.
+pub(crate) fn mount_at(
+    point: &Path,
+    family: &str,
+    source: &str,
+    options: &str,
+    commands: &mut Vec<String>,
+) -> Result<(), Error> {
+    let target = point.to_string_lossy();
+    let mut words = vec!["-n", "-t", family];
+    if !options.is_empty() {
+        words.extend(["-o", options]);
+    }
+    words.extend([source, &target]);
+    let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
+    program::run("mount", Some("mount"), &words, commands)
 }
 
 pub(crate) fn make_directory(path: &Path) -> Result<PathBuf, Error> {

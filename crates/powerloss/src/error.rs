@@ -1,17 +1,10 @@
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Why nothing could be recorded or checked. Each message is one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    #[error("{doing}: {call} {}: {error}", .path.display())]
-    Call {
-        doing: &'static str,
-        call: &'static str,
-        path: PathBuf,
-        error: io::Error,
-    },
     #[error(transparent)]
     Filesystem(#[from] writebench_filesystems::Error),
     #[error("{kind} is not one filesystem on one disk. Use another, such as ext4, xfs or btrfs")]
@@ -41,11 +34,6 @@ impl Error {
         path: &Path,
         error: impl Into<io::Error>,
     ) -> Self {
-        Self::Call {
-            doing,
-            call,
-            path: path.to_owned(),
-            error: error.into(),
-        }
+        writebench_filesystems::Error::call(doing, call, path, error).into()
     }
 }

@@ -86,6 +86,12 @@ impl<'r> Replay<'r> {
         saved.map_err(|error| Error::call("keep a disk", "write", path, error))
     }
 
+    /// `xfs-48.img`
+    #[must_use]
+    pub fn image_name(&self, number: usize) -> String {
+        format!("{}-{number}.img", self.recording.kind)
+    }
+
     /// Detaches the disk.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ enum Files {
     Unknown,
 }
 
-/// The system calls that can change a filesystem. Those before the semicolon exist on all processors.
+/// The system calls that can change a filesystem. Newer processors lack the old ones at the end.
 const CALLS: &[(i64, &str, Files)] = &[
     (libc::SYS_openat, "openat", Files::OpenedAt(2)),
     (libc::SYS_write, "write", Files::Descriptor(0)),

@@ -16,7 +16,7 @@ use crate::meant;
 use crate::newest_answer::{Choice, newest_answer};
 
 /// Print the function that writes or copies a file as a case does
-#[derive(Args, Clone)]
+#[derive(Args)]
 #[command(after_help = CODE_EXAMPLES)]
 pub(crate) struct CodeCommand {
     /// Name of a case, as in a table or in `writebench list cases` [default: the recommendation of the newest run or
@@ -76,25 +76,15 @@ impl CodeCommand {
                 None => error.into(),
             }
         })?;
-        let is_program = self.main || self.powerloss;
-        let is_append = self.append;
         let frame = EmitOptions {
-            is_program,
-            is_append,
-            is_atomic: self.atomic,
-            is_stream: self.stream,
+            is_program: self.main || self.powerloss,
+            ..self.frame()
         };
         let caution = caution::for_code(&case, global);
         let text = code_with_caution(&case, self.language, frame, caution.as_deref())
             .map_err(|refusal| self.refused(&case, &refusal, global))?;
         if self.powerloss {
-            let program = Self {
-                main: true,
-                powerloss: false,
-                ..self.clone()
-            };
-            let options = program.options();
-            let commands = proof::commands(&case, self.language, &options, &text)?;
+            let commands = proof::commands(&case, self.language, frame, &text)?;
             return global.output.results(&commands);
         }
         global.output.results(&text)
@@ -125,19 +115,30 @@ impl CodeCommand {
 
     /// `--lang c --main`
     fn options(&self) -> String {
-        let options = [
-            (self.main, " --main"),
-            (self.atomic, " --atomic"),
-            (self.stream, " --stream"),
-            (self.append, " --append"),
-            (self.powerloss, " --powerloss"),
-        ];
-        let frame: String = options
-            .iter()
-            .filter_map(|(wanted, option)| wanted.then_some(*option))
-            .collect();
-        format!("--lang {}{frame}", self.language.name())
+        let proof = if self.powerloss { " --powerloss" } else { "" };
+        options(self.language, self.frame()) + proof
     }
+
+    fn frame(&self) -> EmitOptions {
+        EmitOptions {
+            is_program: self.main,
+            is_atomic: self.atomic,
+            is_stream: self.stream,
+            is_append: self.append,
+        }
+    }
+}
+
+fn options(language: Language, frame: EmitOptions) -> String {
+    let options = [
+        (frame.is_program, " --main"),
+        (frame.is_atomic, " --atomic"),
+        (frame.is_stream, " --stream"),
+        (frame.is_append, " --append"),
+    ];
+    let wanted = options.iter().filter(|(is_wanted, _)| *is_wanted);
+    let words: String = wanted.map(|(_, option)| *option).collect();
+    format!("--lang {}{words}", language.name())
 }
 
 /// The speed of the second case relative to the first, in the newest run with both on one target.

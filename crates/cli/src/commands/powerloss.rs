@@ -10,16 +10,17 @@ use clap::{Args, ValueHint};
 use writebench_filesystems::{FilesystemKind, PrivateMounts};
 use writebench_model::Bytes;
 use writebench_powerloss::{
-    Cuts, Limits, Moment, Recording, Replay, Request, Steps, cuts, record, run_to_end, uncut,
+    Cut, Limits, Moment, Recording, Replay, Request, Steps, cuts, record, run_to_end, uncut,
 };
 use writebench_stats::distinct;
 
 use self::built_in::{BuiltIn, Tree};
-use self::findings::{Findings, Unsafe};
+use self::findings::{Findings, FindingsExport, Unsafe};
 use crate::arguments::{HOW_CAREFUL, WHAT, WHERE, positive_duration};
 use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::output::Output;
+use crate::output_file::ProtectedPaths;
 use crate::signals::{is_stopped, stop_on_signals};
 
 /// Cut the power of a disk at many moments while your program writes, and check what is left
@@ -91,7 +92,8 @@ const DIRECTORY: &str = "{dir}";
 impl PowerlossCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let kinds = self.kinds()?;
-        let exports = findings::exports(&self.export)?;
+        let protected = ProtectedPaths::database(global.db.as_deref());
+        let exports = findings::exports(&self.export, protected)?;
         let current = std::env::current_dir().context("find the current directory")?;
         let keep = self.keep.as_ref().map(std::path::absolute).transpose()?;
         if let Some(keep) = &keep {
@@ -106,7 +108,6 @@ impl PowerlossCommand {
         stop_on_signals()?;
         let mut needed = vec![current.as_path()];
         needed.extend(keep.as_deref());
-        needed.extend(exports.iter().filter_map(|export| export.path()));
         let mounts = PrivateMounts::enter(&needed)?;
         let begin = Instant::now();
         let mut all = Vec::new();
@@ -127,9 +128,10 @@ impl PowerlossCommand {
         for export in &exports {
             export.write(&all, &global.output)?;
         }
-        global
-            .output
-            .results(&findings::text(&all, self.keep.is_some()))?;
+        if !exports.iter().any(FindingsExport::is_for_results) {
+            let text = findings::text(&all, self.keep.is_some());
+            global.output.results(&text)?;
+        }
         let is_safe = all.iter().all(Findings::is_safe);
         Ok(if is_safe { Exit::Ok } else { Exit::Gate })
     }
@@ -173,17 +175,9 @@ impl PowerlossCommand {
                 .ended
                 .expect_success("the program")
                 .with_context(|| format!("{kind}, without a power loss"))?;
-            let built_in = self.built_in(&recording, trees)?;
-            let most = (self.max_states / 2) as usize;
-            let chosen = cuts(&recording, most.max(1), self.seed);
-            self.check(
-                mounts,
-                &recording,
-                &chosen,
-                built_in.as_ref(),
-                begin,
-                &mut found,
-            )?;
+            let check = self.check(&recording, trees)?;
+            expect_whole(mounts, &recording, &check)?;
+            self.cut(mounts, &recording, &check, begin, &mut found)?;
         }
         Ok(found)
     }
@@ -228,10 +222,10 @@ impl PowerlossCommand {
         Ok((recording, trees.map(std::cell::RefCell::into_inner)))
     }
 
-    /// The check without `--verify`.
-    fn built_in(&self, recording: &Recording, [old, new]: [Tree; 2]) -> Result<Option<BuiltIn>> {
-        if self.verify.is_some() {
-            return Ok(None);
+    fn check(&self, recording: &Recording, [old, new]: [Tree; 2]) -> Result<Check<'_>> {
+        if let Some(command) = &self.verify {
+            let limits = self.limits();
+            return Ok(Check::Verify { command, limits });
         }
         let check = BuiltIn::new(old, new, recording.durable_count());
         ensure!(
@@ -241,78 +235,57 @@ impl PowerlossCommand {
                  durable. Let it print `durable`, or use --durable-at-exit or --verify"
             )
         );
-        Ok(Some(check))
+        Ok(Check::BuiltIn(check))
     }
 
-    fn check(
+    /// Checks the disks of one recording, which gets half of the power losses.
+    fn cut(
         &self,
         mounts: &PrivateMounts,
         recording: &Recording,
-        chosen: &Cuts,
-        built_in: Option<&BuiltIn>,
+        check: &Check<'_>,
         begin: Instant,
         found: &mut Findings,
     ) -> Result<()> {
-        let check = |point: &Path, moment: Moment<'_>| match (built_in, &self.verify) {
-            (Some(check), _) => check.check(point, moment.durable),
-            (None, Some(verify)) => self.verify(verify, point, moment),
-            (None, None) => Ok(()),
-        };
-        let mut whole = Replay::of(mounts, recording)?;
-        let checked = whole.check(&uncut(recording), &mut |point, moment| check(point, moment))?;
-        whole.end()?;
-        if is_stopped() {
-            return Ok(());
-        }
-        if let Err(reason) = checked {
-            bail!(
-                "{}: the check already fails after the program, without a power loss: {reason}",
-                recording.kind
-            );
-        }
-        let mut replay = Replay::of(mounts, recording)?;
+        let chosen = cuts(recording, (self.max_states / 2) as usize, self.seed);
         found.possible += chosen.possible;
+        let mut replay = Replay::of(mounts, recording)?;
         for cut in &chosen.chosen {
-            if is_stopped() || self.budget.is_some_and(|budget| begin.elapsed() > budget) {
+            if self.budget.is_some_and(|budget| begin.elapsed() > budget) {
                 break;
             }
-            let mut passed = None;
+            let mut mounted = None;
             let checked = replay.check(cut, &mut |point, moment| {
-                passed = Some(moment);
-                check(point, moment)
+                mounted = Some(moment);
+                check.run(point, moment)
             })?;
-            // Its check was killed.
+            // The signal has also ended the check.
             if is_stopped() {
                 break;
             }
             found.checked += 1;
-            let Err(reason) = checked else { continue };
-            let Some(moment) = passed else {
-                found.unmountable.push(reason);
-                continue;
-            };
-            if let (Some(keep), None) = (&self.keep, found.first_unsafe()) {
-                let path = keep.join(findings::image_name(&recording.kind, found.checked));
-                found.kept = Some(match replay.save(cut, &path) {
-                    Ok(()) => format!("Kept {}", path.display()),
-                    Err(error) => format!("Not kept: {error}"),
-                });
+            match (checked, mounted) {
+                (Ok(()), _) => {}
+                (Err(reason), None) => found.unmountable.push(reason),
+                (Err(reason), Some(moment)) => {
+                    if found.first_unsafe().is_none() {
+                        found.kept = self.kept(&mut replay, cut, found.checked);
+                    }
+                    found.add(Unsafe::new(found.checked, moment, reason));
+                }
             }
-            found.add(Unsafe::new(found.checked, moment, reason));
         }
         replay.end()?;
         Ok(())
     }
 
-    fn verify(&self, verify: &str, point: &Path, moment: Moment<'_>) -> Result<(), String> {
-        let mut command = shell(verify, point);
-        command.env(COUNT_VARIABLE, moment.durable.to_string());
-        let ended = run_to_end(command, self.limits()).map_err(|error| error.to_string())?;
-        match ended.said {
-            _ if ended.is_success() => Ok(()),
-            Some(said) => Err(said),
-            None => Err(format!("--verify {}", ended.how())),
-        }
+    /// Keeps the disk of a cut, and says where, or why not.
+    fn kept(&self, replay: &mut Replay<'_>, cut: &Cut, number: usize) -> Option<String> {
+        let path = self.keep.as_ref()?.join(replay.image_name(number));
+        Some(match replay.save(cut, &path) {
+            Ok(()) => format!("Kept {}", path.display()),
+            Err(error) => format!("Not kept: {error}"),
+        })
     }
 
     fn limits(&self) -> Limits {
@@ -320,6 +293,48 @@ impl PowerlossCommand {
             time: self.timeout,
             is_stopped,
         }
+    }
+}
+
+/// Decides about a disk.
+enum Check<'c> {
+    BuiltIn(BuiltIn),
+    Verify { command: &'c str, limits: Limits },
+}
+
+impl Check<'_> {
+    /// The error is the reason why the program's promise is broken.
+    fn run(&self, point: &Path, moment: Moment<'_>) -> Result<(), String> {
+        match self {
+            Self::BuiltIn(check) => check.check(point, moment.durable),
+            Self::Verify { command, limits } => verify(command, *limits, point, moment),
+        }
+    }
+}
+
+fn verify(command: &str, limits: Limits, point: &Path, moment: Moment<'_>) -> Result<(), String> {
+    let mut command = shell(command, point);
+    command.env(COUNT_VARIABLE, moment.durable.to_string());
+    let ended = run_to_end(command, limits).map_err(|error| error.to_string())?;
+    match ended.said {
+        _ if ended.is_success() => Ok(()),
+        Some(said) => Err(said),
+        None => Err(format!("--verify {}", ended.how())),
+    }
+}
+
+/// A check that fails on the complete disk says nothing about the others.
+fn expect_whole(mounts: &PrivateMounts, recording: &Recording, check: &Check<'_>) -> Result<()> {
+    let mut replay = Replay::of(mounts, recording)?;
+    let run = &mut |point: &Path, moment: Moment<'_>| check.run(point, moment);
+    let checked = replay.check(&uncut(recording), run)?;
+    replay.end()?;
+    match checked {
+        Err(reason) if !is_stopped() => bail!(
+            "{}: the check already fails after the program, without a power loss: {reason}",
+            recording.kind
+        ),
+        _ => Ok(()),
     }
 }
 

@@ -125,7 +125,8 @@ fn unsafe_rename() -> Result<()> {
 
 fn safe_rename() -> Result<()> {
     let words = ["--setup", SET_UP, "--command", RIGHT, "--durable-at-exit"];
-    let ended = powerloss(&words, 0)?;
+    let options = ["--mount-options", "noatime"];
+    let ended = powerloss(&[&words[..], &options].concat(), 0)?;
     let lines: Vec<&str> = ended.stdout.lines().collect();
     ensure!(lines.len() == 3, "{}", ended.stdout);
     for (line, kind) in lines.iter().zip(["ext4", "xfs", "btrfs"]) {

@@ -2,19 +2,21 @@
 
 use anyhow::Result;
 use writebench_model::{Case, Durability, FileSize};
-use writebench_snippets::Language;
+use writebench_snippets::{EmitOptions, Language};
 
+use super::options;
 use crate::exit::usage;
 
-/// The commands for a shell. `options` are those of `code`, and `text` is the printed program.
+/// The commands for a shell. `program` is the printed one, in the form `frame`.
 pub(super) fn commands(
     case: &Case,
     language: Language,
-    options: &str,
-    text: &str,
+    frame: EmitOptions,
+    program: &str,
 ) -> Result<String> {
-    let (file, build, program) = build(language, text)?;
-    let replaces = options.contains("--atomic") || case.choices().prepare.needs_old_content();
+    let (file, build, start) = build(language, program)?;
+    let options = options(language, frame);
+    let replaces = frame.is_atomic || case.choices().prepare.needs_old_content();
     let writes_directory =
         case.method().writes_set() && !matches!(case.given().file_size, FileSize::Whole);
     let old = match (writes_directory, replaces) {
@@ -35,7 +37,7 @@ pub(super) fn commands(
     }
     lines.push(format!(
         "writebench powerloss --setup '{old}cp new {{dir}}/source' \\\n  \
-         --command '{program} {{dir}}/source {{dir}}/target'{promise}"
+         --command '{start} {{dir}}/source {{dir}}/target'{promise}"
     ));
     Ok(lines.join("\n") + "\n")
 }

@@ -12,7 +12,7 @@ use writebench_model::Bytes;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Tree(BTreeMap<PathBuf, Content>);
 
-/// What a file has. Contents of the same length and hash are taken for equal.
+/// The content of a file. Contents of the same length and hash are taken for equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Content {
     Bytes {
@@ -33,8 +33,12 @@ impl Tree {
 }
 
 fn read_into(root: &Path, below: &Path, files: &mut BTreeMap<PathBuf, Content>) {
-    let Ok(entries) = fs::read_dir(root.join(below)) else {
-        return;
+    let entries = match fs::read_dir(root.join(below)) {
+        Ok(entries) => entries,
+        Err(error) => {
+            files.insert(below.to_owned(), Content::Unreadable(reason(&error)));
+            return;
+        }
     };
     for entry in entries.flatten() {
         let path = below.join(entry.file_name());
@@ -113,7 +117,7 @@ impl BuiltIn {
         Self { old, new, promises }
     }
 
-    /// Whether there is a file that only one state is right for, at some time.
+    /// Whether some file can have a wrong content at some time.
     pub(super) fn checks_something(&self) -> bool {
         !self.old.0.is_empty() || (self.promises > 0 && !self.new.0.is_empty())
     }
@@ -166,7 +170,7 @@ mod tests {
         Tree(files.iter().map(content).collect())
     }
 
-    /// What the check says about a directory with these files.
+    /// The verdict on a directory with these files.
     fn said(check: &BuiltIn, files: &[(&str, &[u8])], durable: usize) -> Option<String> {
         let directory = tempfile::tempdir().unwrap();
         for (name, bytes) in files {

@@ -1,8 +1,8 @@
-//! What was found, as text and exports.
+//! The results of all power losses, as text and exports.
 
-use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
 use writebench_filesystems::FilesystemKind;
 use writebench_powerloss::Moment;
@@ -12,14 +12,15 @@ use writebench_stats::grouped;
 
 use crate::exit::usage;
 use crate::output::Output;
+use crate::output_file::{OutputFile, OutputPath, ProtectedPaths};
 
 /// The power losses on one filesystem.
 #[derive(Debug, Serialize)]
 pub(super) struct Findings {
     filesystem: String,
-    /// The power losses that were checked.
+    /// The number of power losses with a check.
     pub checked: usize,
-    /// The power losses that the recordings have, of which `--max-states` chooses some.
+    /// The number of power losses in the recordings. `--max-states` chooses some.
     pub possible: usize,
     #[serde(rename = "unsafe")]
     unsafe_cuts: Vec<Unsafe>,
@@ -40,7 +41,7 @@ pub(super) struct Unsafe {
     before: Option<String>,
     /// How often the program had said that its data was durable.
     durable: usize,
-    /// What the check says.
+    /// The reason, in the words of the check.
     reason: String,
 }
 
@@ -61,10 +62,6 @@ impl Unsafe {
         let before = self.before.as_deref().unwrap_or("the end of the recording");
         format!("after {after}, before {before}")
     }
-}
-
-pub(super) fn image_name(kind: &FilesystemKind, number: usize) -> String {
-    format!("{kind}-{number}.img")
 }
 
 impl Findings {
@@ -156,8 +153,7 @@ pub(super) fn text(all: &[Findings], is_kept: bool) -> String {
 /// A file for the results.
 pub(super) struct FindingsExport {
     format: Format,
-    /// None is standard output.
-    path: Option<PathBuf>,
+    to: OutputFile,
 }
 
 #[derive(Clone, Copy)]
@@ -166,7 +162,9 @@ enum Format {
     Junit,
 }
 
-pub(super) fn exports(words: &[String]) -> Result<Vec<FindingsExport>> {
+/// Opens the directories of the files, whose paths may name others when the filesystems are mounted.
+pub(super) fn exports(words: &[String], protected: ProtectedPaths) -> Result<Vec<FindingsExport>> {
+    let protected = Rc::new(protected);
     let export = |word: &String| {
         let (format, path) = word.split_once('=').unwrap_or((word, "-"));
         let format = match format {
@@ -174,17 +172,19 @@ pub(super) fn exports(words: &[String]) -> Result<Vec<FindingsExport>> {
             "junit" => Format::Junit,
             _ => return Err(usage!("--export {word}: use json=FILE or junit=FILE")),
         };
-        let path = (path != "-")
-            .then(|| std::path::absolute(path))
-            .transpose()?;
-        Ok(FindingsExport { format, path })
+        let to = OutputFile::find(OutputPath {
+            option: "--export",
+            path: path.into(),
+            protected: Rc::clone(&protected),
+        })?;
+        Ok(FindingsExport { format, to })
     };
     words.iter().map(export).collect()
 }
 
 impl FindingsExport {
-    pub(super) fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
+    pub(super) fn is_for_results(&self) -> bool {
+        self.to.is_for_results()
     }
 
     pub(super) fn write(&self, all: &[Findings], output: &Output) -> Result<()> {
@@ -192,12 +192,7 @@ impl FindingsExport {
             Format::Json => serde_json::to_string_pretty(&Document { powerloss: all })? + "\n",
             Format::Junit => junit(all),
         };
-        match &self.path {
-            Some(path) => {
-                std::fs::write(path, text).with_context(|| format!("write {}", path.display()))
-            }
-            None => output.export(&text),
-        }
+        self.to.write(&text, output)
     }
 }
 
