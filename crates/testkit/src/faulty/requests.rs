@@ -50,6 +50,10 @@ impl Filesystem for Server {
         );
     }
 
+    fn forget(&self, _: &Request, number: INodeNo, _: u64) {
+        self.shared.lock().tree.forget(number);
+    }
+
     fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
         self.serve(
             (self.watched(number), Call::Attributes),

@@ -16,6 +16,8 @@ pub(super) struct Node {
     pub(super) reported_size: Option<u64>,
     /// The number of a watched file.
     pub(super) watched: Option<usize>,
+    /// A file or directory without a name remains until the kernel forgets it.
+    has_name: bool,
 }
 
 #[derive(Debug)]
@@ -24,10 +26,11 @@ pub(super) enum Content {
     File(Vec<u8>),
 }
 
-/// Removed files remain until the filesystem is dropped.
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: HashMap<u64, Node>,
+    /// The number of the next file or directory. Numbers are not used again.
+    next: u64,
 }
 
 impl Default for Tree {
@@ -35,6 +38,7 @@ impl Default for Tree {
         let root = Node::new(Content::Directory(BTreeMap::new()), 0o755);
         Self {
             nodes: HashMap::from([(INodeNo::ROOT.0, root)]),
+            next: INodeNo::ROOT.0 + 1,
         }
     }
 }
@@ -72,8 +76,9 @@ impl Tree {
         content: Content,
         mode: u32,
     ) -> Result<INodeNo, Errno> {
-        let number = self.nodes.len() as u64 + INodeNo::ROOT.0;
+        let number = self.next;
         self.names(parent)?.insert(name.to_owned(), number);
+        self.next += 1;
         let permissions = u16::try_from(mode & 0o7777).unwrap_or_default();
         self.nodes.insert(number, Node::new(content, permissions));
         Ok(INodeNo(number))
@@ -85,7 +90,15 @@ impl Tree {
             return Err(Errno::NOTEMPTY);
         }
         self.names(parent)?.remove(name);
+        self.node(number)?.has_name = false;
         Ok(())
+    }
+
+    /// The kernel no longer knows the number, so nobody has the file open.
+    pub(super) fn forget(&mut self, number: INodeNo) {
+        if self.nodes.get(&number.0).is_some_and(|node| !node.has_name) {
+            self.nodes.remove(&number.0);
+        }
     }
 
     pub(super) fn rename(
@@ -95,7 +108,10 @@ impl Tree {
     ) -> Result<(), Errno> {
         let number = self.find(from.0, from.1)?;
         self.names(from.0)?.remove(from.1);
-        self.names(to.0)?.insert(to.1.to_owned(), number.0);
+        let replaced = self.names(to.0)?.insert(to.1.to_owned(), number.0);
+        if let Some(replaced) = replaced.filter(|&replaced| replaced != number.0) {
+            self.node(INodeNo(replaced))?.has_name = false;
+        }
         Ok(())
     }
 
@@ -134,6 +150,7 @@ impl Node {
             permissions,
             reported_size: None,
             watched: None,
+            has_name: true,
         }
     }
 
@@ -170,5 +187,26 @@ mod tests {
         tree.remove(INodeNo::ROOT, name).unwrap();
         assert_eq!(tree.find(INodeNo::ROOT, name), Err(Errno::NOENT));
         assert!(tree.data(file).is_ok(), "open files outlive their names");
+    }
+
+    /// Studies write many times the memory of the machine.
+    #[test]
+    fn only_a_file_without_a_name_is_forgotten() {
+        let mut tree = Tree::default();
+        let [one, other] = ["one", "other"].map(OsStr::new);
+        let mut add = |name| {
+            let content = Content::File(vec![1]);
+            tree.add(INodeNo::ROOT, name, content, 0o600).unwrap()
+        };
+        let (first, second) = (add(one), add(other));
+        tree.forget(first);
+        assert!(tree.data(first).is_ok());
+        let place = |name| (INodeNo::ROOT, name);
+        tree.rename(place(one), place(other)).unwrap();
+        tree.forget(second);
+        assert_eq!(tree.data(second), Err(Errno::STALE));
+        tree.remove(INodeNo::ROOT, other).unwrap();
+        tree.forget(first);
+        assert_eq!(tree.data(first), Err(Errno::STALE));
     }
 }
