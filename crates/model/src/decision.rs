@@ -22,7 +22,8 @@ pub struct Decision {
     /// The number of cases that the contest could have measured. 0 in runs of earlier versions.
     #[serde(default)]
     pub candidates: u32,
-    /// Whether disturbed samples count, because too few others remain. Estimates of these cases use the same samples.
+    /// Whether disturbed samples count, because they were not slower, or because too few others remain. Estimates of
+    /// these cases use the same samples.
     pub counts_disturbed: bool,
 }
 

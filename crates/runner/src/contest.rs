@@ -18,7 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use writebench_model::{Case, Content, ContestAnswer, Decision, Experience};
-use writebench_stats::{Standings, as_f64, counts_disturbed};
+use writebench_stats::{ContestSample, Deciding, Standings, as_f64};
 
 use self::known::Known;
 use self::search::Search;
@@ -189,7 +189,7 @@ impl Contest {
         {
             return None;
         }
-        let judged = JudgedSamples::of(&self.able_samples(taken));
+        let judged = Deciding::among(&self.able_samples(taken));
         let standings = Standings::of(&judged.by_round);
         let compared = places.filter(|&place| standings.is_compared(place)).count();
         let answer = self.answer(&standings, taken).and_then(|place| {
@@ -288,7 +288,7 @@ impl Contest {
         };
         // A disturbed sample does not decide, but the search learns from it. Otherwise a busy machine would measure the
         // same few candidates again and again.
-        let all = JudgedSamples::with_disturbed(&self.able_samples(taken));
+        let all = Deciding::all(&self.able_samples(taken));
         let standings = Standings::of(&all.by_round);
         let known: Vec<Known> = (0..search.candidates())
             .map(|place| self.known(place, &standings, taken))
@@ -329,20 +329,22 @@ impl Contest {
     }
 
     fn standings(&self, taken: &[Vec<SampleSummary>]) -> Standings {
-        Standings::of(&JudgedSamples::of(&self.able_samples(taken)).by_round)
+        Standings::of(&Deciding::among(&self.able_samples(taken)).by_round)
     }
 
-    /// The samples of each case, none of those that failed.
-    fn able_samples<'t>(&self, taken: &'t [Vec<SampleSummary>]) -> Vec<&'t [SampleSummary]> {
-        (0..self.cases.len())
-            .map(|place| {
-                if self.is_able(place, taken) {
-                    self.samples(place, taken)
-                } else {
-                    &[]
-                }
-            })
-            .collect()
+    /// The good samples of each case, none of those that failed.
+    fn able_samples(&self, taken: &[Vec<SampleSummary>]) -> Vec<Vec<ContestSample>> {
+        let mut able = Vec::new();
+        for place in 0..self.cases.len() {
+            let samples = self.samples(place, taken).iter();
+            let good = samples.filter_map(SampleSummary::in_contest);
+            able.push(if self.is_able(place, taken) {
+                good.collect()
+            } else {
+                Vec::new()
+            });
+        }
+        able
     }
 
     /// The baseline is a rival, unless it failed or the user's program cannot have it.
@@ -418,7 +420,7 @@ impl Contest {
     /// Keeps only the fastest so far, if the limits do not pay for `fewest` samples of all live cases. An answer among few
     /// is better than none among many.
     fn keep_affordable(&mut self, taken: &[Vec<SampleSummary>], fewest: usize, samples: usize) {
-        let all = JudgedSamples::with_disturbed(&self.able_samples(taken));
+        let all = Deciding::all(&self.able_samples(taken));
         let standings = Standings::of(&all.by_round);
         let log_time = |place: usize| standings.log_time(place).unwrap_or(f64::INFINITY);
         let mut fastest = self.alive.clone();
@@ -488,48 +490,6 @@ impl Contest {
         }
         added
     }
-}
-
-/// The samples that decide.
-pub(crate) struct JudgedSamples {
-    /// See [`counts_disturbed`].
-    pub(crate) counts_disturbed: bool,
-    /// The round and the time of each, by case.
-    pub(crate) by_round: Vec<Vec<(u32, f64)>>,
-}
-
-impl JudgedSamples {
-    pub(crate) fn of(cases: &[&[SampleSummary]]) -> Self {
-        let numbers = cases
-            .iter()
-            .map(|samples| (count_usable(samples, true), count_usable(samples, false)));
-        Self::new(cases, counts_disturbed(numbers))
-    }
-
-    /// All good samples, also the disturbed.
-    fn with_disturbed(cases: &[&[SampleSummary]]) -> Self {
-        Self::new(cases, true)
-    }
-
-    fn new(cases: &[&[SampleSummary]], counts_disturbed: bool) -> Self {
-        let judged =
-            |sample: &SampleSummary| Some((sample.round, sample.judged_ns(counts_disturbed)?));
-        let by_round = cases
-            .iter()
-            .map(|samples| samples.iter().filter_map(judged).collect())
-            .collect();
-        Self {
-            counts_disturbed,
-            by_round,
-        }
-    }
-}
-
-fn count_usable(samples: &[SampleSummary], counts_disturbed: bool) -> usize {
-    samples
-        .iter()
-        .filter(|sample| sample.judged_ns(counts_disturbed).is_some())
-        .count()
 }
 
 /// Whether a sample failed, or shared blocks in place of a copy of bytes.

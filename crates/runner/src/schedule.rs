@@ -2,7 +2,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use writebench_model::{Decision, Objective, Sample, Settings, Workload};
-use writebench_stats::{CONFIDENCE, as_f64};
+use writebench_stats::{CONFIDENCE, ContestSample, as_f64};
 
 use crate::planned_target::PlannedTarget;
 use crate::round_order::PlannedCase;
@@ -23,6 +23,8 @@ pub struct SampleSummary {
     /// The time of the whole work in nanoseconds, or another quantity to minimize. 0 if the sample ended before its first
     /// record.
     pub total_ns: u64,
+    /// The time inside the clock, whatever is minimized.
+    pub timed_ns: u64,
     pub round: u32,
     pub is_ok: bool,
     /// Whether the worker died, and the case need not be the reason.
@@ -36,6 +38,7 @@ impl SampleSummary {
     pub fn new(sample: &Sample, workload: &Workload, objective: Objective) -> Self {
         Self {
             total_ns: whole_ns(sample.whole_work_ns(workload, objective)),
+            timed_ns: sample.phases_ns.total(),
             round: sample.round,
             is_ok: sample.outcome.is_ok(),
             is_accident: sample.outcome.is_accident(),
@@ -44,10 +47,13 @@ impl SampleSummary {
         }
     }
 
-    /// What the sample counts in a decision, see [`Sample::judged_ns`].
-    pub(crate) fn judged_ns(&self, counts_disturbed: bool) -> Option<f64> {
-        let is_usable = self.is_ok && (counts_disturbed || !self.is_disturbed) && self.total_ns > 0;
-        is_usable.then(|| as_f64(self.total_ns))
+    /// The sample of a contest. None if it failed or ended before its first record.
+    pub(crate) fn in_contest(&self) -> Option<ContestSample> {
+        (self.is_ok && self.total_ns > 0).then(|| ContestSample {
+            round: self.round,
+            time: as_f64(self.total_ns),
+            is_disturbed: self.is_disturbed,
+        })
     }
 }
 
@@ -65,6 +71,7 @@ impl SampleSummary {
     pub(crate) fn good(round: u32, total_ns: u64) -> Self {
         Self {
             total_ns,
+            timed_ns: total_ns,
             round,
             is_ok: true,
             is_accident: false,
@@ -244,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_schedule_holds_little_of_a_sample() {
-        assert_eq!(size_of::<SampleSummary>(), 16);
+        assert_eq!(size_of::<SampleSummary>(), 24);
         let mut sample = Sample::without_figures(
             3,
             Outcome::TimedOut {

@@ -7,6 +7,7 @@
 )]
 
 mod clustered;
+mod deciding;
 mod gate;
 mod gaussian_process;
 mod grouped;
@@ -22,6 +23,7 @@ mod standings;
 mod verdict;
 
 pub use clustered::{Cluster, Share};
+pub use deciding::{ContestSample, Deciding, needs_disturbed};
 pub use gate::{Gate, GateVerdict};
 pub use gaussian_process::{GaussianProcess, Kernel, Observation, Point, expected_improvement};
 pub use grouped::{distinct, grouped};
@@ -31,7 +33,7 @@ pub use outliers::count_outliers;
 pub use paired::paired_ratio;
 pub use rounds::Rounds;
 pub use stability::{Burst, Stability, stability};
-pub use standings::{FEWEST_COMPARED, Standings, counts_disturbed};
+pub use standings::{FEWEST_COMPARED, Standings};
 pub use verdict::Verdict;
 
 /// The confidence of the intervals that the program reports.

@@ -46,16 +46,6 @@ const DECIDED: f64 = 0.02;
 const STEPS: u32 = 120;
 const REACH: f64 = 6.0;
 
-/// Whether the disturbed samples of a contest count, because some way has the samples of an answer only with them.
-/// They count for all ways or for none, because a disturbed sample is a slower one. Each item is a way's number of
-/// good samples, and how many of those were not disturbed.
-///
-/// A busy machine thus gets an answer with a wider bound, instead of none.
-pub fn counts_disturbed(ways: impl IntoIterator<Item = (usize, usize)>) -> bool {
-    ways.into_iter()
-        .any(|(good, calm)| good >= FEWEST_FOR_ANSWER && calm < FEWEST_FOR_ANSWER)
-}
-
 /// The ways of a contest, as far as they have been measured. Indices of ways are those of the tables given to
 /// [`Standings::of`].
 #[derive(Debug, Clone)]

@@ -17,7 +17,7 @@ pub(in crate::grid) const LOW_BOUND: f64 = 0.05;
 pub(in crate::grid) enum Claim {
     /// The answer is within 5 % of the best.
     Near,
-    /// All answers to the same question are the same, or within 3 %.
+    /// All answers to the same question are the same, or within 3 %, or name each other as equally good.
     Alike,
     /// No other compared case is faster by more than the bound.
     TrueBound,
@@ -39,7 +39,9 @@ impl Claim {
     fn text(self) -> &'static str {
         match self {
             Self::Near => "within 5 % of the best of the grid",
-            Self::Alike => "the answers to a question are the same, or within 3 %",
+            Self::Alike => {
+                "the answers to a question are the same, within 3 %, or name each other as equally good"
+            }
             Self::TrueBound => "no other compared case is faster than the bound says",
             Self::LowBound => "the bound is at most 5 %",
             Self::Minimal => "no choice can be removed at a loss below 3 %",
@@ -58,6 +60,35 @@ impl Claim {
 
 /// The share that is wanted in environments that the portfolio does not know.
 const WANTED_LEFT_OUT: f64 = 0.85;
+
+/// What is compared of the answers to the same question.
+pub(in crate::grid) struct Alternative<'a> {
+    pub(in crate::grid) case: &'a str,
+    /// A measure of its time.
+    pub(in crate::grid) time: f64,
+    /// The cases that its contest could not tell from it.
+    pub(in crate::grid) as_good: &'a [String],
+}
+
+/// Whether a user who asked several times would not mind which of the answers was the first.
+pub(in crate::grid) fn are_alike(answers: &[Alternative<'_>]) -> bool {
+    answers.iter().enumerate().all(|(place, one)| {
+        let before = &answers[..place];
+        before.iter().all(|other| one.is_like(other))
+    })
+}
+
+impl Alternative<'_> {
+    fn is_like(&self, other: &Self) -> bool {
+        let slower = self.time.max(other.time) / self.time.min(other.time);
+        let is_tie = self.names(other) && other.names(self);
+        self.case == other.case || slower <= 1.0 + SAME || is_tie
+    }
+
+    fn names(&self, other: &Self) -> bool {
+        self.as_good.iter().any(|case| case == other.case)
+    }
+}
 
 /// What the portfolio knows of the environments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

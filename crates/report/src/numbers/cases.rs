@@ -40,7 +40,7 @@ fn without_models(records: Vec<CaseRecord>, run: &RunRecord) -> Vec<CaseReport> 
         .collect()
 }
 
-/// Disturbed samples count in every case of a contest that was decided with them, because the machine was busy.
+/// Disturbed samples count in every case of a contest that was decided with them.
 fn count_disturbed(cases: &mut [CaseReport], run: &RunRecord) {
     for case in cases.iter_mut().filter(|case| is_of_contest(case)) {
         let decision = run.decision(&case.record.target, &case.record.workload);

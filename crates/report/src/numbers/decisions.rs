@@ -4,13 +4,12 @@
 //! [`Standings`]: one of an earlier version, or one that was killed.
 
 use writebench_model::{
-    Axis, Case, CaseRecord, Content, ContestAnswer, Decision, Method, Naming, Prepare, RunRecord,
-    Stage, Strategy, SyncCall, SyncFiles, Workload,
+    Axis, Case, CaseRecord, Content, ContestAnswer, Decision, Method, Naming, Objective, Prepare,
+    RunRecord, Stage, Strategy, SyncCall, SyncFiles, Workload,
 };
-use writebench_stats::{Standings, counts_disturbed, distinct, grouped};
+use writebench_stats::{ContestSample, Deciding, Standings, distinct, grouped};
 
 use crate::numbers::case::CaseReport;
-use crate::numbers::rounds::{Times, times};
 
 /// The answer of a contest, with its case.
 #[derive(Debug, Clone, Copy)]
@@ -90,12 +89,12 @@ fn decide_contest(
         .copied()
         .filter(|case| !case.is_out())
         .collect();
-    let counts_disturbed = counts_disturbed(able.iter().map(|case| sample_counts(case)));
-    let times: Vec<Times> = able
+    let samples: Vec<Vec<ContestSample>> = able
         .iter()
-        .map(|case| times(&case.record, run.settings.objective, counts_disturbed))
+        .map(|case| contest_samples(&case.record, run.settings.objective))
         .collect();
-    let standings = Standings::of(&times);
+    let deciding = Deciding::among(&samples);
+    let standings = Standings::of(&deciding.by_round);
     let compared = (0..able.len())
         .filter(|&index| standings.is_compared(index))
         .count();
@@ -118,18 +117,24 @@ fn decide_contest(
         answer,
         compared: u32::try_from(compared).unwrap_or(u32::MAX),
         candidates: 0,
-        counts_disturbed,
+        counts_disturbed: deciding.counts_disturbed,
     }
 }
 
-/// The number of good samples, and how many of them were not disturbed.
-fn sample_counts(case: &CaseReport) -> (usize, usize) {
-    let good = case.good_samples().count();
-    let undisturbed = case
-        .good_samples()
-        .filter(|sample| sample.disturbed.is_none())
-        .count();
-    (good, undisturbed)
+/// The good samples of a case.
+pub(crate) fn contest_samples(case: &CaseRecord, objective: Objective) -> Vec<ContestSample> {
+    let mut samples = Vec::new();
+    for sample in &case.samples {
+        // Here the disturbed ones count, too. The contest as a whole leaves them out.
+        if let Some(time) = sample.judged_ns(&case.workload, objective, true) {
+            samples.push(ContestSample {
+                round: sample.round,
+                time,
+                is_disturbed: sample.disturbed.is_some(),
+            });
+        }
+    }
+    samples
 }
 
 /// Whether the case may be the answer. Plain write is only a reference if the user's program cannot have it.

@@ -21,7 +21,7 @@ pub(crate) use self::cases::cases;
 pub(crate) use self::choices::{Choice, Choices};
 pub(crate) use self::comparison::{CaseOn, CompareError, ComparedCase};
 pub use self::comparison::{ComparedRun, Comparison, ObservationUnit, Side};
-pub(crate) use self::decisions::{Decided, decided, is_baseline};
+pub(crate) use self::decisions::{Decided, contest_samples, decided, is_baseline};
 pub(crate) use self::estimate::{Estimate, Figure, PHASES, PhaseNs, least_and_most};
 pub use self::failures::FailedCases;
 pub(crate) use self::failures::{candidate, failures};

@@ -1,9 +1,9 @@
-use writebench_model::{Bytes, Content, Outcome, RunRecord, RunStatus, Sample};
-use writebench_stats::{CONFIDENCE, grouped};
+use writebench_model::{Bytes, Content, Objective, Outcome, RunRecord, RunStatus, Sample};
+use writebench_stats::{CONFIDENCE, grouped, needs_disturbed};
 
 use crate::numbers::{
-    CaseReport, Estimate, Obstacle, ObstacleKind, distinct, disturbance, failure, obstacle,
-    others_wait_ppm,
+    CaseReport, Estimate, Obstacle, ObstacleKind, contest_samples, distinct, disturbance, failure,
+    obstacle, others_wait_ppm,
 };
 use crate::sentences::ranks;
 use crate::sentences::words::counted;
@@ -36,7 +36,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
         .iter()
         .copied()
         .partition(|case| case.counts_disturbed);
-    warnings.extend(disturbed_but_counted(&counting));
+    warnings.extend(disturbed_but_counted(&counting, run.settings.objective));
     if disturbance.is_none() {
         warnings.extend(disturbed_and_left_out(&others));
     }
@@ -70,14 +70,20 @@ fn too_few_samples(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     ))
 }
 
-fn disturbed_but_counted(cases: &[&CaseReport]) -> Option<String> {
+fn disturbed_but_counted(cases: &[&CaseReport], objective: Objective) -> Option<String> {
     let disturbed = count_disturbed(cases);
     let all = counted(count_good(cases), "sample");
-    (!cases.is_empty()).then(|| {
-        format!(
-            "{disturbed} of {all} in contests were disturbed, and count because too few others remain: the bounds are wider."
-        )
-    })
+    let were = if disturbed == 1 { "was" } else { "were" };
+    let able = cases.iter().filter(|case| !case.is_out());
+    let samples: Vec<_> = able
+        .map(|case| contest_samples(&case.record, objective))
+        .collect();
+    let reason = if needs_disturbed(&samples) {
+        "and count because too few others remain: the bounds are wider"
+    } else {
+        "and count because they were not measurably slower"
+    };
+    (disturbed > 0).then(|| format!("{disturbed} of {all} in contests {were} disturbed, {reason}."))
 }
 
 fn disturbed_and_left_out(cases: &[&CaseReport]) -> Option<String> {

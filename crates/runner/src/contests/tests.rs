@@ -4,7 +4,15 @@ use writebench_model::{Case, Experience};
 use writebench_stats::Rounds;
 
 use super::*;
-use crate::contest::{JudgedSamples, Rule};
+use crate::contest::Rule;
+
+fn times(taken: &[Vec<SampleSummary>]) -> Vec<Vec<(u32, f64)>> {
+    let time = |sample: &SampleSummary| (sample.round, as_f64(sample.total_ns));
+    taken
+        .iter()
+        .map(|samples| samples.iter().map(time).collect())
+        .collect()
+}
 
 /// A run of contests whose samples take `seconds`, plus a tenth of a second around them.
 struct World {
@@ -230,8 +238,8 @@ fn an_answer_that_joins_late_is_compared_with_the_baseline() {
         _ => noisy(&turn, 2000),
     };
     let world = run(&[&["write", "pwrite,threads=2"]], None, time);
-    let samples: Vec<&[SampleSummary]> = world.taken.iter().map(Vec::as_slice).collect();
-    let rounds = Rounds::fit(&JudgedSamples::of(&samples).by_round);
+    let samples = &world.taken;
+    let rounds = Rounds::fit(&times(samples));
     let is_candidate = |place: &usize| samples[*place].len() >= 6;
     let answer = (1..world.plan.len())
         .filter(is_candidate)

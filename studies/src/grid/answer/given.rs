@@ -12,6 +12,8 @@ pub(super) struct Given {
     pub(super) case: Case,
     /// No other compared case is faster by more than this share.
     pub(super) bound: f64,
+    /// The cases that its contest could not tell from it.
+    pub(super) as_good: Vec<Case>,
     /// The other cases that the answer was compared with, the fastest first.
     pub(super) compared: Vec<Case>,
 }
@@ -40,6 +42,11 @@ impl Given {
         Ok(Some(Self {
             case,
             bound: answer.bound() - 1.0,
+            as_good: answer
+                .as_good
+                .iter()
+                .map(|name| Case::parse(name))
+                .collect::<Result<_, _>>()?,
             compared: others.into_iter().map(|other| other.case).collect(),
         }))
     }

@@ -157,6 +157,7 @@ impl Judged {
         Ok(Answer {
             size: given.size(),
             case: self.name(&given.case),
+            as_good: given.as_good.iter().map(|case| self.name(case)).collect(),
             gain: rounded(plain_ns / self.measured[own].value_ns),
             regret: rounded(halves.loss(own, &all)),
             bound: Some(bound),
@@ -289,6 +290,7 @@ mod tests {
         Given {
             case: case(name),
             bound,
+            as_good: Vec::new(),
             compared: compared.iter().map(|name| case(name)).collect(),
         }
     }

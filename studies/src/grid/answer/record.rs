@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::grid::rates::{Claim, Knowledge, LOW_BOUND, NEAR, Rates, SAME};
+use crate::grid::rates::{Alternative, Claim, Knowledge, LOW_BOUND, NEAR, Rates, SAME, are_alike};
 
 /// All answers to one goal in one environment.
 #[derive(Debug, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub(in crate::grid) struct Answers {
 pub(in crate::grid) struct Answer {
     pub(super) size: String,
     pub(super) case: String,
+    /// The cases that its contest could not tell from it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) as_good: Vec<String>,
     /// The time of plain write over that of the case.
     pub(super) gain: f64,
     /// The time over that of the fastest measured case, less 1.
@@ -100,11 +103,15 @@ impl Answers {
     }
 
     fn are_alike(&self) -> bool {
-        let regrets = self.given.iter().map(|answer| answer.regret);
-        let least = regrets.clone().fold(f64::INFINITY, f64::min);
-        let most = regrets.fold(f64::NEG_INFINITY, f64::max);
-        let is_same = self.given.windows(2).all(|two| two[0].case == two[1].case);
-        is_same || (1.0 + most) / (1.0 + least) <= 1.0 + SAME
+        let mut alternatives = Vec::new();
+        for answer in &self.given {
+            alternatives.push(Alternative {
+                case: &answer.case,
+                time: 1.0 + answer.regret,
+                as_good: &answer.as_good,
+            });
+        }
+        are_alike(&alternatives)
     }
 
     fn row(&self, environment: &str, goal: &str) -> String {
@@ -145,6 +152,7 @@ mod tests {
         Answer {
             size: "16MiB".to_owned(),
             case: case.to_owned(),
+            as_good: Vec::new(),
             gain: 2.0,
             regret,
             bound: bound.map(|[printed, least_loss]| Bound {
@@ -230,6 +238,25 @@ mod tests {
             assert!(text.contains(row), "{text}");
         }
         assert_eq!(summary(&[]), "");
+    }
+
+    #[test]
+    fn answers_that_name_each_other_are_alike() {
+        let naming = |case: &str, as_good: &[&str]| Answer {
+            as_good: as_good.iter().map(|&case| case.to_owned()).collect(),
+            ..answer(case, if case == "a" { 0.0 } else { 0.1 }, None, &[])
+        };
+        let are_alike = |given| answers("0.4.0", 60, given).are_alike();
+        assert!(are_alike(vec![
+            naming("a", &["b"]),
+            naming("b", &["c", "a"])
+        ]));
+        assert!(!are_alike(vec![naming("a", &["b"]), naming("b", &["c"])]));
+        assert!(!are_alike(vec![naming("a", &[]), naming("b", &["a"])]));
+        assert!(
+            are_alike(vec![naming("b", &[]), naming("c", &[])]),
+            "equally fast"
+        );
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub(super) enum Rules {
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
     pub(super) case: Case,
+    /// The names of the cases that its contest could not tell from it.
+    pub(super) as_good: Vec<String>,
     pub(super) seconds: f64,
     pub(super) loss: f64,
     /// The loss among the cases that the contest compared.
@@ -172,6 +174,7 @@ impl<'e> Machine<'e> {
         self.spent.elapsed += time + self.around;
         self.taken[position].push(SampleSummary {
             total_ns: nanoseconds(time),
+            timed_ns: nanoseconds(time),
             round,
             is_ok: true,
             is_accident: false,
@@ -217,6 +220,7 @@ impl<'e> Machine<'e> {
                 &mut compared.map(|((_, place), _)| entrants.entrants[*place].seconds),
             ),
             bound: answer.bound() - 1.0,
+            as_good: answer.as_good.clone(),
             case,
             seconds,
         })

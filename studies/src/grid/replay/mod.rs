@@ -14,7 +14,7 @@ use writebench_model::{Bytes, Experience, Goal, Space};
 use self::machine::{Answer, Entrant, Entrants, Machine, Rules};
 use super::choice::{Gains, gain};
 use super::document::{Column, is_trusted_in};
-use super::rates::{Claim, Knowledge, LOW_BOUND, NEAR, Rates, SAME};
+use super::rates::{Alternative, Claim, Knowledge, LOW_BOUND, NEAR, Rates, SAME, are_alike};
 use super::stages::short_name;
 use super::{Folder, Grid, Grids, goal};
 
@@ -182,7 +182,7 @@ fn judge(entrants: &Entrants, answers: &[Option<Answer>], rates: &mut Rates) {
             .map(move |answer| answer.as_ref().is_some_and(holds))
     };
     rates.add(Claim::Near, is(|answer| answer.loss <= NEAR));
-    rates.add(Claim::Alike, [are_alike(answers)]);
+    rates.add(Claim::Alike, [all_alike(answers)]);
     rates.add(Claim::LowBound, is(|answer| answer.bound <= LOW_BOUND));
     let given = || answers.iter().flatten();
     rates.add(
@@ -216,11 +216,21 @@ fn line(entrants: &Entrants, answers: &[Option<Answer>]) -> String {
     )
 }
 
-fn are_alike(answers: &[Option<Answer>]) -> bool {
-    let seconds = answers.iter().flatten().map(|answer| answer.seconds);
-    let least = seconds.clone().fold(f64::INFINITY, f64::min);
-    let most = seconds.fold(0.0, f64::max);
-    answers.iter().all(Option::is_some) && most <= least * (1.0 + SAME)
+fn all_alike(answers: &[Option<Answer>]) -> bool {
+    let names: Vec<String> = answers
+        .iter()
+        .flatten()
+        .map(|answer| answer.case.to_string())
+        .collect();
+    let given = answers.iter().flatten().zip(&names);
+    let alternatives: Vec<Alternative<'_>> = given
+        .map(|(answer, case)| Alternative {
+            case,
+            time: answer.seconds,
+            as_good: &answer.as_good,
+        })
+        .collect();
+    alternatives.len() == answers.len() && are_alike(&alternatives)
 }
 
 /// The goal's cases of this version that the grid has, with their times there, and the portfolio.
@@ -365,6 +375,7 @@ mod tests {
         let entrants = entrants(Goal::Stream, &Gains::new(), &[]).unwrap();
         let answer = Answer {
             case: entrants.baseline().case.clone(),
+            as_good: Vec::new(),
             seconds: 1.0,
             loss: 0.0,
             loss_of_compared: 0.02,
