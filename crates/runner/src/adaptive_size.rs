@@ -1,8 +1,8 @@
 //! A run whose budget decides the size of its files.
 //!
 //! A size is chosen once, after a pilot: a few samples with small files, which count in no value. The choice is the
-//! largest size of which enough samples will fit. A larger file never takes longer in proportion to its size, so the time
-//! of the pilot's samples times the ratio of the sizes is an upper estimate. If no size fits, the smallest is chosen.
+//! largest size of which enough samples will fit. The time inside the clock grows at most as the bytes do, and the time around
+//! it hardly grows. If no size fits, the smallest is chosen.
 
 use std::time::Duration;
 
@@ -15,29 +15,28 @@ use crate::schedule::{SampleSummary, Schedule, Spent};
 
 /// A size of the files, and the schedule of the samples with it.
 pub struct SizedSchedule {
-    pub bytes: u64,
     /// The number of samples that must fit into the limits.
     pub samples: u64,
+    /// The bytes that these write.
+    pub bytes: u64,
+    /// For each case of the pilot, how many times its bytes a sample has with this size.
+    pub growth: Vec<f64>,
     /// It wants samples only of cases with this size.
     pub schedule: Box<dyn Schedule>,
 }
 
-/// The cases with small files that show how long a sample takes.
-#[derive(Debug, Clone, Default)]
-pub struct Pilot {
-    pub bytes: u64,
-    /// Positions in the plan.
-    pub cases: Vec<usize>,
-}
-
 pub struct AdaptiveSize {
-    pilot: Pilot,
+    // The positions in the plan of cases with small files, which show how long a sample takes.
+    pilot: Vec<usize>,
     // The largest size first.
     sizes: Vec<SizedSchedule>,
     budget: Option<Duration>,
     max_bytes: Option<u64>,
-    // The time of each sample of the pilot.
-    seconds: Vec<f64>,
+    // The time around each sample of the pilot, outside the clock.
+    around_s: Vec<f64>,
+    // The time inside the clock of all samples of the pilot.
+    timed: Duration,
+    began: Option<Spent>,
     spent: Option<Spent>,
     chosen: Option<usize>,
     wanted: Vec<usize>,
@@ -45,6 +44,12 @@ pub struct AdaptiveSize {
 
 /// The least number of samples in a pilot. The first one may wait for the start of an agent.
 const LEAST_PILOT: usize = 3;
+/// In a pilot of few cases, each has so many samples, because another program may slow down one of them.
+const LEAST_ROUNDS: usize = 2;
+/// A pilot of so many cases has one sample of each.
+const MANY_CASES: usize = 12;
+/// A pilot ends early after this share of the budget. What takes so long with small files takes too long with large ones.
+const PILOT_SHARE: f64 = 0.1;
 
 /// The planned share of the limits. The rest is for repetitions of disturbed samples.
 const PLANNED: f64 = 0.8;
@@ -54,15 +59,17 @@ const PLANNED: f64 = 0.8;
 const LOOP_SHARE: f64 = 0.1;
 
 impl AdaptiveSize {
-    /// `sizes` descend. A single size needs no pilot.
-    pub fn new(pilot: Pilot, sizes: Vec<SizedSchedule>, settings: &Settings) -> Self {
+    /// `pilot` has the positions in the plan of cases with small files, and `sizes` descend. A single size needs no pilot.
+    pub fn new(pilot: Vec<usize>, sizes: Vec<SizedSchedule>, settings: &Settings) -> Self {
         Self {
             chosen: (sizes.len() < 2).then_some(0),
             pilot,
             sizes,
             budget: settings.budget_ns.map(Duration::from_nanos),
             max_bytes: settings.max_bytes,
-            seconds: Vec::new(),
+            around_s: Vec::new(),
+            timed: Duration::ZERO,
+            began: None,
             spent: None,
             wanted: Vec::new(),
         }
@@ -74,55 +81,63 @@ impl AdaptiveSize {
 
     /// The samples of each case in the pilot.
     fn pilot_rounds(&self) -> usize {
-        LEAST_PILOT.div_ceil(self.pilot.cases.len().max(1))
+        let cases = self.pilot.len().max(1);
+        let least = if cases < MANY_CASES { LEAST_ROUNDS } else { 1 };
+        LEAST_PILOT.div_ceil(cases).max(least)
     }
 
-    /// Chooses when the pilot is complete.
+    /// Chooses when the pilot is complete, or has taken too long.
     fn choose(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) {
         if self.chosen.is_some() {
             return;
         }
-        let samples: usize = self.pilot.cases.iter().map(|&case| taken[case].len()).sum();
-        if let Some(before) = self.spent.filter(|_| samples > self.seconds.len()) {
-            self.seconds
-                .push(spent.elapsed.saturating_sub(before.elapsed).as_secs_f64());
+        let began = *self.began.get_or_insert(spent);
+        let samples: Vec<&SampleSummary> =
+            self.pilot.iter().flat_map(|&case| &taken[case]).collect();
+        let timed = Duration::from_nanos(samples.iter().map(|sample| sample.timed_ns).sum());
+        if let Some(before) = self.spent.filter(|_| samples.len() > self.around_s.len()) {
+            let took = spent.elapsed.saturating_sub(before.elapsed);
+            let around = took.saturating_sub(timed.saturating_sub(self.timed));
+            self.around_s.push(around.as_secs_f64());
         }
-        self.spent = Some(spent);
+        (self.spent, self.timed) = (Some(spent), timed);
         let rounds = self.pilot_rounds();
-        let is_complete = |&case: &usize| taken[case].len() >= rounds;
-        if self.pilot.cases.iter().all(is_complete) {
-            let fits = |size: &SizedSchedule| self.fits(size, spent);
-            self.chosen = self
-                .sizes
-                .iter()
-                .position(fits)
-                .or(Some(self.sizes.len() - 1));
+        let is_complete = self.pilot.iter().all(|&case| taken[case].len() >= rounds);
+        let took = spent.elapsed.saturating_sub(began.elapsed);
+        let is_long = self
+            .budget
+            .is_some_and(|budget| took > budget.mul_f64(PILOT_SHARE));
+        if is_complete || (is_long && !samples.is_empty()) {
+            let smallest = self.sizes.len() - 1;
+            let fitting = (0..smallest).find(|&size| self.fits(&self.sizes[size], taken, spent));
+            self.chosen = Some(fitting.unwrap_or(smallest));
         }
     }
 
-    fn fits(&self, size: &SizedSchedule, spent: Spent) -> bool {
-        let samples = as_f64(size.samples);
-        let sample_s = self.sample_s() * as_f64(size.bytes) / as_f64(self.pilot.bytes.max(1));
-        let bytes = samples * as_f64(size.bytes);
+    fn fits(&self, size: &SizedSchedule, taken: &[Vec<SampleSummary>], spent: Spent) -> bool {
+        let seconds = as_f64(size.samples) * self.sample_s(size, taken);
         let has_time = self.budget.is_none_or(|budget| {
-            samples * sample_s <= PLANNED * budget.saturating_sub(spent.elapsed).as_secs_f64()
+            seconds <= PLANNED * budget.saturating_sub(spent.elapsed).as_secs_f64()
         });
-        has_time
-            && self
-                .max_bytes
-                .is_none_or(|most| bytes <= PLANNED * as_f64(most.saturating_sub(spent.bytes)))
+        let has_bytes = self.max_bytes.is_none_or(|most| {
+            as_f64(size.bytes) <= PLANNED * as_f64(most.saturating_sub(spent.bytes))
+        });
+        has_time && has_bytes
     }
 
-    /// The mean without the slowest tenth of the samples, which waited for another program, or were first to use memory
-    /// or a source. The median of fewer than four samples is better protected from a slow one.
-    fn sample_s(&self) -> f64 {
-        if self.seconds.len() < 4 {
-            return median(&self.seconds).unwrap_or(0.0);
+    /// The time of a typical sample with this size. The fastest sample of each case counts, because other programs only slow
+    /// them down.
+    fn sample_s(&self, size: &SizedSchedule, taken: &[Vec<SampleSummary>]) -> f64 {
+        let mut grown = Vec::new();
+        for (&case, growth) in self.pilot.iter().zip(&size.growth) {
+            let times = taken[case]
+                .iter()
+                .map(|sample| as_f64(sample.timed_ns) / 1e9);
+            grown.extend(times.reduce(f64::min).map(|fastest| fastest * growth));
         }
-        let mut seconds = self.seconds.clone();
-        seconds.sort_by(f64::total_cmp);
-        seconds.truncate((seconds.len() * 9).div_ceil(10));
-        seconds.iter().sum::<f64>() / as_f64(seconds.len() as u64)
+        // The start of an agent belongs to the first sample only, so the median counts.
+        let around_s = median(&self.around_s).unwrap_or(0.0);
+        around_s + grown.iter().sum::<f64>() / as_f64(grown.len().max(1) as u64)
     }
 }
 
@@ -138,7 +153,7 @@ impl Schedule for AdaptiveSize {
         }
         self.wanted = vec![0; taken.len()];
         let rounds = self.pilot_rounds();
-        for &case in &self.pilot.cases {
+        for &case in &self.pilot {
             self.wanted[case] = rounds.saturating_sub(taken[case].len());
         }
         &self.wanted
@@ -185,38 +200,47 @@ mod tests {
         }
     }
 
-    /// The chosen size in MiB, its rounds, and the seconds taken.
-    fn adaptive_size(first_s: f64, sample_s: f64, mib_s: f64) -> (u64, usize, f64) {
+    /// The chosen size in MiB, its rounds, and the seconds taken. `slow` samples of the pilot take ten times as long.
+    fn adaptive_size(
+        (first_s, around_s, mib_s): (f64, f64, f64),
+        slow: impl Fn(usize) -> bool,
+    ) -> (u64, usize, f64) {
         let settings = settings(Duration::from_secs(45));
         let of_size = |(index, mib): (usize, u64)| {
             let cases = index * CASES..(index + 1) * CASES;
+            let samples = 6 * CASES as u64;
             SizedSchedule {
-                bytes: mib * MIB,
-                samples: 6 * CASES as u64,
+                samples,
+                bytes: samples * mib * MIB,
+                growth: vec![as_f64(mib) / as_f64(SIZES[0]); CASES],
                 schedule: Box::new(EachCase::for_settings(&settings).among(cases)),
             }
         };
         let sizes = SIZES.into_iter().enumerate().skip(1).map(of_size);
-        let pilot = Pilot {
-            bytes: SIZES[0] * MIB,
-            cases: (0..CASES).collect(),
-        };
-        let mut schedule = AdaptiveSize::new(pilot, sizes.collect(), &settings);
+        let mut schedule = AdaptiveSize::new((0..CASES).collect(), sizes.collect(), &settings);
         let mut taken = vec![Vec::new(); SIZES.len() * CASES];
         let mut spent = Spent::default();
         // The worker starts before the first sample.
         spent.elapsed += Duration::from_secs(1);
         let mut extra_s = first_s;
+        let mut number = 0;
         while let Some(case) = schedule
             .wanted(&taken, spent)
             .iter()
             .position(|&wanted| wanted > 0)
         {
-            let seconds =
-                sample_s + mib_s * as_f64(SIZES[case / CASES]) + std::mem::take(&mut extra_s);
+            let factor = if case < CASES && slow(number) {
+                10.0
+            } else {
+                1.0
+            };
+            number += 1;
+            let timed_s = factor * mib_s * as_f64(SIZES[case / CASES]);
+            let seconds = around_s + timed_s + std::mem::take(&mut extra_s);
             spent.elapsed += Duration::from_secs_f64(seconds);
             let round = u32::try_from(taken[case].len()).unwrap();
-            taken[case].push(SampleSummary::good(round, 1));
+            let timed_ns = writebench_model::nanoseconds(Duration::from_secs_f64(timed_s));
+            taken[case].push(SampleSummary::good(round, timed_ns));
         }
         let chosen = schedule.chosen.unwrap() + 1;
         (
@@ -226,25 +250,44 @@ mod tests {
         )
     }
 
+    fn quiet(_: usize) -> bool {
+        false
+    }
+
     #[test]
     fn a_fast_disk_is_measured_with_the_largest_files_and_a_slow_one_with_smaller_ones() {
-        let size = |mib_s| adaptive_size(0.0, 0.005, mib_s).0;
+        let size = |mib_s| adaptive_size((0.0, 0.005, mib_s), quiet).0;
         assert_eq!([0.0004, 0.004, 0.04].map(size), [256, 64, 16]);
     }
 
     #[test]
     fn a_slow_first_sample_does_not_change_the_size() {
-        let size = |first_s| adaptive_size(first_s, 0.01, 0.002).0;
-        assert_eq!([0.0, 0.14, 0.16, 0.5, 3.0].map(size), [64; 5]);
+        let size = |first_s| adaptive_size((first_s, 0.01, 0.002), quiet).0;
+        assert_eq!([0.0, 0.14, 0.16, 0.5, 3.0].map(size), [256; 5]);
     }
 
     #[test]
-    fn no_overhead_leads_to_files_below_16_mib() {
-        for sample_s in [0.001, 0.016, 0.018, 0.025, 0.1, 0.3] {
-            let (size, rounds, _) = adaptive_size(0.0, sample_s, 0.001);
+    fn slow_samples_of_the_pilot_do_not_change_the_size() {
+        let size = |slow: fn(usize) -> bool| adaptive_size((0.0, 0.01, 0.0005), slow).0;
+        let some: [fn(usize) -> bool; 3] = [quiet, |number| number == 4, |number| number % 2 == 1];
+        assert_eq!(some.map(size), [256; 3]);
+    }
+
+    #[test]
+    fn a_pilot_that_takes_long_ends_early() {
+        let (size, _, seconds) = adaptive_size((0.0, 0.01, 0.1), quiet);
+        assert_eq!(size, 16);
+        let rounds_s = 6.0 * CASES as f64 * 1.61;
+        assert!(seconds < 1.0 + rounds_s + 0.1 * 45.0 + 1.6, "{seconds} s");
+    }
+
+    #[test]
+    fn no_time_around_samples_leads_to_files_below_16_mib() {
+        for around_s in [0.001, 0.016, 0.018, 0.025, 0.1, 0.3] {
+            let (size, rounds, _) = adaptive_size((0.0, around_s, 0.001), quiet);
             assert!(
                 size >= 16 && rounds == 6,
-                "{size} MiB, {rounds} rounds at {sample_s} s"
+                "{size} MiB, {rounds} rounds at {around_s} s"
             );
         }
     }
@@ -252,8 +295,8 @@ mod tests {
     #[test]
     fn all_rounds_fit_whenever_they_fit_with_the_smallest_files() {
         for mib_s in [0.0005, 0.002, 0.01, 0.03] {
-            for sample_s in [0.001, 0.03, 0.1] {
-                let (size, rounds, seconds) = adaptive_size(0.2, sample_s, mib_s);
+            for around_s in [0.001, 0.03, 0.1] {
+                let (size, rounds, seconds) = adaptive_size((0.2, around_s, mib_s), quiet);
                 assert_eq!(rounds, 6);
                 assert!(
                     seconds < 45.0,

@@ -34,7 +34,7 @@ mod target_agent;
 mod workers;
 mod workspace;
 
-pub use adaptive_size::{AdaptiveSize, Pilot, SizedSchedule};
+pub use adaptive_size::{AdaptiveSize, SizedSchedule};
 pub use agent::{AgentCommand, Deadline, ProgressRecord, RequestOutcome};
 pub use barrier::BarrierClient;
 pub use bytes_written::Written;

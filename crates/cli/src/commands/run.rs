@@ -19,8 +19,8 @@ use crate::output::Output;
 use crate::programs::ProgramArguments;
 use crate::selection::{self, SelectionArguments};
 use crate::session::{
-    Cost, DestroyArguments, MeasuringArguments, Plan, Request, ScheduledCases, Target, VERSION,
-    check_and_claim, count_goals, free_disk_bytes,
+    Cost, DestroyArguments, GoalsOfSize, MeasuringArguments, Plan, Request, ScheduledCases, Target,
+    VERSION, check_and_claim, count_goals, free_disk_bytes,
 };
 
 /// Measure methods of writing. Without a suite or case, find the fastest method for five goals in under a minute
@@ -326,13 +326,17 @@ impl RunCommand {
             output.note(&format!("Resuming run {number}, at most {}", cost.line()?));
         }
         continue_on_ranks(&store, number, &mut run, global)?;
+        let scheduled = if answers_goals {
+            let rest = GoalsOfSize {
+                rows: selection::rows_of_run(&run),
+                candidates: Vec::new(),
+            };
+            ScheduledCases::for_goals(&[rest], &settings, &mut run, &cases)
+        } else {
+            ScheduledCases::in_rounds(cases, &run)
+        };
         let plan = Plan {
-            scheduled: if answers_goals {
-                let rows = selection::rows_of_run(&run);
-                ScheduledCases::for_goals(&rows, &[], &settings, &run.targets, &cases)
-            } else {
-                ScheduledCases::in_rounds(cases, &run)
-            },
+            scheduled,
             run,
             resumed: Some(number),
             settings,

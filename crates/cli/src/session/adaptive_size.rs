@@ -1,7 +1,7 @@
 //! The size of the files, if no option gives it.
 //!
-//! A user asks about a file, so the size must not be an accident: it is one of few, and for goals it follows from
-//! the budget alone. On a slow disk the run answers fewer goals instead of the same goals for smaller files.
+//! A user asks about a file, so the size must not be an accident: it is one of few, and never below 16 MiB. On a slow disk,
+//! a run answers fewer goals instead of the same goals for smaller files.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -11,10 +11,8 @@ use anyhow::{Result, ensure};
 use writebench_model::{
     Case, Experience, Goal, Objective, RunRecord, SelectedCase, Settings, TargetRecord,
 };
-use writebench_runner::{
-    AdaptiveSize, Contest, Contests, EachCase, Pilot, Schedule, SizedSchedule,
-};
-use writebench_stats::{distinct, grouped};
+use writebench_runner::{AdaptiveSize, Contest, Contests, EachCase, SizedSchedule};
+use writebench_stats::{as_f64, distinct, grouped};
 
 use super::scheduled::ScheduledCases;
 use super::target::Target;
@@ -52,7 +50,10 @@ impl ScheduledCases {
             max_bytes: run.settings.max_bytes.or(unasked),
             ..run.settings.clone()
         };
+        // The pilot's samples are no results, so its cases have no rows.
+        let pilot_rows = with_size(rows, largest, PILOT_BYTES).unwrap_or_default();
         let mut all = Vec::new();
+        let pilot: Vec<usize> = add_cases(&pilot_rows, targets.len(), &mut all).collect();
         let mut deferred = Vec::new();
         let mut of_sizes = Vec::new();
         for size in sizes(largest) {
@@ -61,9 +62,11 @@ impl ScheduledCases {
             };
             deferred.push(selection::records(&rows, targets));
             let positions = add_cases(&rows, targets.len(), &mut all);
+            let samples = positions.len() as u64 * u64::from(settings.samples);
             of_sizes.push(SizedSchedule {
-                bytes: size,
-                samples: positions.len() as u64 * u64::from(settings.samples),
+                samples,
+                bytes: samples.saturating_mul(size),
+                growth: vec![as_f64(size) / as_f64(PILOT_BYTES); pilot.len()],
                 schedule: Box::new(EachCase::for_settings(settings).among(positions)),
             });
         }
@@ -71,43 +74,132 @@ impl ScheduledCases {
             !of_sizes.is_empty(),
             usage!("no file size fits these cases. Give one with --size")
         );
-        // Its samples are no results, so its cases have no rows.
-        let pilot_rows = with_size(rows, largest, PILOT_BYTES).filter(|_| of_sizes.len() > 1);
-        let pilot_cases = pilot_rows.map(|rows| add_cases(&rows, targets.len(), &mut all));
-        let pilot = Pilot {
-            bytes: PILOT_BYTES,
-            cases: pilot_cases.unwrap_or_default().collect(),
-        };
-        let schedule = Box::new(AdaptiveSize::new(pilot, of_sizes, settings));
         Ok(Self {
             cases: all,
             deferred,
-            schedule,
+            schedule: Box::new(AdaptiveSize::new(pilot, of_sizes, settings)),
             is_timed: true,
         })
     }
 
     /// A contest for each goal on each target, while there is time.
+    /// `sizes` descend, and a pilot chooses one of several. `cases` are those of the first.
     pub(crate) fn for_goals(
-        rows: &[SelectedCase],
-        candidates: &[SelectedCase],
+        sizes: &[GoalsOfSize],
         settings: &Settings,
-        targets: &[TargetRecord],
+        run: &mut RunRecord,
         cases: &[Case],
     ) -> Self {
         // Fewer samples cannot answer.
-        let is_timed = settings.samples >= selection::SAMPLES;
-        let schedule: Box<dyn Schedule> = if is_timed {
-            let goals = contests(rows, candidates, settings, targets, cases);
-            Box::new(Contests::new(goals, settings))
+        if settings.samples < selection::SAMPLES {
+            return Self {
+                cases: cases.to_vec(),
+                deferred: Vec::new(),
+                schedule: Box::new(EachCase::for_settings(settings)),
+                is_timed: false,
+            };
+        }
+        let targets = &run.targets;
+        let mut all = cases.to_vec();
+        let pilot_cases = pilot_of_goals(sizes);
+        let mut deferred = Vec::new();
+        let mut of_sizes = Vec::new();
+        for size in sizes {
+            add_new(&mut all, different_cases(&size.rows));
+            deferred.push(selection::records(&size.rows, targets));
+            of_sizes.push(size.scheduled(&pilot_cases, settings, targets, &all));
+        }
+        if sizes.len() > 1 {
+            // The rows of the chosen size are recorded before its first sample.
+            run.cases.clear();
         } else {
-            Box::new(EachCase::for_settings(settings))
-        };
+            deferred.clear();
+        }
+        // The cases of a pilot have no rows, because their samples are no results.
+        let first = all.len() * targets.len();
+        all.extend(pilot_cases);
+        let pilot = (first..all.len() * targets.len()).collect();
         Self {
-            cases: cases.to_vec(),
-            deferred: Vec::new(),
-            schedule,
-            is_timed,
+            cases: all,
+            deferred,
+            schedule: Box::new(AdaptiveSize::new(pilot, of_sizes, settings)),
+            is_timed: true,
+        }
+    }
+}
+
+/// The cases of goals with files of one size.
+pub(crate) struct GoalsOfSize {
+    /// Plain write is the first of each goal.
+    pub rows: Vec<SelectedCase>,
+    /// Further cases, which join a contest if they are promising.
+    pub candidates: Vec<SelectedCase>,
+}
+
+impl GoalsOfSize {
+    /// The same goals with the least files, if these have the usual size.
+    pub(crate) fn with_least_size(&self) -> Option<Self> {
+        let largest = self
+            .rows
+            .iter()
+            .map(|row| row.case.given().size_bytes)
+            .max();
+        if largest != Some(USUAL_BYTES) {
+            return None;
+        }
+        let mut rows = with_size(&self.rows, USUAL_BYTES, LEAST_BYTES)?;
+        let mut candidates = resized_candidates(&self.candidates, USUAL_BYTES, LEAST_BYTES);
+        keep_different_work(&mut rows, &mut candidates);
+        let smaller = Self { rows, candidates };
+        // A goal of a fixed record may not exist with other files.
+        (count_goals(&smaller.rows) == count_goals(&self.rows)).then_some(smaller)
+    }
+
+    fn scheduled(
+        &self,
+        pilot: &[Case],
+        settings: &Settings,
+        targets: &[TargetRecord],
+        cases: &[Case],
+    ) -> SizedSchedule {
+        let plain = plain_of_goals(&self.rows);
+        let bytes = plain.iter().map(|case| case.bytes_written());
+        let all_bytes = bytes.clone().fold(0, u64::saturating_add);
+        let growth = bytes.zip(pilot).flat_map(|(bytes, pilot)| {
+            let growth = as_f64(bytes) / as_f64(pilot.bytes_written().max(1));
+            // One case for each target.
+            std::iter::repeat_n(growth, targets.len())
+        });
+        let least = Goal::LEAST_SAMPLES * targets.len() as u64;
+        let goals = contests(&self.rows, &self.candidates, settings, targets, cases);
+        SizedSchedule {
+            samples: least * plain.len() as u64,
+            bytes: least.saturating_mul(all_bytes),
+            growth: growth.collect(),
+            schedule: Box::new(Contests::new(goals, settings)),
+        }
+    }
+}
+
+/// Plain write of each goal.
+fn plain_of_goals(rows: &[SelectedCase]) -> Vec<Case> {
+    let goals = goals(rows);
+    goals.iter().map(|(_, rows)| rows[0].case.clone()).collect()
+}
+
+/// Plain write of each goal with small files. Empty if there is no choice.
+fn pilot_of_goals(sizes: &[GoalsOfSize]) -> Vec<Case> {
+    let [largest, _, ..] = sizes else {
+        return Vec::new();
+    };
+    let rows = with_size(&largest.rows, USUAL_BYTES, PILOT_BYTES).unwrap_or_default();
+    plain_of_goals(&rows)
+}
+
+fn add_new(all: &mut Vec<Case>, cases: Vec<Case>) {
+    for case in cases {
+        if !all.contains(&case) {
+            all.push(case);
         }
     }
 }
@@ -116,7 +208,7 @@ pub(crate) fn count_goals(rows: &[SelectedCase]) -> usize {
     goals(rows).len()
 }
 
-/// The size of goals' files. It is the same on any disk, unless little free space limits the bytes.
+/// The size of goals' files. Where it is the usual one, a pilot may still show that the disk is too slow.
 pub(crate) fn size_of_goals(
     rows: &[SelectedCase],
     targets: usize,

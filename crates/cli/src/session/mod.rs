@@ -14,7 +14,7 @@ mod streams;
 mod target;
 mod workspaces;
 
-pub(crate) use self::adaptive_size::{count_goals, experience, smallest_cases};
+pub(crate) use self::adaptive_size::{GoalsOfSize, count_goals, experience, smallest_cases};
 pub(crate) use self::cost::{Cost, least_free_bytes, most_unasked_bytes};
 pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run};
 pub(crate) use self::plan::Plan;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::ProgressBar;
-use writebench_model::{Bytes, Case, CaseRecord, RunEvent, Settings, distinct_rows};
+use writebench_model::{Bytes, Case, CaseRecord, Goal, RunEvent, Settings, distinct_rows};
 use writebench_runner::Hardware;
 
 use super::progress;
@@ -82,16 +82,40 @@ impl Observer<'_, '_> {
         let rows = self.deferred.swap_remove(group);
         // A search has its own words for the sizes of its stages.
         if self.settings.search_bytes.is_none() {
-            let line = size_line(&rows, self.settings, written);
-            self.bar.suspend(|| self.output.note(&line));
+            let line = if rows.iter().all(|row| row.origin.is_of_goal()) {
+                self.smaller_goals_line(&rows)
+            } else {
+                Some(size_line(&rows, self.settings, written))
+            };
+            if let Some(line) = line {
+                self.bar.suspend(|| self.output.note(&line));
+            }
         }
         rows.into_iter()
             .try_for_each(|row| self.recorder.record(RunEvent::Row(row.into())))
     }
+
+    /// Why the goals have smaller files than announced. None if they have the announced size.
+    fn smaller_goals_line(&self, rows: &[CaseRecord]) -> Option<String> {
+        let size = largest_bytes(rows);
+        let announced = self.deferred.iter().map(|rows| largest_bytes(rows)).max();
+        let announced = announced.filter(|&announced| announced > size)?;
+        let [size, large] = [size, announced].map(|bytes| Bytes(bytes).approximate());
+        Some(format!(
+            "Files of {size}: the limits do not pay for {} samples of each goal with {large}. For those, use a larger \
+             --budget, fewer goals with --for, or --size {}.",
+            Goal::LEAST_SAMPLES,
+            Bytes(announced)
+        ))
+    }
+}
+
+fn largest_bytes(rows: &[CaseRecord]) -> u64 {
+    rows.iter().map(|row| row.workload.bytes).max().unwrap_or(0)
 }
 
 fn size_line(rows: &[CaseRecord], settings: &Settings, written: u64) -> String {
-    let size = rows.iter().map(|row| row.workload.bytes).max().unwrap_or(0);
+    let size = largest_bytes(rows);
     let round: u64 = distinct_rows(rows)
         .map(|row| row.case.known().map_or(0, Case::bytes_written))
         .sum();

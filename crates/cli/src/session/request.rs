@@ -5,8 +5,8 @@ use writebench_model::{Case, RunRecord, SelectedCase, Settings, TargetRecord, pa
 use writebench_stats::distinct;
 
 use super::adaptive_size::{
-    count_goals, keep_different_work, leave_out_unfit, resized, resized_candidates, size_of_goals,
-    smallest_cases,
+    GoalsOfSize, count_goals, keep_different_work, leave_out_unfit, resized, resized_candidates,
+    size_of_goals, smallest_cases,
 };
 use super::cost::{Cost, least_free_bytes, most_unasked_bytes};
 use super::measuring::new_run;
@@ -139,13 +139,15 @@ impl Request {
         free_disk: Option<u64>,
     ) -> Result<ScheduledCases> {
         if self.answers_goals() {
-            return Ok(ScheduledCases::for_goals(
-                &self.rows,
-                &self.candidates,
-                &run.settings,
-                &run.targets,
-                cases,
-            ));
+            let usual = GoalsOfSize {
+                rows: self.rows.clone(),
+                candidates: self.candidates.clone(),
+            };
+            let may_shrink = self.largest.is_some() && run.settings.budget_ns.is_some();
+            let smaller = usual.with_least_size().filter(|_| may_shrink);
+            let sizes: Vec<GoalsOfSize> = [usual].into_iter().chain(smaller).collect();
+            let settings = run.settings.clone();
+            return Ok(ScheduledCases::for_goals(&sizes, &settings, run, cases));
         }
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free_disk));

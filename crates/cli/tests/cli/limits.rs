@@ -31,6 +31,11 @@ pub(crate) fn add(trials: &mut Trials) {
         steady_on_a_slow_device,
     );
     trials.add(
+        "a goal on a disk too slow for 64 MiB has files of 16 MiB, and a line says so",
+        &throttled,
+        small_files_on_a_slow_device,
+    );
+    trials.add(
         "short writes and single calls have no timeline",
         &[],
         no_stability,
@@ -250,6 +255,46 @@ fn steady_on_a_slow_device() -> Result<()> {
         }
     }
     on_a_slow_device("steady", None)
+}
+
+/// With 64 MiB, a sample would take six seconds.
+fn small_files_on_a_slow_device() -> Result<()> {
+    let program = program()?;
+    // Nothing is durable over an image in memory.
+    let device = LoopDevice::attach_for_measurements(1 << 30)?;
+    let mounted = device.format_and_mount(device.path(), "ext4")?;
+    let throttle = Throttle::hold(device.path(), DEVICE_BYTES_PER_S)?;
+    let path = mounted.path().to_str().context("UTF-8")?;
+    let goal = [
+        "--for",
+        "durable-stream",
+        "--budget",
+        "9s",
+        "--max-bytes",
+        "8GiB",
+    ];
+    let arguments = [&["run", path], &goal[..], &["--yes", "--export", "json=-"]].concat();
+    let ended = program.start(&arguments)?.wait_with_output()?;
+    drop(throttle);
+    let said = String::from_utf8(ended.stderr)?;
+    ensure!(
+        said.contains(
+            "Files of 16 MiB: the limits do not pay for 45 samples of each goal with 64 MiB."
+        ),
+        "{said}"
+    );
+    let document: Value = serde_json::from_slice(&ended.stdout)?;
+    let cases = document["cases"].as_array().context("cases")?;
+    let is_small = |case: &Value| {
+        case["name"]
+            .as_str()
+            .is_some_and(|name| name.contains("size=16MiB"))
+    };
+    ensure!(
+        !cases.is_empty() && cases.iter().all(is_small),
+        "{document}"
+    );
+    Ok(())
 }
 
 /// Direct writes to a throttled device, whose rate may change halfway. One of three steady samples must be steady,

@@ -7,7 +7,8 @@ use anyhow::{Result, ensure};
 use writebench_model::protocol::total_direct_check_bytes;
 use writebench_model::{Bytes, Case, RunRecord, Settings, Space, TargetRecord};
 use writebench_report::counted;
-use writebench_runner::{AdaptiveSize, Contests, Pilot, Schedule, SizedSchedule};
+use writebench_runner::{AdaptiveSize, Contests, Schedule, SizedSchedule};
+use writebench_stats::as_f64;
 
 use super::candidate_set::{CandidateSet, row};
 use crate::constraints::rule;
@@ -228,14 +229,17 @@ impl SearchPlan {
         let target = &run.targets[0];
         let rule = rule(&run.settings.constraints, target);
         let experience = experience(&self.baseline, run.settings.objective);
+        let smallest = self.sizes.last().map_or(0, CandidateSet::size_bytes);
+        let pilot_bytes = smallest.saturating_sub(PILOT_LESS_BYTES);
         let mut cases = Vec::new();
         let mut deferred = Vec::new();
         let mut sizes = Vec::new();
         for set in &self.sizes {
             let planned = set.contests(cases.len(), self.most_first(set), &rule, &experience);
             sizes.push(SizedSchedule {
-                bytes: set.size_bytes(),
                 samples: FEWEST_SAMPLES,
+                bytes: FEWEST_SAMPLES.saturating_mul(set.size_bytes()),
+                growth: vec![as_f64(set.size_bytes()) / as_f64(pilot_bytes.max(1))],
                 schedule: Box::new(Contests::search(planned.contests, &run.settings)),
             });
             let rows = planned.cases.iter().enumerate();
@@ -246,7 +250,7 @@ impl SearchPlan {
             cases.extend(planned.cases);
         }
         ScheduledCases {
-            schedule: self.choosing_size(sizes, &mut cases, &run.settings),
+            schedule: self.choosing_size(pilot_bytes, sizes, &mut cases, &run.settings),
             cases,
             deferred,
             is_timed: true,
@@ -256,20 +260,16 @@ impl SearchPlan {
     /// The schedule of the only size, or one that begins with samples of small files, which count in no value.
     fn choosing_size(
         &self,
+        pilot_bytes: u64,
         mut sizes: Vec<SizedSchedule>,
         cases: &mut Vec<Case>,
         settings: &Settings,
     ) -> Box<dyn Schedule> {
-        let smallest = sizes.last().map_or(0, |size| size.bytes);
-        let bytes = smallest.saturating_sub(PILOT_LESS_BYTES);
-        let small = self.baseline.with_size(bytes).ok();
+        let small = self.baseline.with_size(pilot_bytes).ok();
         let Some(small) = small.filter(|_| sizes.len() > 1) else {
             return sizes.swap_remove(0).schedule;
         };
-        let pilot = Pilot {
-            bytes,
-            cases: vec![cases.len()],
-        };
+        let pilot = vec![cases.len()];
         cases.push(small);
         Box::new(AdaptiveSize::new(pilot, sizes, settings))
     }
