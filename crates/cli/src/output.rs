@@ -115,8 +115,18 @@ impl Output {
         !self.quiet && io::stderr().is_terminal()
     }
 
-    /// None if the results are not shown in a terminal.
+    /// The columns that the results may have. None if there is no limit.
     pub(crate) fn width(&self) -> Option<usize> {
+        let columns = self.terminal_width().or_else(columns_of_variable);
+        Some(columns.unwrap_or(USUAL_COLUMNS)).filter(|&columns| columns > 0)
+    }
+
+    /// Whether a person reads the results as they appear.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.terminal_width().is_some()
+    }
+
+    fn terminal_width(&self) -> Option<usize> {
         let stdout = io::stdout();
         let stderr = io::stderr();
         let to = if self.results_on_stderr.get() {
@@ -126,6 +136,14 @@ impl Output {
         };
         terminal_size::terminal_size_of(to).map(|(width, _)| usize::from(width.0))
     }
+}
+
+/// Those of a usual terminal. Logs of CI and pull requests are read by people, too.
+const USUAL_COLUMNS: usize = 80;
+
+/// As in GNU ls, 0 stands for no limit.
+fn columns_of_variable() -> Option<usize> {
+    std::env::var("COLUMNS").ok()?.parse().ok()
 }
 
 /// Returns the last error, and prints those before it.

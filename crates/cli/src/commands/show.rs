@@ -68,7 +68,7 @@ impl ShowCommand {
             };
             output.results(&formats::terminal::report(&report, detail, output.width()))?;
             // The note is for a person at a terminal.
-            if output.width().is_some() {
+            if output.is_terminal() {
                 database::note_next_commands(output, &store, &report, name.target.as_deref());
             }
         }

@@ -85,10 +85,50 @@ pub(crate) fn add(trials: &mut Trials) {
         streamed,
     );
     trials.add(
+        "outputs: without a terminal, results have 80 columns or those of COLUMNS",
+        &tmpfs,
+        columns,
+    );
+    trials.add(
         "outputs: foreign files in a directory are refused, or replaced with --force",
         &tmpfs,
         directories,
     );
+}
+
+fn columns() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let cases = [
+        "write,size=64KiB",
+        "pwrite,size=64KiB,chunk=4KiB,prepare=fallocate",
+    ];
+    let cases = cases.iter().flat_map(|case| ["--case", case]);
+    let arguments: Vec<&str> = cases.chain(["--samples", "1", "--no-limits"]).collect();
+    program.run(target.path(), &arguments, 0)?;
+    let usual = longest_line(&program, None)?;
+    let narrow = longest_line(&program, Some("60"))?;
+    let unlimited = longest_line(&program, Some("0"))?;
+    ensure!(
+        usual <= 80 && narrow <= 60 && unlimited > 80,
+        "{usual}, {narrow} and {unlimited} columns"
+    );
+    ensure!(
+        longest_line(&program, Some("many"))? == usual,
+        "a value that is no number is ignored"
+    );
+    Ok(())
+}
+
+/// The columns of what `show` prints, where COLUMNS has this value.
+fn longest_line(program: &Program, columns: Option<&str>) -> Result<usize> {
+    let mut command = program.command(&["show"]);
+    match columns {
+        Some(columns) => command.env("COLUMNS", columns),
+        None => command.env_remove("COLUMNS"),
+    };
+    let shown = String::from_utf8(command.output()?.stdout)?;
+    let lengths = shown.lines().map(|line| line.chars().count());
+    lengths.max().context("no lines")
 }
 
 fn text(path: &Path) -> Result<&str> {

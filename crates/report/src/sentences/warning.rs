@@ -73,17 +73,23 @@ fn too_few_samples(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
 fn disturbed_but_counted(cases: &[&CaseReport], objective: Objective) -> Option<String> {
     let disturbed = count_disturbed(cases);
     let all = counted(count_good(cases), "sample");
-    let were = if disturbed == 1 { "was" } else { "were" };
     let able = cases.iter().filter(|case| !case.is_out());
     let samples: Vec<_> = able
         .map(|case| contest_samples(&case.record, objective))
         .collect();
-    let reason = if needs_disturbed(&samples) {
-        "and count because too few others remain: the bounds are wider"
+    let (were, count, they) = if disturbed == 1 {
+        ("was", "counts", "it was")
     } else {
-        "and count because they were not measurably slower"
+        ("were", "count", "they were")
     };
-    (disturbed > 0).then(|| format!("{disturbed} of {all} in contests {were} disturbed, {reason}."))
+    let reason = if needs_disturbed(&samples) {
+        "too few others remain: the bounds are wider".to_owned()
+    } else {
+        format!("{they} not measurably slower")
+    };
+    (disturbed > 0).then(|| {
+        format!("{disturbed} of {all} in contests {were} disturbed, and {count} because {reason}.")
+    })
 }
 
 fn disturbed_and_left_out(cases: &[&CaseReport]) -> Option<String> {
