@@ -1,79 +1,33 @@
 //! Filesystems on a disk that the caller supplies as a file, to mount it again and again.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
-
-use rustix::mount::{UnmountFlags, unmount};
+use std::path::Path;
 
 use crate::cleanup::unmount_patiently;
 use crate::error::Error;
-use crate::filesystems::{make_directory, mount_at, require_kernel};
+use crate::filesystems::{mount_at, require_kernel};
 use crate::image::ImageFile;
-use crate::kind::FilesystemKind;
+use crate::kind::DiskKind;
 use crate::loop_device::{LoopDevice, forget_btrfs};
+use crate::program;
 use crate::recipe::Recipe;
-use crate::{namespace, program};
-
-/// A directory for mount points that only this thread, and the threads and processes that it starts, can see. A drop
-/// removes it.
-#[derive(Debug)]
-pub struct PrivateMounts {
-    path: PathBuf,
-}
-
-impl PrivateMounts {
-    /// Enters a private mount namespace: see [`Filesystems::begin`](crate::Filesystems::begin).
-    ///
-    /// # Errors
-    ///
-    /// The process lacks `CAP_SYS_ADMIN`, or no directory is free of `needed_paths`.
-    pub fn enter(needed_paths: &[&Path]) -> Result<Self, Error> {
-        namespace::enter()?;
-        let path = namespace::cover(needed_paths)?;
-        Ok(Self { path })
-    }
-
-    /// A directory to mount something at, which is made unless it is there.
-    ///
-    /// # Errors
-    ///
-    /// The directory cannot be made.
-    pub fn point(&self, name: &str) -> Result<PathBuf, Error> {
-        let path = self.path.join(name);
-        if path.is_dir() {
-            return Ok(path);
-        }
-        make_directory(&path)
-    }
-}
-
-impl Drop for PrivateMounts {
-    fn drop(&mut self) {
-        let _ = unmount(&self.path, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH);
-    }
-}
 
 /// A loop device over a file. It detaches itself after a drop, when it is no longer mounted.
 #[derive(Debug)]
 pub struct Disk {
-    kind: FilesystemKind,
+    kind: DiskKind,
     recipe: Recipe,
     device: LoopDevice,
 }
 
 impl Disk {
-    /// Attaches a file for a filesystem of a kind with one device.
+    /// Attaches a file.
     ///
     /// # Errors
     ///
     /// No loop device is free, the kernel lacks the filesystem, or its mkfs is not installed.
-    pub fn attach(
-        kind: &FilesystemKind,
-        file: File,
-        path: &Path,
-        bytes: u64,
-    ) -> Result<Self, Error> {
-        let recipe = Recipe::for_kind(&kind.base);
+    pub fn attach(kind: &DiskKind, file: File, path: &Path, bytes: u64) -> Result<Self, Error> {
+        let recipe = Recipe::for_kind(kind.base());
         program::require(&recipe.mkfs(), recipe.package())?;
         require_kernel(&recipe.family)?;
         Ok(Self {
@@ -137,7 +91,7 @@ impl Disk {
     ///
     /// The program is missing, or cannot repair it.
     pub fn repair(&self) -> Result<(), Error> {
-        if !matches!(self.kind.base.as_str(), "ext2" | "ext4-no-journal") {
+        if !matches!(self.kind.base(), "ext2" | "ext4-no-journal") {
             return Ok(());
         }
         let words = ["-fy".to_owned(), self.device.node()];

@@ -9,6 +9,8 @@ use writebench_model::{Bytes, Failure};
 pub enum Error {
     #[error("'{name}' is not a kind of filesystem: {fits}")]
     Kind { name: String, fits: &'static str },
+    #[error("{kind} is not on one disk. Use ext4, xfs or btrfs, for example")]
+    NotOneDisk { kind: String },
     #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}. Run it as root", Failure::io_message(.error))]
     NotPermitted {
         call: &'static str,

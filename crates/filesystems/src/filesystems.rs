@@ -1,5 +1,3 @@
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use writebench_model::{FilesystemSpec, Image, Reserve};
@@ -9,8 +7,9 @@ use crate::error::Error;
 use crate::image::ImageDirectory;
 use crate::kind::{FilesystemKind, Layer};
 use crate::loop_device::LoopDevice;
+use crate::namespace::{PrivateMounts, make_directory};
 use crate::recipe::Recipe;
-use crate::{namespace, program, server};
+use crate::{program, server};
 
 /// The filesystem that a user asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,35 +36,28 @@ pub struct MadeFilesystem {
 #[derive(Debug)]
 pub struct Filesystems {
     images: ImageDirectory,
-    points: PathBuf,
+    mounts: PrivateMounts,
     next_point: u32,
     stack: Vec<CleanupAction>,
     bytes_written: u64,
 }
 
 impl Filesystems {
-    /// Enters a private mount namespace, and covers one of `/mnt`, `/media` and `/srv` without `needed_paths`:
-    /// all paths that are opened later.
-    ///
-    /// Only the calling thread enters, with the threads and processes that it starts later: call this in a
-    /// process of one thread. Call [`Filesystems::make`] in a thread that outlives the filesystems, because
-    /// their servers die with it.
+    /// Enters a private mount namespace: see [`PrivateMounts::enter`]. Call [`Filesystems::make`] in a thread that
+    /// outlives the filesystems, because their servers die with it.
     ///
     /// # Errors
     ///
-    /// It is an error if the process lacks `CAP_SYS_ADMIN`, if `images` cannot be opened, or if all three directories
-    /// are needed.
+    /// It is an error if no private mount namespace can be entered, or if `images` cannot be opened.
     pub fn begin(images: &Path, reserve: Reserve, needed_paths: &[&Path]) -> Result<Self, Error> {
         // The directory is opened before entering, so that other processes see its mount. If both fail, the lack of
         // privileges is the more useful error.
         let opened = ImageDirectory::open(images, reserve);
-        namespace::enter()?;
-        let images = opened?;
-        let points = namespace::cover(&[needed_paths, &[images.path.as_path()]].concat())?;
+        let mounts = PrivateMounts::enter(&[needed_paths, &[images]].concat())?;
         Ok(Self {
-            images,
-            stack: vec![CleanupAction::Mount(points.clone())],
-            points,
+            images: opened?,
+            mounts,
+            stack: Vec::new(),
             next_point: 1,
             bytes_written: 0,
         })
@@ -253,7 +245,7 @@ impl Filesystems {
     fn new_point(&mut self, kind: &str) -> Result<PathBuf, Error> {
         let name = format!("{}-{}", self.next_point, kind.replace(':', "-"));
         self.next_point += 1;
-        make_directory(&self.points.join(name))
+        self.mounts.point(&name)
     }
 }
 
@@ -288,14 +280,6 @@ pub(crate) fn mount_at(
     words.extend([source, &target]);
     let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
     program::run("mount", Some("mount"), &words, commands)
-}
-
-pub(crate) fn make_directory(path: &Path) -> Result<PathBuf, Error> {
-    DirBuilder::new()
-        .mode(0o700)
-        .create(path)
-        .map_err(|error| Error::call("make a directory", "mkdir", path, error))?;
-    Ok(path.to_owned())
 }
 
 /// It is an error if neither the kernel, nor a module, nor a helper of mount has the kind.

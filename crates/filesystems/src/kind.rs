@@ -73,12 +73,6 @@ impl FilesystemKind {
         self.layer == Some(Layer::Fuse)
     }
 
-    /// Whether it is one filesystem on one device, without a layer.
-    #[must_use]
-    pub fn has_one_disk(&self) -> bool {
-        self.layer.is_none() && Recipe::for_kind(&self.base).devices == 1
-    }
-
     /// Whether the data stays in memory, as on tmpfs and on a layer over it.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
@@ -113,6 +107,37 @@ impl fmt::Display for FilesystemKind {
         match self.layer {
             Some(layer) => write!(f, "{}:{}", layer.name(), self.base),
             None => f.write_str(&self.base),
+        }
+    }
+}
+
+/// A kind of one filesystem on one disk, without a layer.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DiskKind(FilesystemKind);
+
+impl DiskKind {
+    pub(crate) fn base(&self) -> &str {
+        &self.0.base
+    }
+}
+
+impl fmt::Display for DiskKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for DiskKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let kind: FilesystemKind = name.parse()?;
+        if kind.layer.is_none() && Recipe::for_kind(&kind.base).devices == 1 {
+            Ok(Self(kind))
+        } else {
+            Err(Error::NotOneDisk {
+                kind: kind.to_string(),
+            })
         }
     }
 }

@@ -23,7 +23,8 @@ mod program;
 mod recipe;
 mod server;
 
-pub use disk::{Disk, PrivateMounts};
+pub use disk::Disk;
 pub use error::Error;
 pub use filesystems::{FilesystemRequest, Filesystems, MadeFilesystem};
-pub use kind::{FilesystemKind, Layer};
+pub use kind::{DiskKind, FilesystemKind, Layer};
+pub use namespace::PrivateMounts;

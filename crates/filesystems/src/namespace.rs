@@ -1,11 +1,15 @@
 //! The private mount namespace, in which the filesystems are mounted.
 
+use std::fs::DirBuilder;
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_change, unmount,
+};
 
 use crate::error::Error;
 
@@ -14,8 +18,51 @@ const CANDIDATES: [&str; 3] = ["/mnt", "/media", "/srv"];
 
 const DOING: &str = "enter a mount namespace";
 
+/// A private mount namespace, with an empty directory for mount points. A drop unmounts the directory, and the kernel
+/// drops the namespace with its last process.
+#[derive(Debug)]
+pub struct PrivateMounts {
+    path: PathBuf,
+}
+
+impl PrivateMounts {
+    /// Enters a private mount namespace, and covers one of `/mnt`, `/media` and `/srv` without `needed_paths`:
+    /// all paths that are opened later.
+    ///
+    /// Only the calling thread enters, with the threads and processes that it starts later: call this in a
+    /// process of one thread.
+    ///
+    /// # Errors
+    ///
+    /// The process lacks `CAP_SYS_ADMIN`, or all three directories are needed.
+    pub fn enter(needed_paths: &[&Path]) -> Result<Self, Error> {
+        enter()?;
+        let path = cover(needed_paths)?;
+        Ok(Self { path })
+    }
+
+    /// A directory to mount something at, which is made unless it is there.
+    ///
+    /// # Errors
+    ///
+    /// The directory cannot be made.
+    pub fn point(&self, name: &str) -> Result<PathBuf, Error> {
+        let path = self.path.join(name);
+        if path.is_dir() {
+            return Ok(path);
+        }
+        make_directory(&path)
+    }
+}
+
+impl Drop for PrivateMounts {
+    fn drop(&mut self) {
+        let _ = unmount(&self.path, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH);
+    }
+}
+
 /// Moves the calling thread into a new mount namespace. Later mounts outside appear inside, but not the reverse.
-pub(crate) fn enter() -> Result<(), Error> {
+fn enter() -> Result<(), Error> {
     const CALL: &str = "unshare(CLONE_NEWNS)";
     unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| match errno {
         Errno::EPERM => Error::NotPermitted {
@@ -30,7 +77,7 @@ pub(crate) fn enter() -> Result<(), Error> {
 }
 
 /// Mounts an empty filesystem in memory over a directory that holds none of the needed paths, and returns it.
-pub(crate) fn cover(needed: &[&Path]) -> Result<PathBuf, Error> {
+fn cover(needed: &[&Path]) -> Result<PathBuf, Error> {
     let directory = choose(&CANDIDATES.map(PathBuf::from), needed)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
     mount(
@@ -42,6 +89,14 @@ pub(crate) fn cover(needed: &[&Path]) -> Result<PathBuf, Error> {
     )
     .map_err(|errno| Error::call(DOING, "mount(tmpfs)", &directory, errno))?;
     Ok(directory)
+}
+
+pub(crate) fn make_directory(path: &Path) -> Result<PathBuf, Error> {
+    DirBuilder::new()
+        .mode(0o700)
+        .create(path)
+        .map_err(|error| Error::call("make a directory", "mkdir", path, error))?;
+    Ok(path.to_owned())
 }
 
 fn choose(candidates: &[PathBuf], needed: &[&Path]) -> Result<PathBuf, Error> {

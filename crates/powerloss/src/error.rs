@@ -7,8 +7,6 @@ use std::path::Path;
 pub enum Error {
     #[error(transparent)]
     Filesystem(#[from] writebench_filesystems::Error),
-    #[error("{kind} is not one filesystem on one disk. Use another, such as ext4, xfs or btrfs")]
-    Kind { kind: String },
     #[error("{what} {how}{}", .said.as_ref().map_or(String::new(), |said| format!(": {said}")))]
     Program {
         /// `the setup` or `the program`.

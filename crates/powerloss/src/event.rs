@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use writebench_filesystems::FilesystemKind;
+use writebench_filesystems::DiskKind;
 
 use crate::program::Ended;
 
@@ -42,7 +42,7 @@ impl fmt::Display for SystemCall {
 /// What has arrived at a disk.
 #[derive(Debug)]
 pub struct Recording {
-    pub kind: FilesystemKind,
+    pub kind: DiskKind,
     pub mount_options: Option<String>,
     pub disk_bytes: u64,
     pub events: Vec<Event>,

@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use writebench_filesystems::FilesystemKind;
+use writebench_filesystems::DiskKind;
 
 use crate::error::Error;
 use crate::trace::sys;
@@ -24,7 +24,7 @@ const DOING: &str = "commit the journal";
 const BLOCK_BYTES: u64 = 4096;
 
 impl OtherProgram {
-    pub(crate) fn begin(point: &Path, kind: &FilesystemKind) -> Result<Self, Error> {
+    pub(crate) fn begin(point: &Path, kind: &DiskKind) -> Result<Self, Error> {
         let path = point.join(OTHER_PROGRAM);
         let file = File::create(&path).map_err(|error| Error::call(DOING, "open", &path, error))?;
         Ok(Self {

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use writebench_filesystems::{Disk, FilesystemKind, PrivateMounts};
+use writebench_filesystems::{Disk, DiskKind, PrivateMounts};
 
 use crate::disk::{DiskFile, SharedContent};
 use crate::error::Error;
@@ -26,7 +26,7 @@ pub enum Steps {
 
 /// The program and its filesystem.
 pub struct Request<'r> {
-    pub kind: &'r FilesystemKind,
+    pub kind: &'r DiskKind,
     pub mkfs_options: &'r [String],
     pub mount_options: Option<&'r str>,
     pub disk_bytes: u64,
@@ -64,10 +64,6 @@ impl Points {
 ///
 /// The filesystem cannot be made, or the setup or the program fails.
 pub fn record(mounts: &PrivateMounts, request: &Request<'_>) -> Result<Recording, Error> {
-    if !request.kind.has_one_disk() {
-        let kind = request.kind.to_string();
-        return Err(Error::Kind { kind });
-    }
     let points = Points::make(mounts)?;
     let file = DiskFile::recording(&points.disk, request.disk_bytes)?;
     let disk = Disk::attach(request.kind, file.open()?, &file.path(), request.disk_bytes)?;

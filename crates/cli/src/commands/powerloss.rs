@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueHint};
-use writebench_filesystems::{FilesystemKind, PrivateMounts};
+use writebench_filesystems::{DiskKind, PrivateMounts};
 use writebench_model::Bytes;
 use writebench_powerloss::{
     Cut, Limits, Moment, Recording, Replay, Request, Steps, cuts, record, run_to_end, uncut,
@@ -136,15 +136,10 @@ impl PowerlossCommand {
         Ok(if is_safe { Exit::Ok } else { Exit::Gate })
     }
 
-    fn kinds(&self) -> Result<Vec<FilesystemKind>> {
+    fn kinds(&self) -> Result<Vec<DiskKind>> {
         let mut kinds = Vec::new();
         for word in distinct(&self.on, |word| (*word).clone()) {
-            let kind: FilesystemKind = word.parse().map_err(|error| usage!("--on: {error}"))?;
-            ensure!(
-                kind.has_one_disk(),
-                usage!("--on {kind}: it is not on one disk. Use ext4, xfs or btrfs, for example")
-            );
-            kinds.push(kind);
+            kinds.push(word.parse().map_err(|error| usage!("--on: {error}"))?);
         }
         Ok(kinds)
     }
@@ -154,7 +149,7 @@ impl PowerlossCommand {
     fn try_on(
         &self,
         mounts: &PrivateMounts,
-        kind: &FilesystemKind,
+        kind: &DiskKind,
         begin: Instant,
         output: &Output,
     ) -> Result<Findings> {
@@ -185,7 +180,7 @@ impl PowerlossCommand {
     fn record(
         &self,
         mounts: &PrivateMounts,
-        kind: &FilesystemKind,
+        kind: &DiskKind,
         steps: Steps,
     ) -> Result<(Recording, [Tree; 2])> {
         let trees = [Tree::default(), Tree::default()].map(std::cell::RefCell::new);

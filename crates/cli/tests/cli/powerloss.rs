@@ -207,7 +207,7 @@ fn refused() -> Result<()> {
         (
             "--on tmpfs --command true",
             2,
-            "it is not on one disk. Use ext4, xfs or btrfs",
+            "tmpfs is not on one disk. Use ext4, xfs or btrfs",
         ),
         (
             "--on ext4 --timeout 200ms --command|sleep 60",

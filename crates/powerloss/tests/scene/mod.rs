@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use writebench_filesystems::{FilesystemKind, PrivateMounts};
+use writebench_filesystems::{DiskKind, PrivateMounts};
 use writebench_powerloss::{Error, Limits, Replay, Request, Steps, cuts, record};
 
 /// A program, what is there before it, and what it promises.
@@ -39,7 +39,7 @@ const MOST: usize = 60;
 impl<A: Fn(&Path) -> Vec<PathBuf>> Scene<'_, A> {
     /// With and without commits between the program's calls.
     pub(crate) fn play(&self) -> Result<Outcome> {
-        let kind: FilesystemKind = self.kind.parse()?;
+        let kind: DiskKind = self.kind.parse()?;
         let mounts = PrivateMounts::enter(&[])?;
         let mut outcome = Outcome::default();
         for steps in [Steps::Own, Steps::CommitEach] {
@@ -51,7 +51,7 @@ impl<A: Fn(&Path) -> Vec<PathBuf>> Scene<'_, A> {
     fn add(
         &self,
         mounts: &PrivateMounts,
-        kind: &FilesystemKind,
+        kind: &DiskKind,
         steps: Steps,
         outcome: &mut Outcome,
     ) -> Result<()> {

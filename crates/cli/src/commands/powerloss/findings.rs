@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use serde::Serialize;
-use writebench_filesystems::FilesystemKind;
+use writebench_filesystems::DiskKind;
 use writebench_powerloss::Moment;
 use writebench_report::formats::{JunitTest, junit_document, padded};
 use writebench_report::{counted, visible};
@@ -65,7 +65,7 @@ impl Unsafe {
 }
 
 impl Findings {
-    pub(super) fn on(kind: &FilesystemKind) -> Self {
+    pub(super) fn on(kind: &DiskKind) -> Self {
         Self {
             filesystem: kind.to_string(),
             checked: 0,
