@@ -144,7 +144,7 @@ fn stretches(events: &[Event]) -> Vec<Stretch> {
                 is_new = false;
                 flushed = number;
             }
-            Event::Begin | Event::Call(_) => {}
+            Event::Begin | Event::Call(_) | Event::Exit => {}
         }
     }
     let end = events.len();

@@ -22,7 +22,39 @@ pub enum Event {
     /// A system call of the program on this filesystem has returned.
     Call(SystemCall),
     /// The program has ended.
+    Exit,
+    /// What the filesystem has written later is on the disk.
     End,
+}
+
+/// Something that the program has done, in its time line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act<'r> {
+    Call(&'r SystemCall),
+    /// It has said that its data is durable.
+    Durable,
+    Exit,
+}
+
+impl fmt::Display for Act<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call(call) => call.fmt(f),
+            Self::Durable => f.write_str("durable"),
+            Self::Exit => f.write_str("the end of the program"),
+        }
+    }
+}
+
+impl Event {
+    pub(crate) fn act(&self) -> Option<Act<'_>> {
+        match self {
+            Self::Call(call) => Some(Act::Call(call)),
+            Self::Durable => Some(Act::Durable),
+            Self::Exit => Some(Act::Exit),
+            _ => None,
+        }
+    }
 }
 
 /// A system call as strace names it.
@@ -56,5 +88,11 @@ impl Recording {
     pub fn durable_count(&self) -> usize {
         let durable = |event: &&Event| **event == Event::Durable;
         self.events.iter().filter(durable).count()
+    }
+
+    /// What the program has done, in this order.
+    #[must_use]
+    pub fn acts(&self) -> Vec<Act<'_>> {
+        self.events.iter().filter_map(Event::act).collect()
     }
 }

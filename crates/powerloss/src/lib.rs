@@ -20,7 +20,7 @@ mod trace;
 
 pub use cuts::{Cut, Cuts, cuts, uncut};
 pub use error::Error;
-pub use event::{Event, Recording, SystemCall};
+pub use event::{Act, Event, Recording, SystemCall};
 pub use noise::OTHER_PROGRAM;
 pub use program::{Ended, Limits, run_to_end};
 pub use record::{Request, Steps, record};

@@ -108,6 +108,7 @@ fn run_on(point: &Path, file: &DiskFile, request: &Request<'_>) -> Result<Ended,
         steps.after(call)
     })?;
     let ended = steps.output.explain(ended)?;
+    content.lock().record(Event::Exit);
     if request.is_durable_at_exit && ended.is_success() {
         content.lock().record(Event::Durable);
     }

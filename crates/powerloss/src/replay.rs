@@ -10,18 +10,16 @@ use writebench_filesystems::{Disk, PrivateMounts};
 use crate::cuts::{Arrived, Cut};
 use crate::disk::{Content, DiskFile};
 use crate::error::Error;
-use crate::event::{Event, Recording, SystemCall};
+use crate::event::{Act, Event, Recording};
 use crate::record::Points;
 
 /// What the program had done when the power was cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment<'r> {
+pub struct Moment {
     /// How often the program had said that its data is durable.
     pub durable: usize,
-    /// The system call that had returned last. None before the first.
-    pub after: Option<&'r SystemCall>,
-    /// The system call that returns next. None at the end of the program.
-    pub before: Option<&'r SystemCall>,
+    /// How many of the [acts](Recording::acts) of the program were over.
+    pub acts: usize,
 }
 
 /// A disk that can have each state of a recording.
@@ -66,7 +64,7 @@ impl<'r> Replay<'r> {
     pub fn check(
         &mut self,
         cut: &Cut,
-        check: &mut dyn FnMut(&Path, Moment<'r>) -> Result<(), String>,
+        check: &mut dyn FnMut(&Path, Moment) -> Result<(), String>,
     ) -> Result<Result<(), String>, Error> {
         let undo = self.cut(cut);
         let result = self.check_disk(moment(self.recording, cut), check);
@@ -125,8 +123,8 @@ impl<'r> Replay<'r> {
 
     fn check_disk(
         &self,
-        moment: Moment<'r>,
-        check: &mut dyn FnMut(&Path, Moment<'r>) -> Result<(), String>,
+        moment: Moment,
+        check: &mut dyn FnMut(&Path, Moment) -> Result<(), String>,
     ) -> Result<Result<(), String>, Error> {
         let Some(disk) = &self.disk else {
             return Ok(Ok(()));
@@ -146,20 +144,16 @@ impl<'r> Replay<'r> {
 }
 
 /// What the program had done before a cut.
-fn moment<'r>(recording: &'r Recording, cut: &Cut) -> Moment<'r> {
-    let events = &recording.events;
-    let call = |event: &'r Event| match event {
-        Event::Call(call) => Some(call),
-        _ => None,
-    };
-    let before = &events[..cut.until];
+fn moment(recording: &Recording, cut: &Cut) -> Moment {
+    let over: Vec<Act<'_>> = recording.events[..cut.until]
+        .iter()
+        .filter_map(Event::act)
+        .collect();
+    // The end changes nothing unless it is a promise, so the disks before and after it are of one window.
+    let ended = usize::from(over.last() == Some(&Act::Exit));
     Moment {
-        durable: before
-            .iter()
-            .filter(|event| **event == Event::Durable)
-            .count(),
-        after: before.iter().rev().find_map(call),
-        before: events[cut.until..].iter().find_map(call),
+        durable: over.iter().filter(|act| **act == Act::Durable).count(),
+        acts: over.len() - ended,
     }
 }
 

@@ -1,5 +1,6 @@
 mod built_in;
 mod findings;
+mod timeline;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +16,7 @@ use writebench_powerloss::{
 use writebench_stats::distinct;
 
 use self::built_in::{BuiltIn, Tree};
-use self::findings::{Findings, FindingsExport, Unsafe};
+use self::findings::{Findings, FindingsExport};
 use crate::arguments::{HOW_CAREFUL, WHAT, WHERE, positive_duration};
 use crate::exit::{Exit, usage};
 use crate::global::Global;
@@ -129,7 +130,8 @@ impl PowerlossCommand {
             export.write(&all, &global.output)?;
         }
         if !exports.iter().any(FindingsExport::is_for_results) {
-            let text = findings::text(&all, self.keep.is_some());
+            let width = global.output.width().unwrap_or(usize::MAX);
+            let text = findings::text(&all, self.keep.is_some(), width);
             global.output.results(&text)?;
         }
         let is_safe = all.iter().all(Findings::is_safe);
@@ -172,6 +174,7 @@ impl PowerlossCommand {
                 .with_context(|| format!("{kind}, without a power loss"))?;
             let check = self.check(&recording, trees)?;
             expect_whole(mounts, &recording, &check)?;
+            found.begin(&recording, steps);
             self.cut(mounts, &recording, &check, begin, &mut found)?;
         }
         Ok(found)
@@ -266,7 +269,7 @@ impl PowerlossCommand {
                     if found.first_unsafe().is_none() {
                         found.kept = self.kept(&mut replay, cut, found.checked);
                     }
-                    found.add(Unsafe::new(found.checked, moment, reason));
+                    found.add_unsafe(moment, reason);
                 }
             }
         }
@@ -299,7 +302,7 @@ enum Check<'c> {
 
 impl Check<'_> {
     /// The error is the reason why the program's promise is broken.
-    fn run(&self, point: &Path, moment: Moment<'_>) -> Result<(), String> {
+    fn run(&self, point: &Path, moment: Moment) -> Result<(), String> {
         match self {
             Self::BuiltIn(check) => check.check(point, moment.durable),
             Self::Verify { command, limits } => verify(command, *limits, point, moment),
@@ -307,7 +310,7 @@ impl Check<'_> {
     }
 }
 
-fn verify(command: &str, limits: Limits, point: &Path, moment: Moment<'_>) -> Result<(), String> {
+fn verify(command: &str, limits: Limits, point: &Path, moment: Moment) -> Result<(), String> {
     let mut command = shell(command, point);
     command.env(COUNT_VARIABLE, moment.durable.to_string());
     let ended = run_to_end(command, limits).map_err(|error| error.to_string())?;
@@ -321,7 +324,7 @@ fn verify(command: &str, limits: Limits, point: &Path, moment: Moment<'_>) -> Re
 /// A check that fails on the complete disk says nothing about the others.
 fn expect_whole(mounts: &PrivateMounts, recording: &Recording, check: &Check<'_>) -> Result<()> {
     let mut replay = Replay::of(mounts, recording)?;
-    let run = &mut |point: &Path, moment: Moment<'_>| check.run(point, moment);
+    let run = &mut |point: &Path, moment: Moment| check.run(point, moment);
     let checked = replay.check(&uncut(recording), run)?;
     replay.end()?;
     match checked {

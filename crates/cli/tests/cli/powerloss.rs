@@ -14,7 +14,7 @@ pub(crate) fn add(trials: &mut Trials) {
     let xfs = [Need::Fuse, Need::Image("xfs")];
     let ext4 = [Need::Fuse, Need::Image("ext4")];
     trials.add(
-        "powerloss: a renamed file without its fsync is unsafe, and the calls around it are named",
+        "powerloss: a renamed file without its fsync is unsafe, and its place in the time line is marked",
         &xfs,
         unsafe_rename,
     );
@@ -111,15 +111,37 @@ fn powerloss(more: &[&str], code: i32) -> Result<Ended> {
 
 fn unsafe_rename() -> Result<()> {
     let ended = powerloss(&["--on", "xfs", "--setup", SET_UP, "--command", WRONG], 5)?;
-    for part in [
-        "UNSAFE",
-        "after rename",
-        "(f.tmp, f), before the end of the recording",
-        "f is empty",
-        "add --keep DIR",
-    ] {
-        ensure!(ended.stdout.contains(part), "no {part}: {}", ended.stdout);
-    }
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    let [verdict, before @ .., mark, after, advice] = lines.as_slice() else {
+        anyhow::bail!("too few lines: {}", ended.stdout);
+    };
+    let is_marked = mark.starts_with("  > ")
+        && mark.contains(" UNSAFE here. Number ")
+        && mark.ends_with(": f is empty");
+    ensure!(
+        verdict.ends_with(" UNSAFE") && is_marked && advice.contains("add --keep DIR"),
+        "{}",
+        ended.stdout
+    );
+    let names = before
+        .iter()
+        .map(|call| call.split('(').next().unwrap_or_default().trim());
+    // mv(1) calls one of several.
+    let names: Vec<&str> = names
+        .map(|name| {
+            if name.starts_with("rename") {
+                "rename"
+            } else {
+                name
+            }
+        })
+        .collect();
+    ensure!(
+        names == ["openat", "close", "write", "rename"],
+        "{}",
+        ended.stdout
+    );
+    ensure!(*after == "    the end of the program", "{after}");
     Ok(())
 }
 
@@ -181,7 +203,7 @@ fn verified() -> Result<()> {
     let words = ["--on", "ext4", "--verify", verify];
     let wrong = record.to_owned() + early;
     let ended = powerloss(&[&words[..], &["--command", &wrong]].concat(), 5)?;
-    ensure!(ended.stdout.contains("number"), "{}", ended.stdout);
+    ensure!(ended.stdout.contains("Number"), "{}", ended.stdout);
     let right = record.to_owned() + late;
     powerloss(&[&words[..], &["--command", &right]].concat(), 0)?;
     Ok(())
@@ -268,9 +290,34 @@ fn exports() -> Result<()> {
     ensure!(xfs["filesystem"] == "xfs", "{found}");
     let first = &xfs["unsafe"][0];
     ensure!(
-        first["reason"] == "f is empty" && first["after"].is_string() && first["number"].is_u64(),
+        first["reason"] == "f is empty" && first["number"].is_u64(),
         "{first}"
     );
+    let place = |key: &str| {
+        first[key]
+            .as_u64()
+            .context("a place")?
+            .try_into()
+            .context("a place")
+    };
+    let (recording, calls_before): (usize, usize) = (place("recording")?, place("calls_before")?);
+    let calls = &xfs["recordings"][recording]["calls"];
+    let last = calls_before.checked_sub(1).context("a call before")?;
+    ensure!(
+        first["after"] == calls[last] && first["before"] == calls[calls_before],
+        "{xfs}"
+    );
+    for (commits, recording) in [false, true]
+        .into_iter()
+        .zip(xfs["recordings"].as_array().context("recordings")?)
+    {
+        ensure!(recording["commits"] == commits, "{recording}");
+        let last = recording["calls"].as_array().and_then(|calls| calls.last());
+        ensure!(
+            last == Some(&"the end of the program".into()),
+            "{recording}"
+        );
+    }
     let checked = xfs["checked"].as_u64().context("checked")?;
     ensure!(Some(checked) == xfs["possible"].as_u64(), "{xfs}");
     let junit = std::fs::read_to_string(path("junit"))?;

@@ -82,10 +82,12 @@ impl<A: Fn(&Path) -> Vec<PathBuf>> Scene<'_, A> {
         let recording = record(mounts, &request)?;
         ensure!(recording.ended.is_success(), "{:?}", recording.ended);
         let mut replay = Replay::of(mounts, &recording)?;
+        let acts = recording.acts();
         for cut in &cuts(&recording, MOST, 1).chosen {
             let mut place = String::new();
             let checked = replay.check(cut, &mut |root, moment| {
-                place = format!("{moment:?}");
+                let (before, after) = acts.split_at(moment.acts);
+                place = format!("after {:?}, before {:?}", before.last(), after.first());
                 (self.check)(root, moment.durable)
             })?;
             outcome.checked += 1;
