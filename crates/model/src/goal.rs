@@ -133,7 +133,7 @@ goals! {
     /// An existing file is replaced and never seen in part.
     Replace = "replace", also [] {
         title: "Replace a file",
-        summary: "a reader finds the old content or the new, never a part",
+        summary: "a reader finds the old content or the new, never a part, but a power loss can leave neither",
         baseline: "write-files,naming=rename",
         work: "size=1MiB,file-size=whole,prepare=overwrite",
     }

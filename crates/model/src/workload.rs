@@ -199,8 +199,8 @@ impl Workload {
             format!(", with {rate} arrivals a second")
         });
         let durability = match (self.durability, self.durable_every_bytes) {
-            (Durability::Cached, _) => "in the page cache".to_owned(),
-            (Durability::Device, _) => "handed to the device".to_owned(),
+            (Durability::Cached, _) => "in the page cache".to_owned() + self.danger(),
+            (Durability::Device, _) => "handed to the device".to_owned() + self.danger(),
             (Durability::Durable, None) => "durable".to_owned(),
             (Durability::Durable, Some(1)) => "durable every byte".to_owned(),
             (Durability::Durable, Some(bytes)) => {
@@ -208,6 +208,26 @@ impl Workload {
             }
         };
         durability + &arrivals
+    }
+
+    /// A clause for each answer about replaced files, because they look safe.
+    pub const NOT_SAFE: &str = ", not safe against power loss";
+
+    /// Whether a power loss can lose the old content of a file as well as the new one, although each reader finds one of
+    /// them.
+    pub fn can_lose_old_content(&self) -> bool {
+        self.start == Start::Existing
+            && self.visibility == Visibility::Complete
+            && self.durability != Durability::Durable
+    }
+
+    /// [`Self::NOT_SAFE`], or empty.
+    pub fn danger(&self) -> &'static str {
+        if self.can_lose_old_content() {
+            Self::NOT_SAFE
+        } else {
+            ""
+        }
     }
 
     /// The content in the words that follow a number of bytes: `of zeros`.

@@ -93,10 +93,18 @@ impl CaseView<'_> {
         } else {
             "an old file"
         };
-        let without_sync = if self.is_durable() {
-            ""
+        let sync = if self.is(Method::WriteFiles) {
+            "sync-files=each"
         } else {
-            " Without a sync, a power loss can lose both the old and the new content."
+            "sync=fsync"
+        };
+        let without_sync = if self.is_durable() {
+            String::new()
+        } else {
+            format!(
+                " It is not safe against power loss, which can lose both the old and the new content. A case with a sync \
+                 is, such as {sync}."
+            )
         };
         self.options.is_atomic.then(|| {
             format!(

@@ -368,10 +368,12 @@ impl<'c> Search<'c> {
         } else {
             (format!("{plain}, {baseline}"), self.why_plain(faster))
         };
-        let is_cached = self.recommended.record.workload.durability == Durability::Cached;
+        let workload = &self.recommended.record.workload;
+        let is_cached = workload.durability == Durability::Cached;
         let place = if is_cached { " in the page cache" } else { "" };
+        let danger = workload.danger();
         format!(
-            "Recommended: {way}, at {}{place}{why}.",
+            "Recommended: {way}, at {}{place}{danger}{why}.",
             self.value_with_unit().unwrap_or_default()
         )
     }

@@ -321,10 +321,11 @@ pub(crate) fn goal(workload: &Workload, target: Option<&TargetRecord>, promised:
         .words()
         .map_or(String::new(), |words| format!(" {words}"));
     let kept = match (workload.durability, workload.durable_every_bytes) {
+        (Durability::Cached, _) if workload.can_lose_old_content() => workload.danger().to_owned(),
         (Durability::Cached, _) if workload.content.has_own_bytes() => IN_PAGE_CACHE.to_owned(),
         (Durability::Cached, _) => String::new(),
         (Durability::Durable, None) => format!(", {promised}"),
-        (Durability::Device, _) => ", on the device".to_owned(),
+        (Durability::Device, _) => ", on the device".to_owned() + workload.danger(),
         (Durability::Durable, Some(_)) if promised == Keeper::Disk.words() => {
             format!(", {}", workload.durability_in_words())
         }

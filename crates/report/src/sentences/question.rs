@@ -96,7 +96,7 @@ fn destination(workload: &Workload, target: Option<&TargetRecord>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::{Checksums, DataMemory};
+    use writebench_model::{Checksums, DataMemory, Visibility};
     use writebench_testkit::{example_case, example_target};
 
     #[test]
@@ -113,6 +113,9 @@ mod tests {
             asked(|workload| workload.bytes = 4097),
             asked(|workload| workload.files = 4),
             asked(|workload| workload.start = Start::Existing),
+            asked(|workload| {
+                (workload.start, workload.visibility) = (Start::Existing, Visibility::Complete);
+            }),
             asked(|workload| workload.source = DataSource::Chunk),
             asked(|workload| workload.memory = DataMemory::HugePages),
             asked(|workload| workload.memory = DataMemory::PageAligned),

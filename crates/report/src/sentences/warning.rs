@@ -21,6 +21,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     warnings.extend(disturbance.as_ref().map(Obstacle::text));
     warnings.extend(direct);
     warnings.extend(not_durable(run, &cases));
+    warnings.extend(can_lose_old_content(&cases).map(str::to_owned));
     // Searches and goals are for successful cases: losers have few samples.
     let is_of_contests = is_search || answers_goals;
     if !is_of_contests {
@@ -333,6 +334,14 @@ fn not_durable(run: &RunRecord, cases: &[&CaseReport]) -> Vec<String> {
         .collect()
 }
 
+fn can_lose_old_content(cases: &[&CaseReport]) -> Option<&'static str> {
+    let can_lose = |case: &&CaseReport| case.record.workload.can_lose_old_content();
+    cases.iter().any(can_lose).then_some(
+        "Not safe against power loss: it can lose both the old and the new content of a file that is replaced without a \
+         sync. `--for durable-replace` is safe, and so is sync-files=each.",
+    )
+}
+
 /// Cases whose interval is wider than `--precision` asks for.
 fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let wanted = f64::from(run.settings.precision_ppm?) / 1e6;
@@ -365,7 +374,7 @@ fn half_width(case: &CaseReport) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::{Outcome, Sample, Settings};
+    use writebench_model::{Case, Outcome, Sample, Settings};
     use writebench_testkit::{example_case, example_run};
 
     fn warnings_of(precision_ppm: u32, cases: &[(&str, &[u64])]) -> Vec<String> {
@@ -393,6 +402,26 @@ mod tests {
             ..run
         };
         crate::Report::from_run(None, run).warnings
+    }
+
+    #[test]
+    fn a_replaced_file_is_not_safe_without_a_sync() {
+        let is_warned = |name: &str| {
+            let mut case = example_case("test", name, Vec::new());
+            case.workload = Case::parse(name).unwrap().workload();
+            let run = RunRecord {
+                cases: vec![case],
+                ..example_run()
+            };
+            let warnings = crate::Report::from_run(None, run).warnings;
+            warnings
+                .iter()
+                .any(|warning| warning.contains("`--for durable-replace` is safe"))
+        };
+        let replaced = "write-files,file-size=whole,naming=rename,prepare=overwrite";
+        assert!(is_warned(replaced));
+        assert!(!is_warned(&format!("{replaced},sync-files=each")));
+        assert!(!is_warned("write-files,naming=rename"));
     }
 
     #[test]

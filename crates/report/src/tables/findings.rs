@@ -1,5 +1,7 @@
 //! The first screen: a line per goal, and with several targets a table of targets.
 
+use writebench_model::Workload;
+
 use crate::numbers::{CaseReport, distinct};
 use crate::sentences::finding::{Finding, IN_PAGE_CACHE};
 use crate::sentences::metric::Metric;
@@ -69,6 +71,7 @@ impl Report {
         }
         let heading = |finding: &Finding| {
             let goal = finding.goal.replace(IN_PAGE_CACHE, "");
+            let goal = goal.replace(Workload::NOT_SAFE, "");
             let (group, heading) = goal.rsplit_once(' ').unwrap_or(("", &goal));
             Column::figure(group, heading, 0)
         };

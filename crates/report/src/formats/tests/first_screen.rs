@@ -2,7 +2,7 @@
 
 use writebench_model::{
     CaseOrigin, CaseRecord, Content, Durability, FoldedRun, Layout, Outcome, RunRecord, RunStatus,
-    Sample, Stage, Start,
+    Sample, Stage, Start, Visibility,
 };
 use writebench_testkit::{example_case, example_run, example_target, section_of};
 
@@ -336,6 +336,13 @@ fn goals_name_the_final_state() {
             "existing file, page cache",
         ),
         (|case| case.workload.files = 4, "4 new files, page cache"),
+        (
+            |case| {
+                (case.workload.start, case.workload.visibility) =
+                    (Start::Existing, Visibility::Complete);
+            },
+            "replaced file, not safe against power loss",
+        ),
         (
             |case| case.workload.durability = Durability::Durable,
             "durable new file, disk",
