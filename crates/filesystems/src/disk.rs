@@ -9,6 +9,7 @@ use crate::filesystems::{mount_at, require_kernel};
 use crate::image::ImageFile;
 use crate::kind::DiskKind;
 use crate::loop_device::{LoopDevice, forget_btrfs};
+use crate::namespace::require_initial_user;
 use crate::program;
 use crate::recipe::Recipe;
 
@@ -27,6 +28,7 @@ impl Disk {
     ///
     /// No loop device is free, the kernel lacks the filesystem, or its mkfs is not installed.
     pub fn attach(kind: &DiskKind, file: File, path: &Path, bytes: u64) -> Result<Self, Error> {
+        require_initial_user()?;
         let recipe = Recipe::for_kind(kind.base());
         program::require(&recipe.mkfs(), recipe.package())?;
         require_kernel(&recipe.family)?;

@@ -11,11 +11,16 @@ pub enum Error {
     Kind { name: String, fits: &'static str },
     #[error("{kind} is not on one disk. Use ext4, xfs or btrfs, for example")]
     NotOneDisk { kind: String },
-    #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}. Run it as root", Failure::io_message(.error))]
+    #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}. Run it as root, and a container with --privileged", Failure::io_message(.error))]
     NotPermitted {
         call: &'static str,
         error: io::Error,
     },
+    #[error(
+        "mounting a disk needs root outside of user namespaces (/proc/self/uid_map). Run it as root, and not in a \
+         rootless container"
+    )]
+    InUserNamespace,
     /// A candidate directory can only be mounted over if the run needs nothing in it.
     #[error(
         "no directory to mount over, because {tried} are missing or needed: make an empty /media"

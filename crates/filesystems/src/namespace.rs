@@ -5,7 +5,6 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use rustix::mount::{
     MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_change, unmount,
@@ -64,16 +63,32 @@ impl Drop for PrivateMounts {
 /// Moves the calling thread into a new mount namespace. Later mounts outside appear inside, but not the reverse.
 fn enter() -> Result<(), Error> {
     const CALL: &str = "unshare(CLONE_NEWNS)";
-    unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| match errno {
-        Errno::EPERM => Error::NotPermitted {
-            call: CALL,
-            error: errno.into(),
-        },
-        _ => Error::call(DOING, CALL, Path::new("/proc/self/ns/mnt"), errno),
-    })?;
+    unshare(CloneFlags::CLONE_NEWNS)
+        .map_err(|errno| failed(CALL, Path::new("/proc/self/ns/mnt"), errno.into()))?;
     let slave = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
-    mount_change("/", slave)
-        .map_err(|errno| Error::call(DOING, "mount(MS_SLAVE)", Path::new("/"), errno))
+    let root = Path::new("/");
+    mount_change(root, slave).map_err(|errno| failed("mount(MS_SLAVE)", root, errno.into()))
+}
+
+/// A container may refuse one call and allow another.
+fn failed(call: &'static str, path: &Path, error: io::Error) -> Error {
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        Error::NotPermitted { call, error }
+    } else {
+        Error::call(DOING, call, path, error)
+    }
+}
+
+/// It is an error if the process is in a user namespace, where the kernel mounts no disks.
+pub(crate) fn require_initial_user() -> Result<(), Error> {
+    const ALL: [&str; 3] = ["0", "0", "4294967295"];
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    // Without /proc, a mount tells.
+    if map.is_empty() || map.split_whitespace().eq(ALL) {
+        Ok(())
+    } else {
+        Err(Error::InUserNamespace)
+    }
 }
 
 /// Mounts an empty filesystem in memory over a directory that holds none of the needed paths, and returns it.
@@ -87,7 +102,7 @@ fn cover(needed: &[&Path]) -> Result<PathBuf, Error> {
         flags,
         c"mode=0700,size=1m",
     )
-    .map_err(|errno| Error::call(DOING, "mount(tmpfs)", &directory, errno))?;
+    .map_err(|errno| failed("mount(tmpfs)", &directory, errno.into()))?;
     Ok(directory)
 }
 

@@ -79,6 +79,7 @@ impl DiskFile {
     }
 
     fn mount(point: &Path, bytes: u64, use_: Use) -> Result<Self, Error> {
+        require_fuse()?;
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         let content = SharedContent(Arc::new(Mutex::new(Content {
             image: vec![0; length],
@@ -109,6 +110,17 @@ impl DiskFile {
     pub(crate) fn content(&self) -> SharedContent {
         self.content.clone()
     }
+}
+
+/// An error of the mount would not say that this is the reason.
+fn require_fuse() -> Result<(), Error> {
+    const PATH: &str = "/dev/fuse";
+    let opened = File::options().read(true).write(true).open(PATH);
+    opened.map(drop).map_err(|error| Error::NoFuse {
+        call: "open",
+        path: PATH,
+        error,
+    })
 }
 
 impl Server {

@@ -1,6 +1,8 @@
 use std::io;
 use std::path::Path;
 
+use writebench_model::Failure;
+
 /// Why nothing could be recorded or checked. Each message is one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -17,7 +19,17 @@ pub enum Error {
         said: Option<String>,
     },
     #[error(
-        "the program is not traced: {call}: {error}. In a container, add the capability SYS_PTRACE"
+        "no disk in memory without FUSE: {call} {path}: {}. Load the kernel module fuse, and give a container the device: \
+         --device {path}", Failure::io_message(.error)
+    )]
+    NoFuse {
+        call: &'static str,
+        path: &'static str,
+        error: io::Error,
+    },
+    #[error(
+        "programs cannot be traced: {call}: {}. Allow a container ptrace(2), for example with --cap-add SYS_PTRACE, and \
+         do not run it under strace or a debugger", Failure::io_message(.error)
     )]
     Trace {
         call: &'static str,

@@ -23,5 +23,5 @@ pub use error::Error;
 pub use event::{Act, Event, Recording, SystemCall};
 pub use noise::OTHER_PROGRAM;
 pub use program::{Ended, Limits, run_to_end};
-pub use record::{Request, Steps, record};
+pub use record::{DiskRequest, Request, Steps, record, rehearse};
 pub use replay::{Moment, Replay};

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use writebench_filesystems::{Disk, DiskKind, PrivateMounts};
 
@@ -24,12 +24,18 @@ pub enum Steps {
     CommitEach,
 }
 
-/// The program and its filesystem.
-pub struct Request<'r> {
+/// A filesystem on a disk in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct DiskRequest<'r> {
     pub kind: &'r DiskKind,
     pub mkfs_options: &'r [String],
     pub mount_options: Option<&'r str>,
     pub disk_bytes: u64,
+}
+
+/// The program and its filesystem.
+pub struct Request<'r> {
+    pub disk: DiskRequest<'r>,
     /// Makes what is there before the program. It gets the mount point.
     pub set_up: &'r dyn Fn(&Path) -> Result<(), Error>,
     /// The program. It gets the mount point, and the file in which it may write that its data is durable.
@@ -64,24 +70,69 @@ impl Points {
 ///
 /// The filesystem cannot be made, or the setup or the program fails.
 pub fn record(mounts: &PrivateMounts, request: &Request<'_>) -> Result<Recording, Error> {
-    let points = Points::make(mounts)?;
-    let file = DiskFile::recording(&points.disk, request.disk_bytes)?;
-    let disk = Disk::attach(request.kind, file.open()?, &file.path(), request.disk_bytes)?;
-    disk.format(request.mkfs_options)?;
-    disk.mount(&points.filesystem, request.mount_options)?;
-    let ended = run_on(&points.filesystem, &file, request);
-    let unmounted = disk.unmount(&points.filesystem);
+    let made = Made::new(mounts, request.disk)?;
+    let ended = run_on(&made.point, &made.file, request);
+    let content = made.file.content();
+    let removed = made.remove();
     let ended = ended?;
-    unmounted?;
-    disk.detach()?;
-    let events = file.content().lock().take_events();
+    removed?;
+    let events = content.lock().take_events();
     Ok(Recording {
-        kind: request.kind.clone(),
-        mount_options: request.mount_options.map(str::to_owned),
-        disk_bytes: request.disk_bytes,
+        kind: request.disk.kind.clone(),
+        mount_options: request.disk.mount_options.map(str::to_owned),
+        disk_bytes: request.disk.disk_bytes,
         events,
         ended,
     })
+}
+
+/// Makes and mounts each filesystem and traces a process that does nothing, so that what is missing is known before
+/// anything is run for the user.
+///
+/// # Errors
+///
+/// One of these is not possible here.
+pub fn rehearse(
+    mounts: &PrivateMounts,
+    disks: &[DiskRequest<'_>],
+    limits: Limits,
+) -> Result<(), Error> {
+    let mut nothing = Command::new("true");
+    nothing.stdin(Stdio::null());
+    trace::run(nothing, Path::new("/"), limits, &mut |_| Ok(()))?;
+    for disk in disks {
+        Made::new(mounts, *disk)?.remove()?;
+    }
+    Ok(())
+}
+
+/// A filesystem that is mounted, on a disk that records.
+struct Made {
+    // The loop device goes before the file below it.
+    disk: Disk,
+    file: DiskFile,
+    point: PathBuf,
+}
+
+impl Made {
+    fn new(mounts: &PrivateMounts, request: DiskRequest<'_>) -> Result<Self, Error> {
+        let Points { disk, filesystem } = Points::make(mounts)?;
+        let file = DiskFile::recording(&disk, request.disk_bytes)?;
+        let disk = Disk::attach(request.kind, file.open()?, &file.path(), request.disk_bytes)?;
+        disk.format(request.mkfs_options)?;
+        disk.mount(&filesystem, request.mount_options)?;
+        Ok(Self {
+            disk,
+            file,
+            point: filesystem,
+        })
+    }
+
+    fn remove(self) -> Result<(), Error> {
+        self.disk.unmount(&self.point)?;
+        self.disk.detach()?;
+        Ok(())
+    }
 }
 
 fn run_on(point: &Path, file: &DiskFile, request: &Request<'_>) -> Result<Ended, Error> {
@@ -90,7 +141,7 @@ fn run_on(point: &Path, file: &DiskFile, request: &Request<'_>) -> Result<Ended,
         .map_err(|error| Error::call("begin a recording", "open", point, error))?;
     let mut other = match request.steps {
         Steps::Own => None,
-        Steps::CommitEach => Some(OtherProgram::begin(point, request.kind)?),
+        Steps::CommitEach => Some(OtherProgram::begin(point, request.disk.kind)?),
     };
     sync(&root, point)?;
     let content = file.content();

@@ -3,6 +3,7 @@
 pub(crate) mod sys;
 
 use std::collections::HashMap;
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -110,7 +111,7 @@ pub(crate) fn run(
     let program = PathBuf::from(command.get_program());
     let child = command
         .spawn()
-        .map_err(|error| Error::call("start the program", "execve", &program, error))?;
+        .map_err(|error| not_started(&program, error))?;
     let child = Pid::from_raw(child.id().cast_signed());
     // Dropping the sender ends the clock.
     let (running, clock) = mpsc::channel::<()>();
@@ -141,6 +142,17 @@ pub(crate) fn run(
         is_too_late,
         said: None,
     })
+}
+
+/// The child asks for its tracing before execve(2), whose own errors differ.
+fn not_started(program: &Path, error: io::Error) -> Error {
+    match error.raw_os_error() {
+        Some(libc::EPERM | libc::ENOSYS) => Error::Trace {
+            call: "ptrace(PTRACE_TRACEME)",
+            error,
+        },
+        _ => Error::call("start the program", "execve", program, error),
+    }
 }
 
 struct Tracer<'t> {

@@ -28,7 +28,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("engine", &["model", "direct-io"]),
     ("probe", &["model", "direct-io"]),
     ("filesystems", &["model", "direct-io"]),
-    ("powerloss", &["filesystems"]),
+    ("powerloss", &["filesystems", "model"]),
     ("runner", &["model", "stats", "probe"]),
     ("store", &["model"]),
     ("report", &["model", "stats", "snippets"]),

@@ -11,7 +11,8 @@ use clap::{Args, ValueHint};
 use writebench_filesystems::{DiskKind, PrivateMounts};
 use writebench_model::Bytes;
 use writebench_powerloss::{
-    Cut, Limits, Moment, Recording, Replay, Request, Steps, cuts, record, run_to_end, uncut,
+    Cut, DiskRequest, Limits, Moment, Recording, Replay, Request, Steps, cuts, record, rehearse,
+    run_to_end, uncut,
 };
 use writebench_stats::distinct;
 
@@ -109,23 +110,12 @@ impl PowerlossCommand {
         stop_on_signals()?;
         let mut needed = vec![current.as_path()];
         needed.extend(keep.as_deref());
-        let mounts = PrivateMounts::enter(&needed)?;
-        let begin = Instant::now();
-        let mut all = Vec::new();
-        for kind in &kinds {
-            let found = self.try_on(&mounts, kind, begin, &global.output)?;
-            if is_stopped() {
-                return Ok(Exit::Interrupted);
-            }
-            if let Some(kept) = &found.kept {
-                global.output.note(kept);
-            }
-            ensure!(
-                found.checked > 0,
-                "{kind}: --budget ended before a power loss was checked. Use a larger one"
-            );
-            all.push(found);
+        let all = self.try_all(&kinds, &needed, &global.output);
+        // The signal may also be the reason of an error.
+        if is_stopped() {
+            return Ok(Exit::Interrupted);
         }
+        let all = all?;
         for export in &exports {
             export.write(&all, &global.output)?;
         }
@@ -144,6 +134,51 @@ impl PowerlossCommand {
             kinds.push(word.parse().map_err(|error| usage!("--on: {error}"))?);
         }
         Ok(kinds)
+    }
+
+    fn try_all(
+        &self,
+        kinds: &[DiskKind],
+        needed_paths: &[&Path],
+        output: &Output,
+    ) -> Result<Vec<Findings>> {
+        let mounts = self
+            .rehearse(kinds, needed_paths)
+            .context("nothing was tried")?;
+        let begin = Instant::now();
+        let mut all = Vec::new();
+        for kind in kinds {
+            let found = self.try_on(&mounts, kind, begin, output)?;
+            if is_stopped() {
+                break;
+            }
+            if let Some(kept) = &found.kept {
+                output.note(kept);
+            }
+            ensure!(
+                found.checked > 0,
+                "{kind}: --budget ended before a power loss was checked. Use a larger one"
+            );
+            all.push(found);
+        }
+        Ok(all)
+    }
+
+    /// Does all that does not need the program, because a later error would waste the work before it.
+    fn rehearse(&self, kinds: &[DiskKind], needed_paths: &[&Path]) -> Result<PrivateMounts> {
+        let mounts = PrivateMounts::enter(needed_paths)?;
+        let disks: Vec<DiskRequest<'_>> = kinds.iter().map(|kind| self.disk(kind)).collect();
+        rehearse(&mounts, &disks, self.limits())?;
+        Ok(mounts)
+    }
+
+    fn disk<'r>(&'r self, kind: &'r DiskKind) -> DiskRequest<'r> {
+        DiskRequest {
+            kind,
+            mkfs_options: &[],
+            mount_options: self.mount_options.as_deref(),
+            disk_bytes: self.disk_size.0,
+        }
     }
 
     /// Records the program twice on a filesystem: as it is, and with a commit of the journal after each of its calls. The
@@ -205,10 +240,7 @@ impl PowerlossCommand {
             command
         };
         let request = Request {
-            kind,
-            mkfs_options: &[],
-            mount_options: self.mount_options.as_deref(),
-            disk_bytes: self.disk_size.0,
+            disk: self.disk(kind),
             set_up: &set_up,
             program: &program,
             finish: &finish,

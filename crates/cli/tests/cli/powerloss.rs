@@ -57,6 +57,12 @@ pub(crate) fn add(trials: &mut Trials) {
         &ext4,
         refused,
     );
+    let denied = [&ext4[..], &[Need::Program("capsh"), Need::Strace]].concat();
+    trials.add(
+        "powerloss: what is missing is named before the setup runs",
+        &denied,
+        missing,
+    );
     trials.add(
         "powerloss: the exports have the verdict of each filesystem",
         &[&ext4[..], &xfs].concat(),
@@ -272,6 +278,68 @@ fn refused() -> Result<()> {
             ended.stderr
         );
         ensure!(ended.stdout.is_empty(), "{}", ended.stdout);
+    }
+    Ok(())
+}
+
+/// Each shell begins the program where something is missing.
+fn missing() -> Result<()> {
+    // A device does not work on a filesystem mounted with nodev.
+    const WITHOUT: &str =
+        "mount -t tmpfs -o nodev none /srv; mknod /srv/d c 10 229; mount --bind /srv/d $0; \"$@\"";
+    for (before, named, remedy) in [
+        (
+            &["capsh", "--drop=cap_sys_admin", "--", "-c", "\"$@\"", "sh"][..],
+            "needs root (CAP_SYS_ADMIN): unshare(CLONE_NEWNS): Operation not permitted (1)",
+            "Run it as root, and a container with --privileged",
+        ),
+        (
+            &["unshare", "--user", "--map-root-user"],
+            "needs root outside of user namespaces",
+            "not in a rootless container",
+        ),
+        (
+            &["unshare", "--mount", "sh", "-c", WITHOUT, "/dev/fuse"],
+            "no disk in memory without FUSE: open /dev/fuse: Permission denied (13)",
+            "--device /dev/fuse",
+        ),
+        (
+            &[
+                "unshare",
+                "--mount",
+                "sh",
+                "-c",
+                WITHOUT,
+                "/dev/loop-control",
+            ],
+            "no loop device: open /dev/loop-control: Permission denied (13)",
+            "In a container, pass it /dev/loop-control",
+        ),
+        (
+            &["strace", "-f", "-o", "/dev/null"],
+            "programs cannot be traced: ptrace(PTRACE_TRACEME): Operation not permitted (1)",
+            "--cap-add SYS_PTRACE",
+        ),
+    ] {
+        let folder = tempfile::tempdir()?;
+        let trace = folder.path().join("set up");
+        let program = program()?;
+        let output = Command::new(before[0])
+            .args(&before[1..])
+            .arg(program.binary())
+            .args(["powerloss", "--on", "ext4", "--durable-at-exit"])
+            .args(["--setup", &format!("touch '{}'", trace.display())])
+            .args(["--command", "echo new > {dir}/f"])
+            .output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(
+            output.status.code() == Some(1)
+                && said.starts_with("writebench: nothing was tried: ")
+                && said.contains(named)
+                && said.contains(remedy),
+            "{before:?}: {output:?}"
+        );
+        ensure!(!trace.exists(), "{before:?}: the setup ran");
     }
     Ok(())
 }

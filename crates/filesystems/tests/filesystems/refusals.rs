@@ -145,7 +145,7 @@ fn without_rights() -> Result<()> {
         .output()?;
     let said = String::from_utf8(output.stderr)?;
     let expected = "making filesystems needs root (CAP_SYS_ADMIN): unshare(CLONE_NEWNS): \
-                    Operation not permitted (1). Run it as root\n";
+                    Operation not permitted (1). Run it as root, and a container with --privileged\n";
     ensure!(!output.status.success() && said == expected, "{said}");
     Ok(())
 }

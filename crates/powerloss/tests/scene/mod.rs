@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use writebench_filesystems::{DiskKind, PrivateMounts};
-use writebench_powerloss::{Error, Limits, Replay, Request, Steps, cuts, record};
+use writebench_powerloss::{DiskRequest, Error, Limits, Replay, Request, Steps, cuts, record};
 
 /// A program, what is there before it, and what it promises.
 pub(crate) struct Scene<'s, A: Fn(&Path) -> Vec<PathBuf>> {
@@ -68,10 +68,12 @@ impl<A: Fn(&Path) -> Vec<PathBuf>> Scene<'_, A> {
             command
         };
         let request = Request {
-            kind,
-            mkfs_options: &[],
-            mount_options: self.mount_options,
-            disk_bytes: DISK_BYTES,
+            disk: DiskRequest {
+                kind,
+                mkfs_options: &[],
+                mount_options: self.mount_options,
+                disk_bytes: DISK_BYTES,
+            },
             set_up: &set_up,
             program: &program,
             finish: &|_| {},
