@@ -20,6 +20,7 @@ mod output;
 mod output_file;
 mod processes;
 mod programs;
+mod progress;
 mod ranks;
 mod run_name;
 mod sampling;

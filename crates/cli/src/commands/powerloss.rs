@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueHint};
+use indicatif::ProgressBar;
 use writebench_filesystems::{DiskKind, PrivateMounts};
 use writebench_model::Bytes;
 use writebench_powerloss::{
@@ -23,6 +24,7 @@ use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::output_file::ProtectedPaths;
+use crate::progress::{self, Numbers};
 use crate::signals::{is_stopped, stop_on_signals};
 
 /// Cut the power of a disk at many moments while your program writes, and check what is left
@@ -210,7 +212,7 @@ impl PowerlossCommand {
             let check = self.check(&recording, trees)?;
             expect_whole(mounts, &recording, &check)?;
             found.begin(&recording, steps);
-            self.cut(mounts, &recording, &check, begin, &mut found)?;
+            self.cut(mounts, &recording, &check, (begin, output), &mut found)?;
         }
         Ok(found)
     }
@@ -274,13 +276,31 @@ impl PowerlossCommand {
         mounts: &PrivateMounts,
         recording: &Recording,
         check: &Check<'_>,
-        begin: Instant,
+        (begin, output): (Instant, &Output),
         found: &mut Findings,
     ) -> Result<()> {
         let chosen = cuts(recording, (self.max_states / 2) as usize, self.seed);
         found.possible += chosen.possible;
+        let bar = progress::bar(output, Numbers::Of("power losses"))?;
+        bar.set_length(chosen.chosen.len() as u64);
         let mut replay = Replay::of(mounts, recording)?;
-        for cut in &chosen.chosen {
+        let checked = self.check_all(&mut replay, &chosen.chosen, check, begin, (found, &bar));
+        bar.finish_and_clear();
+        checked?;
+        replay.end()?;
+        Ok(())
+    }
+
+    fn check_all(
+        &self,
+        replay: &mut Replay<'_>,
+        cuts: &[Cut],
+        check: &Check<'_>,
+        begin: Instant,
+        (found, bar): (&mut Findings, &ProgressBar),
+    ) -> Result<()> {
+        for cut in cuts {
+            bar.set_message(found.progress());
             if self.budget.is_some_and(|budget| begin.elapsed() > budget) {
                 break;
             }
@@ -299,13 +319,13 @@ impl PowerlossCommand {
                 (Err(reason), None) => found.unmountable.push(reason),
                 (Err(reason), Some(moment)) => {
                     if found.first_unsafe().is_none() {
-                        found.kept = self.kept(&mut replay, cut, found.checked);
+                        found.kept = self.kept(replay, cut, found.checked);
                     }
                     found.add_unsafe(moment, reason);
                 }
             }
+            bar.inc(1);
         }
-        replay.end()?;
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use writebench_testkit::{Ended, Need, Trials, call, loop_devices, wait_for};
 
 use crate::program;
+use crate::terminal::Terminal;
 
 pub(crate) fn add(trials: &mut Trials) {
     let xfs = [Need::Fuse, Need::Image("xfs")];
@@ -56,6 +57,11 @@ pub(crate) fn add(trials: &mut Trials) {
         "powerloss: a wrong use is refused with the remedy",
         &ext4,
         refused,
+    );
+    trials.add(
+        "powerloss: a terminal shows the progress of each recording, unless it is quiet",
+        &xfs,
+        progress,
     );
     let denied = [&ext4[..], &[Need::Program("capsh"), Need::Strace]].concat();
     trials.add(
@@ -278,6 +284,33 @@ fn refused() -> Result<()> {
             ended.stderr
         );
         ensure!(ended.stdout.is_empty(), "{}", ended.stdout);
+    }
+    Ok(())
+}
+
+fn progress() -> Result<()> {
+    for (quiet, is_shown) in [(&[][..], true), (&["--quiet"], false)] {
+        let words = [
+            "powerloss",
+            "--on",
+            "xfs",
+            "--setup",
+            SET_UP,
+            "--command",
+            WRONG,
+        ];
+        let command = program()?.command(&[&words[..], quiet].concat());
+        let (status, shown) = Terminal::start(&command, 100)?.end()?;
+        ensure!(status.code() == Some(5), "{status}: {shown}");
+        for number in [1, 2] {
+            let line = format!(" left  xfs, recording {number} of 2: ");
+            ensure!(shown.contains(&line) == is_shown, "{line}: {shown}");
+        }
+        // The line is gone before the results.
+        ensure!(
+            shown.contains("xfs      ") && shown.contains(" UNSAFE"),
+            "{shown}"
+        );
     }
     Ok(())
 }

@@ -119,6 +119,16 @@ impl Findings {
         self.unsafe_cuts.is_empty() && self.unmountable.is_empty()
     }
 
+    /// `xfs, recording 2 of 2: 4 unsafe`
+    pub(super) fn progress(&self) -> String {
+        format!(
+            "{}, recording {} of 2: {} unsafe",
+            self.filesystem,
+            self.recordings.len(),
+            self.unsafe_cuts.len() + self.unmountable.len()
+        )
+    }
+
     fn verdict(&self) -> String {
         if self.is_safe() {
             return "all safe".to_owned();
