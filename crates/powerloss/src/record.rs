@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -57,8 +58,15 @@ pub(crate) struct Points {
 
 impl Points {
     pub(crate) fn make(mounts: &PrivateMounts) -> Result<Self, Error> {
+        // The kernel knows the file below a loop device by its path. With a path of its own, the next user of a device is
+        // not taken for this one.
+        let namespace = Path::new("/proc/thread-self/ns/mnt");
+        let number = namespace
+            .metadata()
+            .map_err(|error| Error::call("make a disk", "stat", namespace, error))?
+            .ino();
         Ok(Self {
-            disk: mounts.point("disk")?,
+            disk: mounts.point(&format!("disk-{number}"))?,
             filesystem: mounts.point("filesystem")?,
         })
     }
