@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueHint};
 use indicatif::ProgressBar;
 use writebench_filesystems::{DiskKind, PrivateMounts};
-use writebench_model::Bytes;
+use writebench_model::{Bytes, Failure};
 use writebench_powerloss::{
     Cut, DiskRequest, Limits, Moment, Recording, Replay, Request, Steps, cuts, record, rehearse,
     run_to_end, uncut,
@@ -18,7 +18,8 @@ use writebench_powerloss::{
 use writebench_stats::distinct;
 
 use self::built_in::{BuiltIn, Tree};
-use self::findings::{Findings, FindingsExport};
+use self::findings::{Findings, FindingsExport, Kept, Unmountable};
+use self::timeline::Keeping;
 use crate::arguments::{HOW_CAREFUL, WHAT, WHERE, positive_duration};
 use crate::exit::{Exit, usage};
 use crate::global::Global;
@@ -71,7 +72,8 @@ pub(crate) struct PowerlossCommand {
     /// Choose other power losses
     #[arg(long, value_name = "NUMBER", default_value_t = 1, help_heading = HOW_CAREFUL)]
     seed: u64,
-    /// Keep the disk of the first unsafe power loss on each filesystem in this directory, to mount it
+    /// Keep the disk of an unsafe power loss for each place that is printed, as an image in this empty directory, and print
+    /// how to mount it
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = WHERE)]
     keep: Option<PathBuf>,
     /// Also write the results to a file, or to standard output as -: json=FILE or junit=FILE. May be repeated
@@ -101,13 +103,7 @@ impl PowerlossCommand {
         let current = std::env::current_dir().context("find the current directory")?;
         let keep = self.keep.as_ref().map(std::path::absolute).transpose()?;
         if let Some(keep) = &keep {
-            ensure!(
-                keep.is_dir(),
-                usage!(
-                    "--keep {}: it is not a directory. Make it first",
-                    keep.display()
-                )
-            );
+            expect_empty(keep)?;
         }
         stop_on_signals()?;
         let mut needed = vec![current.as_path()];
@@ -123,7 +119,10 @@ impl PowerlossCommand {
         }
         if !exports.iter().any(FindingsExport::is_for_results) {
             let width = global.output.width().unwrap_or(usize::MAX);
-            let text = findings::text(&all, self.keep.is_some(), width);
+            let keeping = self.keep.as_ref().map(|_| Keeping {
+                mount_options: self.mount_options.as_deref(),
+            });
+            let text = timeline::text(&all, keeping.as_ref(), width);
             global.output.results(&text)?;
         }
         let is_safe = all.iter().all(Findings::is_safe);
@@ -153,9 +152,6 @@ impl PowerlossCommand {
             let found = self.try_on(&mounts, kind, begin, output)?;
             if is_stopped() {
                 break;
-            }
-            if let Some(kept) = &found.kept {
-                output.note(kept);
             }
             ensure!(
                 found.checked > 0,
@@ -316,12 +312,23 @@ impl PowerlossCommand {
             found.checked += 1;
             match (checked, mounted) {
                 (Ok(()), _) => {}
-                (Err(reason), None) => found.unmountable.push(reason),
-                (Err(reason), Some(moment)) => {
-                    if found.first_unsafe().is_none() {
-                        found.kept = self.kept(replay, cut, found.checked);
+                (Err(reason), None) => {
+                    let mut unmountable = Unmountable {
+                        number: found.checked,
+                        reason,
+                        kept: Kept::default(),
+                    };
+                    if found.unmountable.is_empty() {
+                        unmountable.kept = self.kept(replay, cut, found.checked);
                     }
-                    found.add_unsafe(moment, reason);
+                    found.unmountable.push(unmountable);
+                }
+                (Err(reason), Some(moment)) => {
+                    let mut unsafe_cut = found.unsafe_now(moment, reason);
+                    if found.begins_window(&unsafe_cut) {
+                        unsafe_cut.kept = self.kept(replay, cut, found.checked);
+                    }
+                    found.unsafe_cuts.push(unsafe_cut);
                 }
             }
             bar.inc(1);
@@ -329,13 +336,22 @@ impl PowerlossCommand {
         Ok(())
     }
 
-    /// Keeps the disk of a cut, and says where, or why not.
-    fn kept(&self, replay: &mut Replay<'_>, cut: &Cut, number: usize) -> Option<String> {
-        let path = self.keep.as_ref()?.join(replay.image_name(number));
-        Some(match replay.save(cut, &path) {
-            Ok(()) => format!("Kept {}", path.display()),
-            Err(error) => format!("Not kept: {error}"),
-        })
+    /// Keeps the disk of a cut if the user wants it.
+    fn kept(&self, replay: &mut Replay<'_>, cut: &Cut, number: usize) -> Kept {
+        let Some(keep) = &self.keep else {
+            return Kept::default();
+        };
+        let path = keep.join(replay.image_name(number));
+        match replay.save(cut, &path) {
+            Ok(()) => Kept {
+                image: Some(path.to_string_lossy().into_owned()),
+                error: None,
+            },
+            Err(error) => Kept {
+                image: None,
+                error: Some(error.to_string()),
+            },
+        }
     }
 
     fn limits(&self) -> Limits {
@@ -386,6 +402,20 @@ fn expect_whole(mounts: &PrivateMounts, recording: &Recording, check: &Check<'_>
         ),
         _ => Ok(()),
     }
+}
+
+/// An image of another run would have the same name, or be taken for one of this run.
+fn expect_empty(keep: &Path) -> Result<()> {
+    let path = keep.display();
+    let mut entries = keep.read_dir().map_err(|error| {
+        let error = Failure::io_message(&error);
+        usage!("--keep {path}: readdir: {error}. Make an empty directory first")
+    })?;
+    ensure!(
+        entries.next().is_none(),
+        usage!("--keep {path}: it is not empty. Remove what it has, or use another directory")
+    );
+    Ok(())
 }
 
 fn shell(command: &str, directory: &Path) -> Command {

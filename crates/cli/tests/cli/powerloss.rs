@@ -174,26 +174,24 @@ fn kept_disk() -> Result<()> {
     let keep = tempfile::tempdir()?;
     let folder = keep.path().to_str().context("UTF-8")?;
     let words = ["--on", "xfs", "--setup", SET_UP, "--command", WRONG];
-    powerloss(&[&words[..], &["--keep", folder]].concat(), 5)?;
-    let images = writebench_testkit::entries(keep.path());
-    let [image] = images.as_slice() else {
-        anyhow::bail!("not one image: {images:?}");
-    };
+    let words = [&words[..], &["--keep", folder]].concat();
+    let ended = powerloss(&words, 5)?;
+    let said = |line: &str| Some(line.split_once("  To look at number ")?.1.to_owned());
+    let line = ended.stdout.lines().find_map(said);
+    let line = line.with_context(|| format!("no command: {}", ended.stdout))?;
+    let (_, command) = line.split_once(": ").context("a number")?;
     let point = tempfile::tempdir()?;
     // xfs recovers its journal at the mount.
-    call(
-        Command::new("mount")
-            .arg("-o")
-            .arg("loop")
-            .arg(image)
-            .arg(point.path()),
-    )?;
+    let command = replaced(command, "/mnt", &point.path().display().to_string())?;
+    call(Command::new("sh").args(["-c", &command]))?;
     let content = std::fs::read_to_string(point.path().join("f"));
     call(Command::new("umount").arg(point.path()))?;
     ensure!(
         content?.is_empty(),
         "the file is neither old nor new, but not empty"
     );
+    let again = powerloss(&words, 2)?;
+    ensure!(again.stderr.contains("it is not empty"), "{}", again.stderr);
     Ok(())
 }
 
@@ -256,7 +254,7 @@ fn refused() -> Result<()> {
         (
             "--keep /missing/folder --command true",
             2,
-            "it is not a directory. Make it first",
+            "Make an empty directory first",
         ),
         (
             "--on ext4 --durable-at-exit --budget 1ms --command|echo x > {dir}/f",
@@ -408,6 +406,7 @@ fn exports() -> Result<()> {
         first["after"] == calls[last] && first["before"] == calls[calls_before],
         "{xfs}"
     );
+    ensure!(first["image"].is_null(), "{first}");
     for (commits, recording) in [false, true]
         .into_iter()
         .zip(xfs["recordings"].as_array().context("recordings")?)
