@@ -496,7 +496,8 @@ fn replaced(text: &str, old: &str, new: &str) -> Result<String> {
 /// The size of the disk tells its loop device from those of other tests.
 fn ended_by(signal: &str, code: Option<i32>) -> Result<()> {
     const LONG: &str = "for i in 1 2 3 4 5 6 7 8 9; do echo $i > {dir}/f$i; sync {dir}/f$i; done";
-    let size_bytes: u64 = if code.is_some() { 300 << 20 } else { 301 << 20 };
+    // A size that no other device has.
+    let size_bytes: u64 = if code.is_some() { 300 << 20 } else { 301 << 20 } + (76 << 10);
     let left = || loop_devices_of(size_bytes);
     for milliseconds in [0, 100, 300, 700, 1500] {
         let child = program()?.start(&[
