@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use writebench_model::{Decision, Settings};
-use writebench_stats::{as_f64, median};
+use writebench_stats::as_f64;
 
 use crate::planned_target::PlannedTarget;
 use crate::round_order::PlannedCase;
@@ -125,8 +125,7 @@ impl AdaptiveSize {
         has_time && has_bytes
     }
 
-    /// The time of a typical sample with this size. The fastest sample of each case counts, because other programs only slow
-    /// them down.
+    /// The time of a sample with this size. The fastest samples count, because other programs only slow them down.
     fn sample_s(&self, size: &SizedSchedule, taken: &[Vec<SampleSummary>]) -> f64 {
         let mut grown = Vec::new();
         for (&case, growth) in self.pilot.iter().zip(&size.growth) {
@@ -135,9 +134,8 @@ impl AdaptiveSize {
                 .map(|sample| as_f64(sample.timed_ns) / 1e9);
             grown.extend(times.reduce(f64::min).map(|fastest| fastest * growth));
         }
-        // The start of an agent belongs to the first sample only, so the median counts.
-        let around_s = median(&self.around_s).unwrap_or(0.0);
-        around_s + grown.iter().sum::<f64>() / as_f64(grown.len().max(1) as u64)
+        let around_s = self.around_s.iter().copied().reduce(f64::min);
+        around_s.unwrap_or(0.0) + grown.iter().sum::<f64>() / as_f64(grown.len().max(1) as u64)
     }
 }
 

@@ -188,13 +188,11 @@ impl Contests {
     fn next_goal(&mut self) -> Option<usize> {
         self.leave_bytes_to_others();
         for goal in 0..self.goals.len() {
+            // Goals before it may have ended early, and left it their time.
+            self.goals[goal].is_left_out = self.goals[goal].blocks() == 0 && !self.pays_for(goal);
             let progress = &self.goals[goal];
-            if !progress.is_open() {
-                continue;
-            }
-            if progress.blocks() == 0 && !self.pays_for(goal) {
-                self.goals[goal].is_left_out = true;
-            } else if progress.is_unknown() && progress.blocks() < MOST_FIRST_BLOCKS {
+            let may_begin = progress.is_unknown() && progress.blocks() < MOST_FIRST_BLOCKS;
+            if progress.is_open() && may_begin {
                 return Some(goal);
             }
         }
@@ -231,9 +229,8 @@ impl Contests {
             return true;
         };
         let next = &self.goals[goal];
-        let left = begun
-            .iter()
-            .map(|goal| (goal.samples_left(), goal.sample_s(), goal.sample_bytes()));
+        let open = begun.iter().filter(|goal| goal.is_open());
+        let left = open.map(|goal| (goal.samples_left(), goal.sample_s(), goal.sample_bytes()));
         let needed = left.chain([(next.samples_left(), sample_s, next.sample_bytes())]);
         let mut seconds = self.spent.elapsed.as_secs_f64();
         let mut bytes = as_f64(self.spent.bytes);

@@ -28,6 +28,9 @@ const USUAL_BYTES: u64 = 64 << 20;
 const PILOT_BYTES: u64 = LEAST_BYTES - (1 << 20);
 /// The time that a goal needs on a usual disk with files of the usual size.
 const USUAL_TIME_OF_GOAL: Duration = Duration::from_secs(8);
+/// The samples of plain write and three others. A size that does not pay for so many is too large. The rule is generous,
+/// because a busy machine shall not have another size.
+const FEWEST_OF_GOAL: u64 = 24;
 /// The files of a sample, its source, and space that is freed with a delay.
 const FILES_OF_SAMPLE: u64 = 4;
 
@@ -170,7 +173,7 @@ impl GoalsOfSize {
             // One case for each target.
             std::iter::repeat_n(growth, targets.len())
         });
-        let least = Goal::LEAST_SAMPLES * targets.len() as u64;
+        let least = FEWEST_OF_GOAL * targets.len() as u64;
         let goals = contests(&self.rows, &self.candidates, settings, targets, cases);
         SizedSchedule {
             samples: least * plain.len() as u64,

@@ -105,8 +105,13 @@ impl Cost<'_> {
         } else {
             String::new()
         };
+        let or_smaller = if self.may_shrink {
+            ", or of 16 MiB on a slow disk"
+        } else {
+            ""
+        };
         Some(format!(
-            "{goals}, {methods}{targets}, files of {files}{}.",
+            "{goals}, {methods}{targets}, files of {files}{or_smaller}{}.",
             self.limits_text()
         ))
     }

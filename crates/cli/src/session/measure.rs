@@ -288,6 +288,9 @@ impl<'s> Session<'s> {
         );
         let is_limit_exceeded = observer.is_limit_exceeded;
         bar.finish_and_clear();
+        if matches!(end, Ok(End::Budget | End::MaxBytes)) {
+            observer.record_rows_without_samples()?;
+        }
         self.cpu_wait_ppm = cpu_waits.share_ppm();
         Ok((end?, is_limit_exceeded))
     }

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::ProgressBar;
-use writebench_model::{Bytes, Case, CaseRecord, Goal, RunEvent, Settings, distinct_rows};
+use writebench_model::{Bytes, Case, CaseRecord, RunEvent, Settings, distinct_rows};
 use writebench_runner::Hardware;
 
+use super::cost::rounded;
 use super::progress;
 use super::recorder::Recorder;
 use crate::output::Output;
@@ -101,12 +102,23 @@ impl Observer<'_, '_> {
         let announced = self.deferred.iter().map(|rows| largest_bytes(rows)).max();
         let announced = announced.filter(|&announced| announced > size)?;
         let [size, large] = [size, announced].map(|bytes| Bytes(bytes).approximate());
+        let budget = self.time.budget.unwrap_or_default();
         Some(format!(
-            "Files of {size}: the limits do not pay for {} samples of each goal with {large}. For those, use a larger \
-             --budget, fewer goals with --for, or --size {}.",
-            Goal::LEAST_SAMPLES,
+            "Files of {size}: by the first samples, {} is too short for files of {large}. For those, use a larger --budget, \
+             fewer goals with --for, or --size {}.",
+            rounded(budget.as_secs_f64()),
             Bytes(announced)
         ))
+    }
+
+    /// Records the rows of the smallest size if the limits ended the run before its size was chosen. So each case is named,
+    /// with the reason why it has no result.
+    pub(super) fn record_rows_without_samples(&mut self) -> Result<()> {
+        let is_empty = self.recorder.run.so_far().cases.is_empty();
+        let rows = self.deferred.pop().filter(|_| is_empty);
+        rows.into_iter()
+            .flatten()
+            .try_for_each(|row| Ok(self.recorder.record(RunEvent::Row(row.into()))?))
     }
 }
 

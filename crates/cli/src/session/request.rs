@@ -67,9 +67,14 @@ impl Request {
             records,
         );
         let cases = selection::different_cases(&run.cases, global.ranks())?;
-        let scheduled = self.scheduled(&mut run, &cases, free)?;
+        let smaller = self.smaller_goals();
+        let may_shrink = smaller.is_some() || self.largest_of_suite().is_some();
+        let scheduled = self.scheduled(&mut run, &cases, smaller, free)?;
 
-        let cost = self.cost(&cases, &run.settings, scheduled.is_timed);
+        let cost = Cost {
+            may_shrink,
+            ..self.cost(&cases, &run.settings, scheduled.is_timed)
+        };
         // Files grow only as far as the limits and the consent allow, so the checks are about the smallest ones.
         let smallest = self.smallest_cases(&cases);
         let least = Cost {
@@ -136,22 +141,31 @@ impl Request {
         &self,
         run: &mut RunRecord,
         cases: &[Case],
+        smaller: Option<GoalsOfSize>,
         free_disk: Option<u64>,
     ) -> Result<ScheduledCases> {
         if self.answers_goals() {
-            let usual = GoalsOfSize {
-                rows: self.rows.clone(),
-                candidates: self.candidates.clone(),
-            };
-            let may_shrink = self.largest.is_some() && run.settings.budget_ns.is_some();
-            let smaller = usual.with_least_size().filter(|_| may_shrink);
-            let sizes: Vec<GoalsOfSize> = [usual].into_iter().chain(smaller).collect();
+            let sizes: Vec<GoalsOfSize> = [self.goals()].into_iter().chain(smaller).collect();
             let settings = run.settings.clone();
             return Ok(ScheduledCases::for_goals(&sizes, &settings, run, cases));
         }
         // Without --yes, an adaptive size needs no consent.
         let unasked = (!self.yes).then(|| most_unasked_bytes(free_disk));
         ScheduledCases::for_run(&self.rows, self.largest, run, cases, unasked)
+    }
+
+    fn goals(&self) -> GoalsOfSize {
+        GoalsOfSize {
+            rows: self.rows.clone(),
+            candidates: self.candidates.clone(),
+        }
+    }
+
+    /// What a slow disk gets in place of the goals. None if the size is given.
+    fn smaller_goals(&self) -> Option<GoalsOfSize> {
+        let may_shrink = self.largest.is_some() && self.settings.budget_ns.is_some();
+        let smaller = || self.goals().with_least_size();
+        (self.answers_goals() && may_shrink).then(smaller).flatten()
     }
 
     /// Whether the rows are the methods of goals, each of which gets an answer.
@@ -170,7 +184,7 @@ impl Request {
             spaces: spaces.collect(),
             copy_bytes: self.copied.as_ref().map(FileCopy::copy_bytes),
             image_bytes: 0,
-            may_shrink: self.largest_of_suite().is_some(),
+            may_shrink: false,
             measures_limits: self.measures_limits,
             goals: (self.answers_goals() && is_timed).then(|| count_goals(&self.rows)),
         }

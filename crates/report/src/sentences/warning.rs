@@ -71,26 +71,45 @@ fn too_few_samples(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     ))
 }
 
-fn disturbed_but_counted(cases: &[&CaseReport], objective: Objective) -> Option<String> {
-    let disturbed = count_disturbed(cases);
-    let all = counted(count_good(cases), "sample");
+/// Each contest has its own reason.
+fn disturbed_but_counted(cases: &[&CaseReport], objective: Objective) -> Vec<String> {
+    let contests = grouped(cases.iter().copied(), |case| {
+        let section = case.record.origin.section().to_owned();
+        (case.record.target.clone(), section)
+    });
+    let (lacking, others): (Vec<_>, Vec<_>) = contests
+        .into_iter()
+        .map(|(_, cases)| cases)
+        .partition(|cases| lack_calm_samples(cases, objective));
+    let lacking = lacking.concat();
+    let others = others.concat();
+    let sentences = [
+        counted_because(&lacking, "too few others remain: the bounds are wider"),
+        counted_because(&others, "the others were not measurably faster"),
+    ];
+    sentences.into_iter().flatten().collect()
+}
+
+fn lack_calm_samples(cases: &[&CaseReport], objective: Objective) -> bool {
     let able = cases.iter().filter(|case| !case.is_out());
     let samples: Vec<_> = able
         .map(|case| contest_samples(&case.record, objective))
         .collect();
-    let (were, count, they) = if disturbed == 1 {
-        ("was", "counts", "it was")
-    } else {
-        ("were", "count", "they were")
-    };
-    let reason = if needs_disturbed(&samples) {
-        "too few others remain: the bounds are wider".to_owned()
-    } else {
-        format!("{they} not measurably slower")
-    };
-    (disturbed > 0).then(|| {
-        format!("{disturbed} of {all} in contests {were} disturbed, and {count} because {reason}.")
-    })
+    needs_disturbed(&samples)
+}
+
+fn counted_because(cases: &[&CaseReport], reason: &str) -> Option<String> {
+    let disturbed = count_disturbed(cases);
+    let all = counted(count_good(cases), "sample");
+    match disturbed {
+        0 => None,
+        1 => Some(format!(
+            "1 of {all} in contests was disturbed. It counts, because {reason}."
+        )),
+        _ => Some(format!(
+            "{disturbed} of {all} in contests were disturbed. They count, because {reason}."
+        )),
+    }
 }
 
 fn disturbed_and_left_out(cases: &[&CaseReport]) -> Option<String> {

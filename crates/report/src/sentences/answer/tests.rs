@@ -325,7 +325,7 @@ fn a_busy_machine_gets_an_answer_that_compares_disturbed_samples_with_disturbed_
     };
     assert_eq!(answer.finding.case.as_deref(), Some("write"));
     assert_eq!(answer.finding.samples, 6);
-    let warning = "15 of 18 samples in contests were disturbed, and count because too few others remain: the bounds are wider.";
+    let warning = "15 of 18 samples in contests were disturbed. They count, because too few others remain: the bounds are wider.";
     assert!(
         report.warnings.iter().any(|line| line == warning),
         "{:?}",
