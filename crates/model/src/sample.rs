@@ -72,6 +72,8 @@ pub struct Failure {
 impl Failure {
     /// The cause if `O_DIRECT` was accepted, but data passed through the page cache.
     pub const DIRECT_IN_PAGE_CACHE: &'static str = "cache=direct";
+    /// The cause if a sample would leave less free space than the reserve.
+    pub const FREE_SPACE: &'static str = "free space";
 
     /// The meaning of an error number, without the suffix that Rust adds.
     pub fn errno_message(errno: i32) -> String {

@@ -52,24 +52,13 @@ fn shortage_in(
 
 /// The outcome of a sample that would leave less than the reserve.
 pub(crate) fn does_not_fit(shortage: InsufficientSpace) -> Outcome {
-    let InsufficientSpace {
-        resource,
-        needed,
-        available,
-        reserve,
-    } = shortage;
-    let amount = |number| match resource {
-        Resource::Bytes => Bytes(number).approximate(),
-        Resource::Inodes => format!("{number} inodes"),
-    };
-    let [needed, available, reserve] = [needed, available, reserve].map(amount);
     Outcome::Unsupported(Box::new(Failure {
         phase: Phase::Settle,
-        call: "free space".to_owned(),
+        call: Failure::FREE_SPACE.to_owned(),
         path: None,
         offset: None,
         errno: None,
-        message: format!("it needs {needed} and the reserve {reserve}, but {available} are free"),
+        message: format!("it {}", in_words(shortage)),
     }))
 }
 
@@ -78,6 +67,19 @@ pub(crate) fn insufficient_space(
     case: &Case,
     shortage: InsufficientSpace,
 ) -> RunnerError {
+    let (what, less) = match shortage.resource {
+        Resource::Bytes => ("space", "a smaller --size"),
+        Resource::Inodes => ("inodes", "fewer threads or files"),
+    };
+    RunnerError::TooLarge(format!(
+        "not enough free {what} in {}: {case:#} {}. Use {less}, or a smaller --reserve",
+        target.display(),
+        in_words(shortage)
+    ))
+}
+
+/// `needs 16 MiB and the reserve 15 MiB, but 30 MiB are free, so 1 MiB are missing`.
+fn in_words(shortage: InsufficientSpace) -> String {
     let InsufficientSpace {
         resource,
         needed,
@@ -85,24 +87,21 @@ pub(crate) fn insufficient_space(
         reserve,
     } = shortage;
     let missing = needed.saturating_add(reserve).saturating_sub(available);
-    let path = target.display();
-    RunnerError::TooLarge(match resource {
-        Resource::Bytes => {
-            let [needed, available, reserve, missing] =
-                [needed, available, reserve, missing].map(|bytes| Bytes(bytes).approximate());
-            format!(
-                "not enough free space in {path}: {case:#} needs {needed} and the reserve {reserve}, but {available} are \
-                 free, so {missing} are missing. Use a smaller --size, or a smaller --reserve"
-            )
-        }
-        Resource::Inodes => {
-            let are = if missing == 1 { "is" } else { "are" };
-            format!(
-                "not enough free inodes in {path}: {case:#} needs {needed} and the reserve {reserve}, but {available} are \
-                 free, so {missing} more {are} needed. Use fewer threads or files, or a smaller --reserve"
-            )
-        }
-    })
+    let amount = |number: u64| match resource {
+        Resource::Bytes => Bytes(number).approximate(),
+        Resource::Inodes if number == 1 => "1 inode".to_owned(),
+        Resource::Inodes => format!("{number} inodes"),
+    };
+    let is = |number: u64| if number == 1 { "is" } else { "are" };
+    format!(
+        "needs {} and the reserve {}, but {} {} free, so {} {} missing",
+        amount(needed),
+        amount(reserve),
+        amount(available),
+        is(available),
+        amount(missing),
+        is(missing)
+    )
 }
 
 /// The neediest case, with its shortage of bytes, or else of inodes.
@@ -225,7 +224,7 @@ mod tests {
         };
         let text = refusal(&scarce, "write,size=1MiB", 0, "5%").unwrap();
         assert!(
-            text.contains("1 more is needed") && text.contains("--reserve"),
+            text.contains("so 1 inode is missing") && text.contains("--reserve"),
             "{text}"
         );
         assert_eq!(refusal(&scarce, "write,size=1MiB", 0, "1%"), None);
@@ -235,6 +234,22 @@ mod tests {
             ..SPACE
         };
         assert_eq!(refusal(&uncounted, "write,size=1MiB", 0, "5%"), None);
+    }
+
+    #[test]
+    fn a_sample_and_a_run_that_do_not_fit_have_the_same_words() {
+        let shortage = InsufficientSpace {
+            resource: Resource::Inodes,
+            needed: 5,
+            available: 54,
+            reserve: 50,
+        };
+        let reason = does_not_fit(shortage).reason().unwrap();
+        let expected = "needs 5 inodes and the reserve 50 inodes, but 54 inodes are free, so 1 inode is missing";
+        assert_eq!(reason, format!("free space: it {expected}"));
+        let case = Case::parse("write,size=1MiB").unwrap();
+        let error = insufficient_space(Path::new("/data"), &case, shortage).to_string();
+        assert!(error.contains(expected), "{error}");
     }
 
     #[test]

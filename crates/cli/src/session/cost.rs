@@ -4,16 +4,20 @@ use std::time::Duration;
 use anyhow::Result;
 
 use writebench_model::protocol::total_direct_check_bytes;
-use writebench_model::{Bytes, Case, Settings, Verify};
+use writebench_model::{Bytes, Case, Goal, Settings, Verify};
 use writebench_probe::Space;
 use writebench_report::{counted, visible};
 use writebench_runner::{Hardware, Pace, Written};
+use writebench_stats::FEWEST_FOR_INTERVAL;
 
 use crate::consent;
 use crate::exit::usage;
 
 /// A larger run needs consent, and so does one that exceeds a quarter of the free space.
 pub(crate) const MOST_UNASKED_BYTES: u64 = 64 << 30;
+
+/// The methods of the shortest contest.
+const METHODS_OF_ANSWER: u64 = 3;
 
 /// A good solid-state disk, and a hard disk.
 const PACES: [Pace; 2] = [
@@ -181,39 +185,76 @@ impl Cost<'_> {
         )
     }
 
-    /// Refuses a --max-bytes too low for any sample. `before` bytes are written already.
+    /// Refuses a --max-bytes with which a case would have no sample, or a run of goals no answer. `before` bytes are
+    /// written already.
     pub(crate) fn check_max_bytes(&self, before: u64) -> Result<()> {
         let Some(most) = self.settings.max_bytes else {
             return Ok(());
         };
+        // The lock file of a run's directory is smaller.
+        let locks = (self.spaces.len() as u64).saturating_mul(64);
+        let copy = self.copy_bytes.unwrap_or(0);
+        let beside = [before, copy, self.image_bytes, locks]
+            .into_iter()
+            .fold(0, u64::saturating_add);
+        // A run that continues has samples, and lacks fewer.
+        match self.first_of_goals().filter(|_| before == 0) {
+            Some(plain) => self.check_answer(most, beside, plain),
+            None => self.check_largest_sample(most, beside),
+        }
+    }
+
+    /// Plain write of the first goal. Later goals are left out if the bytes do not suffice.
+    fn first_of_goals(&self) -> Option<&Case> {
+        self.goals.and_then(|_| self.cases.first())
+    }
+
+    fn check_answer(&self, most: u64, beside: u64, plain: &Case) -> Result<()> {
+        let sample = plain
+            .bytes_written()
+            .saturating_mul(self.spaces.len() as u64);
+        let with_samples = |count: u64| beside.saturating_add(sample.saturating_mul(count));
+        let rounds = u64::from(FEWEST_FOR_INTERVAL);
+        let least = with_samples(rounds * METHODS_OF_ANSWER);
+        if least <= most {
+            return Ok(());
+        }
+        let goal = Goal::of_workload(&plain.workload())
+            .map_or_else(|| plain.to_string(), |goal| goal.name().to_owned());
+        let least = Bytes(least).approximate();
+        let usual = rounded_up(with_samples(Goal::LEAST_SAMPLES));
+        Err(usage!(
+            "--max-bytes {} pays for no answer: six rounds of three methods for {goal} write {least}. Use --max-bytes \
+             {usual}, which pays for {} samples, or a smaller --size",
+            Bytes(most),
+            Goal::LEAST_SAMPLES
+        ))
+    }
+
+    fn check_largest_sample(&self, most: u64, beside: u64) -> Result<()> {
         let written = Written::new(None, self.settings.copy_from.is_some());
         let reads_back = self.settings.verify != Verify::Never;
         let of_case = |case: &Case| (written.needed_bytes(0, case, reads_back), case.to_string());
         let Some((sample, case)) = self.cases.iter().map(of_case).max() else {
             return Ok(());
         };
-        // The lock file of a run's directory is smaller.
-        let locks = (self.spaces.len() as u64).saturating_mul(64);
-        let least = [
-            before,
-            sample,
-            self.copy_bytes.unwrap_or(0),
-            self.image_bytes,
-            locks,
-        ];
-        let least = least.into_iter().fold(0, u64::saturating_add);
+        let least = beside.saturating_add(sample);
         if least <= most {
             return Ok(());
         }
-        let least = Bytes(least.next_multiple_of(if least < 1 << 20 { 1 << 10 } else { 1 << 20 }));
-        let ([cases, _], most, round) = (
-            self.counts(),
-            Bytes(most),
-            Bytes(self.round_bytes()).approximate(),
-        );
+        let and_beside = if beside < 1 << 10 {
+            String::new()
+        } else {
+            format!(", after {} for other things", Bytes(beside).approximate())
+        };
+        let [cases, samples] = self.counts();
         Err(usage!(
-            "--max-bytes {most} is too low for any sample. Give at least {least}, for one of {case}. A round of {cases} \
-             writes {round}"
+            "--max-bytes {} is too low for {case}: its first sample writes {}{and_beside}. Give at least {}, or a smaller \
+             --size. All of {cases} × {samples} write {}",
+            Bytes(most),
+            Bytes(sample).approximate(),
+            rounded_up(least),
+            Bytes(self.bytes()?).approximate()
         ))
     }
 
@@ -315,6 +356,12 @@ impl Cost<'_> {
         let before = |most| format!(", stops before {} are written", Bytes(most).approximate());
         time.into_iter().chain(max_bytes.map(before)).collect()
     }
+}
+
+/// To whole KiB or MiB.
+fn rounded_up(bytes: u64) -> Bytes {
+    let unit = if bytes < 1 << 20 { 1 << 10 } else { 1 << 20 };
+    Bytes(bytes.checked_next_multiple_of(unit).unwrap_or(bytes))
 }
 
 /// The most bytes that a run may write without consent.

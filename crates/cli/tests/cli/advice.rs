@@ -642,8 +642,13 @@ fn dry_run() -> Result<()> {
     ];
     let ended = program.call(&large)?;
     let last = ended.stdout.lines().last().context("a line")?;
-    let limited = "files of 2 GiB, at most 64 GiB in 60s. The limit of 64 GiB pays for 32 samples of 2 GiB, which may be \
-                   too few for an answer. Use --max-bytes 90GiB. ";
+    let limited = "files of 2 GiB, at most 64 GiB in 60s. The limit of 64 GiB pays for 32 samples with files of \
+                   2 GiB, which may be too few for an answer. Use --max-bytes 90GiB, or a smaller --size. ";
+    ensure!(last.contains(limited), "{ended:?}");
+    let overwritten = [&large[..2], &["--for", "overwrite"], &large[4..]].concat();
+    let ended = program.call(&overwritten)?;
+    let last = ended.stdout.lines().last().context("a line")?;
+    let limited = "The limit of 64 GiB pays for 16 samples with files of 2 GiB";
     ensure!(last.contains(limited), "{ended:?}");
     let agreed = program.call(&[&large[..], &["--yes"]].concat())?;
     ensure!(!agreed.stdout.contains("at most 64 GiB"), "{agreed:?}");

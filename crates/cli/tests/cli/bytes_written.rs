@@ -33,6 +33,11 @@ pub(crate) fn add(trials: &mut Trials) {
     );
     let asked = [Need::Root, Need::Image("ext4"), Need::Program("setsid")];
     trials.add(
+        "a --max-bytes too low for an answer is refused with one that suffices",
+        &[Need::Filesystem(Kind::Tmpfs)],
+        too_few_for_an_answer,
+    );
+    trials.add(
         "a large run asks first, and needs --yes or --max-bytes without a terminal",
         &asked,
         asks,
@@ -177,6 +182,29 @@ fn too_few() -> Result<()> {
             "{least} in {ended:?}"
         );
     }
+    Ok(())
+}
+
+/// 10 MiB are less than a sample, and 200 MiB pay for twelve.
+fn too_few_for_an_answer() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let path = target.path().to_str().context("UTF-8")?;
+    let run = |more: &[&str]| program.call(&[&["run", path, "--for", "stream"], more].concat());
+    for most in ["10MiB", "200MiB"] {
+        let ended = run(&["--max-bytes", most])?;
+        let expected = format!(
+            "--max-bytes {most} pays for no answer: six rounds of three methods for stream write 288 MiB. Use --max-bytes \
+             721MiB, which pays for 45 samples, or a smaller --size"
+        );
+        ensure!(
+            ended.code == Some(2) && ended.stderr.contains(&expected),
+            "{expected} in {ended:?}"
+        );
+    }
+    let ended = run(&["--max-bytes", "721MiB", "--budget", "4s"])?;
+    ensure!(ended.stdout.contains("stream: "), "{ended:?}");
+    let smaller = run(&["--max-bytes", "10MiB", "--size", "64KiB", "--budget", "4s"])?;
+    ensure!(smaller.stdout.contains("stream: "), "{smaller:?}");
     Ok(())
 }
 

@@ -144,7 +144,7 @@ fn makes_nothing_durable(directory: &Path, why: &str) -> Result<()> {
         refused.code == Some(2) && refused.stderr.contains(&expected),
         "{refused:?}"
     );
-    let goals = program.call(&["run", directory, "--budget", "2s", "--max-bytes", "64MiB"])?;
+    let goals = program.call(&["run", directory, "--budget", "2s", "--max-bytes", "2GiB"])?;
     ensure!(goals.stderr.contains(&format!(
         "Left out the durable goals, because nothing is durable here: {why}."
     )));

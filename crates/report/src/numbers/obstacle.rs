@@ -1,7 +1,7 @@
 //! What keeps cases from enough usable samples.
 
 use serde::Serialize;
-use writebench_model::{DisturbedBy, Outcome, RunRecord, RunStatus, Sample};
+use writebench_model::{Case, DisturbedBy, Failure, Outcome, RunRecord, RunStatus, Sample};
 use writebench_stats::{FEWEST_FOR_INTERVAL, as_f64, distinct, grouped};
 
 use crate::numbers::case::CaseReport;
@@ -65,6 +65,10 @@ pub(crate) enum ObstacleKind {
         reason: String,
     },
     Unsupported {
+        reason: String,
+    },
+    /// Samples would leave less free space than the reserve.
+    LittleSpace {
         reason: String,
     },
     /// The run was cut off.
@@ -210,6 +214,11 @@ fn failure_kind(outcome: &Outcome, run: &RunRecord) -> Option<ObstacleKind> {
     };
     Some(match (outcome, errno, signal) {
         (Outcome::Ok, ..) => return None,
+        (Outcome::Unsupported(failure), ..) if failure.call == Failure::FREE_SPACE => {
+            ObstacleKind::LittleSpace {
+                reason: failure.message.clone(),
+            }
+        }
         (Outcome::Unsupported(_), ..) => ObstacleKind::Unsupported {
             reason: reason(outcome)?,
         },
@@ -345,7 +354,12 @@ fn ended_by(rounds: usize, run: &RunRecord, cases: &[&CaseReport]) -> EndedBy {
     }
     let next_bytes = cases
         .iter()
-        .map(|case| case.record.workload.bytes)
+        .map(|case| {
+            case.record
+                .case
+                .known()
+                .map_or(case.record.workload.bytes, Case::bytes_written)
+        })
         .max()
         .unwrap_or(0);
     let bytes_with_next = run.written_bytes.unwrap_or(0).saturating_add(next_bytes);

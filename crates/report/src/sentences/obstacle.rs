@@ -54,6 +54,7 @@ impl Obstacle {
             Kind::ReadOnly => self.failed("the filesystem became read-only (EROFS)"),
             Kind::Failures { reason } => self.failed(reason),
             Kind::Unsupported { reason } => self.unsupported(reason),
+            Kind::LittleSpace { reason } => self.without_space(reason),
             Kind::Interrupted => self.interrupted(),
             Kind::TooFewRounds { ended_by, wait_ppm } => self.too_few_rounds(*ended_by, *wait_ppm),
         }
@@ -72,6 +73,11 @@ impl Obstacle {
     fn unsupported(&self, why: &str) -> String {
         let cases_are = are(self.of, "case");
         format!("{} of {cases_are} not supported here: {why}", self.count)
+    }
+
+    fn without_space(&self, why: &str) -> String {
+        let cases = counted(self.of, "case");
+        format!("{} of {cases} had too little free space: {why}", self.count)
     }
 
     fn interrupted(&self) -> String {
@@ -135,6 +141,9 @@ impl Obstacle {
             Kind::Unsupported { .. } => {
                 "More time does not help. Choose other cases (`writebench list methods`), or another target."
                     .to_owned()
+            }
+            Kind::LittleSpace { .. } => {
+                "Free space, or use a smaller --size or a smaller --reserve.".to_owned()
             }
             Kind::Interrupted => "Start it again.".to_owned(),
             Kind::TooFewRounds { ended_by, wait_ppm } => {

@@ -201,14 +201,16 @@ impl SearchPlan {
 
     /// `The limit of 64 GiB pays for 16 samples …`. None if it pays for an answer with files of some size.
     pub(super) fn low_limit(&self) -> Option<String> {
-        let bytes = self.sizes.last()?.size_bytes().max(1);
+        let smallest = self.sizes.last()?;
+        let size = Bytes(smallest.size_bytes()).approximate();
+        let bytes = smallest.cases.first()?.bytes_written().max(1);
         let needed = bytes.saturating_mul(FEWEST_SAMPLES);
         (self.max_bytes < needed).then(|| {
             format!(
-                "The limit of {} pays for {} samples of {}, which may be too few for an answer. Use --max-bytes {}.",
+                "The limit of {} pays for {} samples with files of {size}, which may be too few for an answer. Use \
+                 --max-bytes {}, or a smaller --size.",
                 Bytes(self.max_bytes).approximate(),
                 self.max_bytes / bytes,
-                Bytes(bytes).approximate(),
                 Bytes(needed.next_multiple_of(1 << 20))
             )
         })

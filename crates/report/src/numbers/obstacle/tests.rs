@@ -287,6 +287,17 @@ fn a_case_that_lost_its_only_rival_is_not_short_of_rounds() {
 }
 
 #[test]
+fn too_little_free_space_is_no_property_of_the_target() {
+    let unsupported = Outcome::Unsupported(error("free space", 0, None));
+    let text = said(run(), vec![calm("write", 2), ended("pwrite", unsupported)]);
+    assert!(
+        text.starts_with("1 of 2 cases had too little free space: ")
+            && text.ends_with("or a smaller --reserve."),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_limit_is_raised_only_if_it_ended_good_samples() {
     let with = |budget_ns, max_bytes, written_bytes| {
         let settings = writebench_model::Settings {
