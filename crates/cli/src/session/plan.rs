@@ -49,7 +49,6 @@ impl Plan {
         let number = match self.resumed {
             Some(number) => {
                 // If this part is killed, the decisions of the part before would not know its samples.
-                self.run.decisions.clear();
                 self.run.status = RunStatus::Running;
                 store.record(number, &RunEvent::Decisions(Vec::new()))?;
                 store.record(number, &RunEvent::Status(RunStatus::Running))?;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use writebench_model::{FoldedRun, RunEvent, RunRecord, RunStatus};
+use writebench_model::{Decision, FoldedRun, RunEvent, RunRecord, RunStatus};
 use writebench_report::counted;
 use writebench_store::{Store, StoreError};
 
@@ -27,6 +27,8 @@ pub(super) struct Recorder<'r> {
     output: &'r Output,
     pub run: FoldedRun,
     pub streams: Streams,
+    /// The decisions of an earlier part of a resumed run.
+    earlier_decisions: Vec<Decision>,
     /// Events that are not in the database yet.
     waiting: VecDeque<RunEvent>,
     /// The place of the next sample among all samples of the run.
@@ -45,7 +47,7 @@ impl<'r> Recorder<'r> {
             global,
             ..
         }: &Workspaces<'r>,
-        run: RunRecord,
+        mut run: RunRecord,
     ) -> Self {
         let earlier = run
             .cases
@@ -57,6 +59,7 @@ impl<'r> Recorder<'r> {
             store,
             number,
             output: &global.output,
+            earlier_decisions: std::mem::take(&mut run.decisions),
             run: FoldedRun::new(run),
             streams: Streams::default(),
             waiting: VecDeque::new(),
@@ -84,6 +87,9 @@ impl<'r> Recorder<'r> {
             }
             sample.order = Some(self.order);
             self.order = self.order.saturating_add(1);
+        }
+        if let RunEvent::Decisions(decisions) = &mut event {
+            count_earlier_candidates(decisions, &self.earlier_decisions);
         }
         self.keep(event);
         Ok(self.write_waiting()?)
@@ -184,5 +190,16 @@ impl<'r> Recorder<'r> {
         anyhow!(
             "database {path}: another program has locked it, and {what}. To continue: writebench run --resume"
         )
+    }
+}
+
+/// A resumed run measures only cases that were compared before. The others were candidates too.
+fn count_earlier_candidates(decisions: &mut [Decision], earlier: &[Decision]) {
+    for decision in decisions {
+        let before = earlier.iter().find(|before| {
+            before.target == decision.target && before.workload == decision.workload
+        });
+        let candidates = before.map_or(0, |before| before.candidates);
+        decision.candidates = decision.candidates.max(candidates);
     }
 }

@@ -152,6 +152,13 @@ fn resumed_goals() -> Result<()> {
     let after = shown(&program)?;
     ensure!(count_samples(&after) > count_samples(&before), "{ended:?}");
     ensure!(decided_goals(&after)? == goals_with_samples(&after));
+    let first = |document: &Value| document["run"]["decisions"][0]["candidates"].as_u64();
+    ensure!(
+        first(&before) > Some(20) && first(&after) >= first(&before),
+        "the candidates of the whole run: {:?} and then {:?}",
+        first(&before),
+        first(&after)
+    );
     // Only a schedule of contests writes these lines.
     let lines = std::fs::read_to_string(lines)?;
     let decisions = lines
