@@ -4,6 +4,7 @@ use crate::numbers::Comparison;
 use crate::sentences::comparison::{counts, excluded, notes, obstacles, only_in, side_line};
 use crate::sentences::{Change, Report, percent, run_lines};
 use crate::tables::comparison::table;
+use crate::tables::sections::Rows;
 use crate::tables::table::{self, Column, Table};
 
 pub(super) fn render(report: &Report) -> String {
@@ -13,7 +14,7 @@ pub(super) fn render(report: &Report) -> String {
         text += &format!("- {label}: {}\n", escape(&line));
     }
     text += &format!("- seed: {}\n", run.settings.seed);
-    for table in report.tables() {
+    for table in report.tables(Rows::Compared) {
         text += &format!("\n## {}\n\n", escape(&table.title));
         text += &rows(&table);
         let sentences = table.sentences.iter().map(|(_, text)| text);

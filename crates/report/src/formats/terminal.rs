@@ -6,6 +6,7 @@ use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::width::{display_width, padded};
 use crate::sentences::finding::Finding;
 use crate::sentences::{Report, counted, missing, one_line, run_lines, visible};
+use crate::tables::sections::Rows;
 use crate::tables::table::{self, Table};
 
 /// How much of a run a terminal shows.
@@ -13,7 +14,7 @@ use crate::tables::table::{self, Table};
 pub enum Detail {
     /// The answers, and tables of the named suites.
     Usual,
-    /// The answers, and all tables.
+    /// The answers, and all tables, without the cases that a contest tried once or twice.
     Tables,
     /// Everything, however wide.
     All,
@@ -31,7 +32,8 @@ pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     };
     let mut is_cut = false;
     if shows_tables {
-        for table in report.tables() {
+        let rows = if is_all { Rows::All } else { Rows::Compared };
+        for table in report.tables(rows) {
             let (shown, cut) = table_text(table, width);
             is_cut |= cut;
             text += &shown;

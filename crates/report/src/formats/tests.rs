@@ -11,6 +11,7 @@ use writebench_testkit::{example_case, example_run, section_of};
 
 use super::terminal::Detail;
 use crate::Report;
+use crate::tables::sections::Rows;
 
 fn good(write_ms: [u64; 6]) -> Vec<Sample> {
     (0u32..)
@@ -489,7 +490,7 @@ fn rounds_without_cpu_time_distinguish_no_targets() {
                 ..example_run()
             },
         );
-        let tables = report.tables();
+        let tables = report.tables(Rows::Compared);
         let user = tables
             .iter()
             .find(|table| table.title.contains("user CPU"))

@@ -1,22 +1,35 @@
-use writebench_model::{Layout, Outcome, RunRecord, TargetRecord};
+use writebench_model::{Layout, Outcome, RunRecord, Stage, TargetRecord};
 
 use crate::numbers::{CaseReport, distinct, grouped};
 use crate::sentences::{NAMED, Report, case_sentence, list};
 use crate::tables::table::{self, Table};
 use crate::tables::{matrix, notes, per_case, side_by_side};
 
+/// The cases that have a row in their table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// Not those that a contest tried only once or twice.
+    Compared,
+    All,
+}
+
+impl Rows {
+    fn have(self, case: &CaseReport) -> bool {
+        self == Self::All || !case.is_screening()
+    }
+}
+
 impl Report {
-    pub(crate) fn tables(&self) -> Vec<Table> {
+    pub(crate) fn tables(&self, rows: Rows) -> Vec<Table> {
         self.sections()
-            .flat_map(|cases| section_tables(cases, self))
+            .flat_map(|cases| section_tables(cases, rows, self))
             .collect()
     }
 }
 
-fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
+fn section_tables(cases: &[CaseReport], rows: Rows, report: &Report) -> Vec<Table> {
     let run = &report.run;
-    // Candidates with one or two samples are only in exports.
-    let all: Vec<&CaseReport> = cases.iter().filter(|case| !case.is_screening()).collect();
+    let all: Vec<&CaseReport> = cases.iter().filter(|case| rows.have(case)).collect();
     let Some(first) = all.first().map(|case| &case.record) else {
         return Vec::new();
     };
@@ -33,6 +46,8 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     let layout = layout(cases, report);
     let mut tables = match layout {
         _ if run.is_side_by_side() => side_by_side::tables(&title, layout, &all, run),
+        // The first stage of early versions had files of several sizes.
+        _ if first.origin.is_stage(Stage::Screening) => ranked(&title, &all),
         // A search has one workload, though some cases promise more.
         _ if first.origin.is_search() => vec![per_case::ranked(&title, &all)],
         Layout::Phases => vec![per_case::phases(&title, &all)],
@@ -42,7 +57,7 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
         Layout::CpuTime => per_case::cpu_times(&title, &all),
     };
     if let Some(last) = tables.last_mut() {
-        last.notes.extend(section_notes(cases, run));
+        last.notes.extend(section_notes(cases, rows, run));
         last.sentences = sentences(cases);
         if !last.has_column(table::SAMPLES) {
             last.notes.extend(notes::samples(cases));
@@ -70,11 +85,11 @@ fn layout(cases: &[CaseReport], report: &Report) -> Layout {
 }
 
 /// The notes about the cases of a table. A note common to all targets is printed once.
-pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String> {
+pub(crate) fn section_notes(cases: &[CaseReport], rows: Rows, run: &RunRecord) -> Vec<String> {
     let by_target: Vec<(&str, Vec<String>)> = run
         .targets
         .iter()
-        .map(|target| (target.name.as_str(), target_notes(cases, target)))
+        .map(|target| (target.name.as_str(), target_notes(cases, rows, target)))
         .collect();
     let mut lines = Vec::new();
     for (target, notes) in &by_target {
@@ -92,10 +107,10 @@ pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String
     distinct(lines, Clone::clone)
 }
 
-fn target_notes(cases: &[CaseReport], target: &TargetRecord) -> Vec<String> {
+fn target_notes(cases: &[CaseReport], rows: Rows, target: &TargetRecord) -> Vec<String> {
     let on_target: Vec<&CaseReport> = cases
         .iter()
-        .filter(|case| case.record.target == target.name && !case.is_screening())
+        .filter(|case| case.record.target == target.name && rows.have(case))
         .collect();
     notes::notes(&on_target, &target.limits)
 }

@@ -9,7 +9,7 @@ use super::pictures::{Figure, NumberedChart, Scales};
 use crate::charts::NamedChart;
 use crate::numbers::{distinct, grouped};
 use crate::sentences::{Report, codes, counted};
-use crate::tables::sections::section_notes;
+use crate::tables::sections::{Rows, section_notes};
 
 pub(super) struct Run<'r> {
     pub name: &'r str,
@@ -245,7 +245,9 @@ fn notes(section: (&str, &str), reports: &[Report], names: &[String]) -> Vec<Str
             .sections()
             .find(|cases| cases[0].record.origin.table() == section);
         let notes = cases
-            .map_or(Vec::new(), |cases| section_notes(cases, &report.run))
+            .map_or(Vec::new(), |cases| {
+                section_notes(cases, Rows::Compared, &report.run)
+            })
             .into_iter();
         let named = |note| {
             if reports.len() > 1 {
