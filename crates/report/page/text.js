@@ -35,8 +35,9 @@ function rounded(value, round) {
   return (Math.abs(value / unit - nearest) < 1e-6 ? nearest : round(value / unit)) * unit;
 }
 
-// Rounded outwards, or the range of too few samples.
+// Rounded outwards, or the range of too few samples. One sample has none.
 function interval(figures, low, high, text) {
+  if (figures.samples === 1) return "";
   if (figures.confidence < 0.95) return `${text(low)} … ${text(high)}`;
   return `${text(rounded(low, Math.floor))} – ${text(rounded(high, Math.ceil))}`;
 }
@@ -50,9 +51,10 @@ function caseLines(entry) {
   const figures = entry.figures;
   if (!figures) return [...lines, `${entry.outcome}: ${entry.reason ?? ""}`];
   const [median, low, high, least, most] = figures.throughput;
+  const range = interval(figures, low, high, perSecond);
   lines.push(
-    `${perSecond(median)} (${interval(figures, low, high, perSecond)}, ${figures.samples} ${figures.samples === 1 ? "sample" : "samples"})`,
-    `all samples: ${perSecond(least)} – ${perSecond(most)}`,
+    `${perSecond(median)} (${range && `${range}, `}${counted(figures.samples, "sample")})`,
+    ...(figures.samples === 1 ? [] : [`all samples: ${perSecond(least)} – ${perSecond(most)}`]),
     `elapsed ${nanoseconds(figures.elapsed)}, ` +
       PHASES.map((phase, index) => [phase, figures.phases[index]])
         .filter(([, ns]) => ns > 0)

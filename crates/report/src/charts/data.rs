@@ -164,3 +164,10 @@ pub(crate) struct Interval {
     pub low: f64,
     pub high: f64,
 }
+
+impl Interval {
+    /// One sample has no interval.
+    pub(crate) fn has_width(&self) -> bool {
+        self.low < self.high
+    }
+}

@@ -256,11 +256,19 @@ impl Figure {
     }
 
     /// The ends of the interval, or else of the samples' range. Like the interval, the range is widened to hold the
-    /// value, which is that of a typical round: all of a few samples may be from slow ones.
+    /// value, which is that of a typical round: all of a few samples may be from slow ones. One sample has no range, so
+    /// both ends are the value.
     pub(crate) fn ends(&self) -> (f64, f64) {
-        self.low
-            .zip(self.high)
-            .unwrap_or((self.min.min(self.value), self.max.max(self.value)))
+        match self.low.zip(self.high) {
+            Some(interval) => interval,
+            None if self.has_range() => (self.min.min(self.value), self.max.max(self.value)),
+            None => (self.value, self.value),
+        }
+    }
+
+    /// Whether the samples differ. A single one cannot.
+    pub(crate) fn has_range(&self) -> bool {
+        self.min < self.max
     }
 
     pub(crate) fn is_outside_its_samples(&self) -> bool {
@@ -355,6 +363,13 @@ mod tests {
             (150.0, 151.0),
             "of the samples, as they are"
         );
+    }
+
+    #[test]
+    fn one_sample_has_no_range() {
+        let mut figure = Figure::from_values(&[150.0]).unwrap();
+        figure.set(95.0);
+        assert_eq!((figure.ends(), figure.has_range()), ((95.0, 95.0), false));
     }
 
     #[test]

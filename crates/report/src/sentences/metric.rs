@@ -207,9 +207,10 @@ impl Metric {
         }
     }
 
-    /// `least – most` of all samples.
+    /// `least – most` of all samples. One sample has none.
     pub(crate) fn extremes(&self, estimate: &Estimate) -> String {
-        or_nothing((self.figure)(estimate), |figure| {
+        let of_several = (self.figure)(estimate).filter(|_| estimate.samples > 1);
+        or_nothing(of_several, |figure| {
             self.text.between(figure.min, figure.max)
         })
     }

@@ -78,7 +78,7 @@ pub(crate) fn range(figure: &Figure, quantity: &Quantity) -> String {
     let (low, high) = figure.ends();
     match figure.low {
         Some(_) => quantity.between(low, high),
-        None if figure.min == figure.max => NOTHING.to_owned(),
+        None if !figure.has_range() => NOTHING.to_owned(),
         None => format!("{} … {}", quantity.text(low), quantity.text(high)),
     }
 }

@@ -65,8 +65,14 @@ fn too_few_samples(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
         .filter(|lowest| lowest.confidence < CONFIDENCE)?;
     let obstacle = obstacle(run, cases).filter(|obstacle| obstacle.is_a_limit());
     let remedy = obstacle.map_or(String::new(), |obstacle| format!(" {}", obstacle.remedy()));
+    let has_range = |estimate: &Estimate| estimate.confidence < CONFIDENCE && estimate.samples > 1;
+    let range = if estimates(cases).any(has_range) {
+        ", and `…` is the range of samples"
+    } else {
+        ""
+    };
     Some(format!(
-        "Some cases have only {}: a 95% CI needs 6, and `…` is the range of samples.{remedy}",
+        "Some cases have only {}: a 95% CI needs 6{range}.{remedy}",
         counted(lowest.samples, "sample"),
     ))
 }

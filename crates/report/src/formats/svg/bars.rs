@@ -221,6 +221,10 @@ impl Bars<'_> {
         };
         let corner = (rows.left, y - BAR_HEIGHT / 2.0);
         group.append(rect(corner, (end - rows.left, BAR_HEIGHT), &style));
+        // One sample has no interval.
+        if !figure.has_width() && self.canvas.scale.holds(figure.high) {
+            return group;
+        }
         // The lower end, the interval, and the higher end or an arrow.
         let is_whole = self.canvas.scale.holds(figure.high);
         let end = if is_whole { "m0,-4v8" } else { "" };

@@ -378,7 +378,7 @@ impl<'c> Plot<'c> {
         let radius = (room / count / 1.4).clamp(2.6, 4.2);
         for (number, point) in self.chart.series[index].points.iter().enumerate() {
             let x = self.x(point.x) + aside;
-            if let Some(figure) = &point.figure {
+            if let Some(figure) = point.figure.as_ref().filter(|figure| figure.has_width()) {
                 let whisker = self.whisker(x, figure);
                 let place = key((index, number));
                 group.append(self.canvas.keyed(whisker, "data-point", &place));

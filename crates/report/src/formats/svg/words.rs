@@ -60,6 +60,9 @@ pub(super) fn axis_title(chart: &Chart, scale: &Scale) -> String {
 
 pub(super) fn figure_text(chart: &Chart, figure: &Interval) -> String {
     let text = |value| value_text(value, chart.y.unit);
+    if !figure.has_width() {
+        return text(figure.value);
+    }
     format!(
         "{} ({} to {})",
         text(figure.value),
