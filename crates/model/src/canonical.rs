@@ -4,9 +4,9 @@ use crate::axis::{Axis, Choices};
 use crate::case::Case;
 use crate::method::Method;
 use crate::quantity::Bytes;
-use crate::sync::Sync;
+use crate::sync::{Sync, SyncCall};
 use crate::value::{
-    Descriptor, Directory, Drop, FileLayout, Files, Huge, MapSharing, Populate, Prepare,
+    Cache, Descriptor, Directory, Drop, FileLayout, Files, Huge, MapSharing, Populate, Prepare,
     Registered, Source,
 };
 
@@ -49,6 +49,15 @@ impl Case {
     /// Whether both make the same calls.
     pub fn is_same_work(&self, other: &Self) -> bool {
         self.canonical() == other.canonical()
+    }
+
+    /// Whether its calls are those of a method without vectors, because each has a vector of one chunk. A flag of the call
+    /// needs a vectored one.
+    pub fn has_needless_vector(&self) -> bool {
+        let choices = self.choices();
+        let has_flag = choices.cache == Cache::Dontcache || choices.sync.call == SyncCall::RwfDsync;
+        let has_one = self.chunks_per_call() == 1 || self.most_chunks() <= 1;
+        self.method().has_axis(Axis::Vector) && has_one && !has_flag
     }
 
     /// The case with these values, if they are possible and leave each thread its range and the file its workload.

@@ -220,6 +220,7 @@ impl Case {
         for case in without_value
             .chain(without_method)
             .filter(|case| case.complexity() < self.complexity())
+            .filter(|case| !case.has_needless_vector())
         {
             let canonical = case.canonical();
             if !known.contains(&canonical) {

@@ -25,12 +25,13 @@ pub struct Space {
     pub others: Vec<Case>,
 }
 
-/// The first case of each kind among these: the cases make different calls, also than the baseline.
+/// The first case of each kind among these: the cases make different calls, also than the baseline. A vector of one chunk
+/// is no other call than one without a vector.
 fn different_cases(baseline: &Case, cases: impl IntoIterator<Item = Case>) -> Vec<Case> {
     let mut known = HashSet::from([baseline.canonical()]);
     cases
         .into_iter()
-        .filter(|case| known.insert(case.canonical()))
+        .filter(|case| !case.has_needless_vector() && known.insert(case.canonical()))
         .collect()
 }
 
