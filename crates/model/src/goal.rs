@@ -77,7 +77,7 @@ goals! {
     /// New content of a file, maybe only in the page cache.
     Overwrite = "overwrite", also [] {
         title: "Overwrite a file in place",
-        summary: "the data is written, perhaps only to the page cache",
+        summary: "the data is written over the old content, perhaps only to the page cache",
         baseline: "write",
         work: "size=64MiB,prepare=overwrite",
     }

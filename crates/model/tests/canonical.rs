@@ -359,6 +359,17 @@ fn a_search_has_no_two_cases_of_the_same_calls() {
     }
 }
 
+/// After O_TRUNC, a power loss finds neither the old content nor the new.
+#[test]
+fn an_overwrite_in_place_never_empties_the_file() {
+    for goal in [Goal::Overwrite, Goal::DurableOverwrite] {
+        let space = Space::for_goal(goal, &[]).unwrap();
+        for case in space.cases().chain(&space.portfolio) {
+            assert_eq!(case.choices().prepare, Prepare::Overwrite, "{goal}: {case}");
+        }
+    }
+}
+
 /// `writev,vector=1` makes the calls of `write`, and is not a simpler form of another case either.
 #[test]
 fn no_candidate_has_vectors_of_one_chunk_without_a_flag() {
