@@ -14,6 +14,7 @@ use writebench_runner::{
 };
 
 use super::cost::rounded;
+use super::longest_step::LongestStep;
 use super::observer::{Observer, TimeLimit};
 use super::progress;
 use super::recorder::Recorder;
@@ -45,6 +46,7 @@ pub(super) struct Session<'s> {
     /// See [`RunRecord::cpu_wait_ppm`].
     cpu_wait_ppm: Option<u32>,
     lost_workers: LostWorkers,
+    longest_step: LongestStep,
 }
 
 impl<'s> Session<'s> {
@@ -80,6 +82,7 @@ impl<'s> Session<'s> {
             written,
             cpu_wait_ppm,
             lost_workers,
+            longest_step: LongestStep::default(),
         }
     }
 
@@ -88,8 +91,21 @@ impl<'s> Session<'s> {
         stop_on_signals()?;
         self.workspaces.remove_leftovers()?;
         let result = self.measure_and_report(exports);
+        let ended = Instant::now();
         let removed = self.workspaces.remove(&mut self.lost_workers);
+        self.note_removal(ended.elapsed());
         output::after_tidying(result, removed)
+    }
+
+    /// A run with a budget should have ended by then.
+    fn note_removal(&self, took: Duration) {
+        const QUIET: Duration = Duration::from_secs(2);
+        if took > QUIET && self.budget().is_some() {
+            let took = rounded(took.as_secs_f64());
+            self.workspaces.global.output.note(&format!(
+                "Removing the run's files took {took} more, which is not interrupted."
+            ));
+        }
     }
 
     fn measure_and_report(&mut self, exports: &[Export]) -> Result<Exit> {
@@ -152,7 +168,7 @@ impl<'s> Session<'s> {
     }
 
     /// Says what the run cost, and what to do next.
-    fn note_end(&self, report: &Report, end: End, took: Duration) {
+    fn note_end(&self, report: &Report, end: End, run_took: Duration) {
         let Workspaces {
             store,
             run: number,
@@ -160,9 +176,13 @@ impl<'s> Session<'s> {
             ..
         } = self.workspaces;
         let output = &global.output;
-        let took = rounded(took.as_secs_f64());
+        let took = rounded(run_took.as_secs_f64());
         let wrote = Bytes(self.written.bytes()).approximate();
         output.note(&format!("Run {number} took {took} and wrote {wrote}."));
+        let why = self
+            .budget()
+            .and_then(|budget| self.longest_step.why_longer(run_took, budget));
+        why.iter().for_each(|why| output.note(why));
         database::note_next_commands(output, store, report, None);
         let can_continue =
             !report.is_search() && !report.is_brief() && !report.run.has_made_filesystems();
@@ -222,6 +242,8 @@ impl<'s> Session<'s> {
     fn take_samples_and_limits(&mut self, began: Instant) -> Result<End> {
         let global = self.workspaces.global;
         self.workspaces.make(&mut self.written)?;
+        self.longest_step
+            .see(began.elapsed(), || "making the run's directory".to_owned());
         let source = self.copied.as_ref().map(|copied| &copied.source);
         let worker = self.workspaces.worker(source)?;
         let mut leader = global.leader.as_ref().map(RefCell::borrow_mut);
@@ -274,6 +296,8 @@ impl<'s> Session<'s> {
             output,
             bar: &bar,
             time,
+            longest: &mut self.longest_step,
+            sample_began: Instant::now(),
             is_limit_exceeded: false,
         };
         // An `Option` does not shorten the lifetime within `dyn`, so the closure does.
@@ -295,9 +319,15 @@ impl<'s> Session<'s> {
         Ok((end?, is_limit_exceeded))
     }
 
+    /// A resumed run has a new budget. The settings of a search's samples have none, because its contest watches it.
     fn budget(&self) -> Option<Duration> {
-        let budget_ns = self.recorder.run.so_far().settings.budget_ns;
-        budget_ns.map(Duration::from_nanos)
+        let run = self.recorder.run.so_far();
+        let settings = if run.is_search() {
+            &run.settings
+        } else {
+            &self.settings
+        };
+        settings.budget_ns.map(Duration::from_nanos)
     }
 
     fn has_time(&self, began: Instant) -> bool {

@@ -2,6 +2,7 @@
 
 mod adaptive_size;
 mod cost;
+mod longest_step;
 mod measure;
 mod measuring;
 mod observer;

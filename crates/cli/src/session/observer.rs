@@ -9,6 +9,7 @@ use writebench_model::{Bytes, Case, CaseRecord, RunEvent, Settings, distinct_row
 use writebench_runner::Hardware;
 
 use super::cost::rounded;
+use super::longest_step::{LongestStep, sample_in_words};
 use super::progress;
 use super::recorder::Recorder;
 use crate::output::Output;
@@ -22,6 +23,9 @@ pub(super) struct Observer<'o, 'r> {
     pub output: &'o Output,
     pub bar: &'o ProgressBar,
     pub time: TimeLimit,
+    pub longest: &'o mut LongestStep,
+    /// When the sample in flight began.
+    pub sample_began: Instant,
     /// Whether a sample was faster than the hardware's limit, which then was measured at a bad time.
     pub is_limit_exceeded: bool,
 }
@@ -53,6 +57,7 @@ impl writebench_runner::Observer for Observer<'_, '_> {
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         self.record_new_rows(target, case, written)?;
         progress::started(self.bar, case, left, self.time.left());
+        self.sample_began = Instant::now();
         Ok(())
     }
 
@@ -61,6 +66,8 @@ impl writebench_runner::Observer for Observer<'_, '_> {
             let is_faster = |case| self.hardware.is_exceeded_by(case, sample);
             self.is_limit_exceeded |= case.known().is_some_and(is_faster);
             self.bar.inc(1);
+            let took = self.sample_began.elapsed();
+            self.longest.see(took, || sample_in_words(case, sample));
         }
         Ok(self.recorder.record(event)?)
     }

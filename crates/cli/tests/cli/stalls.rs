@@ -45,6 +45,54 @@ pub(crate) fn add(trials: &mut Trials) {
         &[Need::Fuse],
         supervisor_stopped,
     );
+    trials.add(
+        "a run that a stalled disk keeps beyond its budget says why, and which budget suffices",
+        &[Need::Fuse],
+        beyond_budget,
+    );
+}
+
+/// One sample takes four times the budget.
+fn beyond_budget() -> Result<()> {
+    const STALL: Duration = Duration::from_secs(4);
+    let script = [(When::Each(Call::Fsync), What::Delay(STALL))];
+    let target = FaultyTarget::new(Caching::None, &script)?;
+    let path = target.faulty.path().to_str().context("UTF-8")?;
+    let ended = target.program.call(&[
+        "run",
+        path,
+        "--for",
+        "durable-stream",
+        "--size",
+        "64KiB",
+        "--budget",
+        "1s",
+    ])?;
+    let why = ended
+        .stderr
+        .lines()
+        .find(|line| line.starts_with("That is longer than its budget of 1s, because"))
+        .with_context(|| format!("the reason in {ended:?}"))?;
+    ensure!(
+        why.contains("a sample of ") && why.contains(" s in phase sync) took "),
+        "{why}"
+    );
+    let (_, budget) = ended
+        .stdout
+        .split_once("Use --budget ")
+        .with_context(|| format!("a budget in {ended:?}"))?;
+    let number: String = budget.chars().take_while(char::is_ascii_digit).collect();
+    let unit = if budget[number.len()..].starts_with('m') {
+        60
+    } else {
+        1
+    };
+    let budget_s = number.parse::<u64>()? * unit;
+    ensure!(
+        budget_s >= 45 * STALL.as_secs(),
+        "45 samples take longer than {budget_s} s: {ended:?}"
+    );
+    Ok(())
 }
 
 /// A million calls take long on any machine.

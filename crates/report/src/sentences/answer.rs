@@ -1,4 +1,6 @@
-use writebench_model::{Bytes, Case, Goal, RunRecord, RunStatus, TargetRecord, Workload};
+use writebench_model::{
+    Bytes, Case, Goal, Outcome, RunRecord, RunStatus, Sample, TargetRecord, Workload,
+};
 use writebench_stats::{FEWEST_FOR_INTERVAL, Interval, Verdict, as_f64, grouped};
 
 use crate::numbers::{
@@ -476,11 +478,46 @@ pub(crate) fn without_answer(
         .iter()
         .filter(|case| missing.contains(&&case.record.workload) && is_baseline(case))
         .collect();
-    let reason = obstacle(run, &needed)?.text();
+    let budget = budget_of_answers(run, cases, 2.0);
+    let reason = obstacle(run, &needed)?.text_with_budget(budget.as_deref());
     Some(format!(
         "No answer yet for {}. {reason}",
         counted(missing.len(), "goal")
     ))
+}
+
+/// The budget that pays for answers to all goals, at the rate of the samples so far, and at least so many times the budget
+/// of the run.
+fn budget_of_answers(run: &RunRecord, cases: &[CaseReport], times: f64) -> Option<String> {
+    let budget = as_f64(run.settings.budget_ns?) / 1e9;
+    let measured = distinct(cases.iter(), |case| &case.name);
+    let samples = measured.iter().flat_map(|case| &case.record.samples);
+    let count = samples.clone().count();
+    // A sample that does not end holds up the run beyond its budget.
+    let of_samples: f64 = samples.map(known_seconds).sum();
+    let rate = budget.max(of_samples) / as_f64(count.max(1) as u64);
+    let contests = by_workload(cases).len() * run.targets.len().max(1);
+    let needed = rate * as_f64(Goal::LEAST_SAMPLES * contests as u64);
+    Some(budget_text(needed.max(budget * times)))
+}
+
+/// The recorded time of a sample.
+fn known_seconds(sample: &Sample) -> f64 {
+    let timed_ns = match sample.outcome {
+        Outcome::TimedOut { limit_ns, .. } => limit_ns,
+        _ => sample.phases_ns.total(),
+    };
+    as_f64(timed_ns.saturating_add(sample.settle_ns)) / 1e9
+}
+
+/// `45s` or `20m`, rounded up.
+fn budget_text(seconds: f64) -> String {
+    const LONG_S: f64 = 300.0;
+    if seconds > LONG_S {
+        format!("{:.0}m", (seconds / 60.0).ceil())
+    } else {
+        format!("{:.0}s", (seconds / 5.0).ceil() * 5.0)
+    }
 }
 
 /// The goals that the limits left out, and the limit that would do.
@@ -517,10 +554,8 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
             "The limit on bytes left out {goals}: {names}. To measure all, use --max-bytes {gibibytes:.0}GiB."
         ));
     }
-    let budget = run.settings.budget_ns.map_or(String::new(), |budget_ns| {
-        let seconds = as_f64(budget_ns) / 1e9 * factor;
-        let seconds = (seconds / 5.0).ceil() * 5.0;
-        format!(" To measure all, use --budget {seconds:.0}s.")
+    let budget = budget_of_answers(run, cases, factor).map_or(String::new(), |budget| {
+        format!(" To measure all, use --budget {budget}.")
     });
     Some(format!(
         "The limits left no time for {goals}: {names}.{budget}"

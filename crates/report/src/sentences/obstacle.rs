@@ -102,6 +102,11 @@ impl Obstacle {
 
     /// What to do, as a whole sentence.
     pub(crate) fn remedy(&self) -> String {
+        self.remedy_with(None)
+    }
+
+    /// The same, with the budget that suffices.
+    fn remedy_with(&self, budget: Option<&str>) -> String {
         use ObstacleKind as Kind;
         match &self.kind {
             Kind::CpuPressure { .. } => "Stop them, or measure while the machine is idle.".to_owned(),
@@ -148,14 +153,20 @@ impl Obstacle {
             Kind::Interrupted => "Start it again.".to_owned(),
             Kind::TooFewRounds { ended_by, wait_ppm } => {
                 let raise = match ended_by {
-                    EndedBy::Budget { .. } => "Use a larger --budget, or a smaller --size.",
-                    EndedBy::MaxBytes { .. } => "Use a larger --max-bytes, or a smaller --size.",
+                    EndedBy::Budget { .. } => {
+                        let budget = budget
+                            .map_or("a larger --budget".to_owned(), |budget| format!("--budget {budget}"));
+                        format!("Use {budget}, or a smaller --size.")
+                    }
+                    EndedBy::MaxBytes { .. } => {
+                        "Use a larger --max-bytes, or a smaller --size.".to_owned()
+                    }
                     EndedBy::Samples => return format!("Use --samples {} or more.", self.of),
-                    EndedBy::Schedule => "Measure these cases alone, by --case.",
+                    EndedBy::Schedule => "Measure these cases alone, by --case.".to_owned(),
                 };
                 match wait_ppm {
                     Some(_) => format!("Measure while the machine is idle. {raise}"),
-                    None => raise.to_owned(),
+                    None => raise,
                 }
             }
         }
@@ -163,7 +174,16 @@ impl Obstacle {
 
     /// The cause and the remedy, as two sentences.
     pub(crate) fn text(&self) -> String {
-        format!("{}. {}", capitalised(&self.cause()), self.remedy())
+        self.text_with_budget(None)
+    }
+
+    /// The same, with the budget that suffices.
+    pub(crate) fn text_with_budget(&self, budget: Option<&str>) -> String {
+        format!(
+            "{}. {}",
+            capitalised(&self.cause()),
+            self.remedy_with(budget)
+        )
     }
 }
 

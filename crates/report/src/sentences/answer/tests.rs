@@ -355,7 +355,17 @@ fn goals_without_time_are_named_with_the_budget_that_would_do() {
     run.settings.budget_ns = Some(45_000_000_000);
     assert_eq!(
         Report::from_run(None, run.clone()).warnings[0],
-        "The limits left no time for 1 goal: durable new file, disk. To measure all, use --budget 90s."
+        "The limits left no time for 1 goal: durable new file, disk. To measure all, use --budget 6m.",
+        "12 samples took 45 s, and two answers take 90"
+    );
+    let mut stalled = run.clone();
+    for sample in &mut stalled.cases[0].samples {
+        sample.settle_ns = 20_000_000_000;
+    }
+    let warnings = Report::from_run(None, stalled).warnings;
+    assert!(
+        warnings[0].ends_with("To measure all, use --budget 15m."),
+        "6 of 12 samples took 20 s each: {warnings:?}"
     );
     (run.settings.max_bytes, run.written_bytes) = (Some(4 << 30), Some(3 << 30));
     assert_eq!(
