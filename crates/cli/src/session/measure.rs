@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use writebench_model::{
-    Bytes, Case, CaseRecord, RecordedCase, RunEvent, RunRecord, RunStatus, Settings,
+    Bytes, Case, CaseRecord, RecordedCase, RunEvent, RunRecord, RunStatus, Sample, Settings,
 };
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
@@ -432,7 +432,13 @@ fn exit_for(report: &Report, end: End, output: &Output) -> Result<Exit> {
         _ if report.is_search() && samples().any(|sample| sample.outcome.is_ok()) => {
             Ok(Exit::NoAnswer)
         }
-        _ if samples().any(|sample| sample.outcome.is_fault()) => Ok(Exit::CasesFailed),
+        _ if report
+            .cases
+            .iter()
+            .any(|case| ends_with_fault(&case.record.samples)) =>
+        {
+            Ok(Exit::CasesFailed)
+        }
         // The target supports none of the cases.
         _ if samples().next().is_some() && !samples().any(|sample| sample.outcome.is_ok()) => {
             output.note("Nothing was measured: no case has a result.");
@@ -448,4 +454,11 @@ fn exit_for(report: &Report, end: End, output: &Output) -> Result<Exit> {
         }
         _ => gate::exit_for_run(report, output),
     }
+}
+
+/// Whether a fault ended the case of these samples. After the death of its worker, it may have continued.
+fn ends_with_fault(samples: &[Sample]) -> bool {
+    samples
+        .last()
+        .is_some_and(|sample| sample.outcome.is_fault())
 }

@@ -215,7 +215,8 @@ fn kill_workers(kills: usize, seed: u64) -> Result<Deaths> {
         faulty.release();
     }
     let output = run.wait_with_output()?;
-    ensure!(output.status.code() == Some(4), "{output:?}");
+    // Each case has its samples.
+    ensure!(output.status.code() == Some(0), "{output:?}");
     ensure!(
         entries(faulty.path()).is_empty(),
         "left behind: {:?}",
