@@ -16,11 +16,11 @@ pub(crate) enum Exit {
     Usage = 2,
     /// An unsafe command line.
     Refused = 3,
-    /// Some cases failed. All other cases have results.
+    /// Some cases have no result, or only a part of it, because they failed. All other cases have results.
     CasesFailed = 4,
     /// A case is slower than `--fail-if-slower` allows, or a program is not safe from a power loss.
     Gate = 5,
-    /// `advise` ended without an answer.
+    /// A search, or a run of goals, ended without an answer.
     NoAnswer = 6,
     Interrupted = 130,
 }

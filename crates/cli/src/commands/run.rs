@@ -78,16 +78,10 @@ pub(super) const GOALS_BUDGET: Duration = Duration::from_secs(45);
 
 impl RunCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
-        let exit = match self.resume {
-            Some(number) => self.resume(number, global)?,
-            None => self.begin(global)?,
-        };
-        // Goals without an answer are a result.
-        Ok(if exit == Exit::NoAnswer {
-            Exit::Ok
-        } else {
-            exit
-        })
+        match self.resume {
+            Some(number) => self.resume(number, global),
+            None => self.begin(global),
+        }
     }
 
     fn begin(&self, global: &Global) -> Result<Exit> {

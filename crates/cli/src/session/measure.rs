@@ -12,6 +12,7 @@ use writebench_runner::{
     AgentCommand, Coordinator, End, Hardware, LostWorkers, PlannedCase, SampleSummary,
     SamplingPlan, Workers, Written,
 };
+use writebench_stats::FEWEST_FOR_INTERVAL;
 
 use super::cost::rounded;
 use super::longest_step::LongestStep;
@@ -444,14 +445,7 @@ fn exit_for(report: &Report, end: End, output: &Output) -> Result<Exit> {
             output.note("Nothing was measured: no case has a result.");
             Ok(Exit::CasesFailed)
         }
-        _ if report.is_of_goals()
-            && report
-                .answers
-                .iter()
-                .all(|answer| answer.finding.case.is_none()) =>
-        {
-            Ok(Exit::NoAnswer)
-        }
+        _ if lacks_answers(report) => Ok(Exit::NoAnswer),
         _ => gate::exit_for_run(report, output),
     }
 }
@@ -461,4 +455,15 @@ fn ends_with_fault(samples: &[Sample]) -> bool {
     samples
         .last()
         .is_some_and(|sample| sample.outcome.is_fault())
+}
+
+/// Whether a search, or a run that was to answer goals, has no answer. Fewer samples than those of an interval were not
+/// meant to answer.
+fn lacks_answers(report: &Report) -> bool {
+    let answers_goals = report.is_of_goals()
+        && !report.cases.is_empty()
+        && report.run.settings.samples >= FEWEST_FOR_INTERVAL;
+    let mut answers = report.answers.iter();
+    let has_none = answers.all(|answer| answer.finding.case.is_none());
+    report.is_search() || answers_goals && has_none
 }
