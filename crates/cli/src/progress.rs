@@ -1,11 +1,12 @@
 //! A progress bar on standard error.
 
+use std::fmt::Write;
 use std::io;
 use std::thread::Builder;
 use std::time::Duration;
 
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::exit;
 use crate::output::Output;
@@ -36,7 +37,7 @@ pub(crate) fn bar(output: &Output, numbers: Numbers) -> Result<ProgressBar> {
 /// What a bar says before its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbers {
-    /// `5/20 samples, 3s left`, with what is counted.
+    /// `5/20 samples, 3s left`, with what is counted. There is no time before the first one.
     Of(&'static str),
     /// The number of samples, and in the bar's prefix the time that is left.
     SamplesInTime,
@@ -55,10 +56,36 @@ pub(crate) fn fit(bar: &ProgressBar, numbers: Numbers) {
             } else {
                 ""
             };
-            format!("{graph}{{pos}}/{{len}} {what}, {{eta}} left  {{wide_msg}}")
+            format!("{graph}{{pos}}/{{len}} {what}{{left}}  {{wide_msg}}")
         }
     };
     if let Ok(style) = ProgressStyle::with_template(&template) {
-        bar.set_style(style);
+        bar.set_style(style.with_key("left", write_left));
+    }
+}
+
+fn write_left(state: &ProgressState, out: &mut dyn Write) {
+    // The bar has no place for an error.
+    let _ = out.write_str(&left(state.pos(), state.eta()));
+}
+
+/// The first step says how long the others take.
+fn left(done: u64, rest: Duration) -> String {
+    match (done, rest.as_secs()) {
+        (0, _) => String::new(),
+        (_, 0) => ", nearly done".to_owned(),
+        _ => format!(", {:#} left", HumanDuration(rest)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_never_says_that_no_time_is_left() {
+        assert_eq!(left(0, Duration::ZERO), "");
+        assert_eq!(left(3, Duration::from_secs(12)), ", 12s left");
+        assert_eq!(left(8, Duration::from_millis(900)), ", nearly done");
     }
 }

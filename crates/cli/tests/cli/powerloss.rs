@@ -301,7 +301,7 @@ fn progress() -> Result<()> {
         let (status, shown) = Terminal::start(&command, 100)?.end()?;
         ensure!(status.code() == Some(5), "{status}: {shown}");
         for number in [1, 2] {
-            let line = format!(" left  xfs, recording {number} of 2: ");
+            let line = format!("  xfs, recording {number} of 2: ");
             ensure!(shown.contains(&line) == is_shown, "{line}: {shown}");
         }
         // The line is gone before the results.
