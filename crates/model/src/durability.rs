@@ -335,7 +335,10 @@ fn loss_in_unknown_layer(kind: &str, mount_options: &str) -> Option<String> {
         .find_map(|option| option.strip_prefix("upperdir="))?;
     let is_unknown = kind == "overlay" && !upper.starts_with('/');
     is_unknown.then(|| {
-        format!("mounted with the relative upperdir={upper}, so the filesystem below it is unknown")
+        format!(
+            "mounted with the relative upperdir={upper}, so it is unknown whether a sync reaches a disk (an absolute path \
+             would tell)"
+        )
     })
 }
 

@@ -1,5 +1,5 @@
 use std::os::linux::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -36,18 +36,27 @@ impl Mounted {
 
     /// An overlay, whose directories are made in another filesystem and are new for each overlay.
     pub fn overlay(below: &Path, options: &str) -> Result<Self> {
-        let own = tempfile::Builder::new()
-            .prefix("overlay-")
-            .tempdir_in(below)?
-            .keep();
+        let own = overlay_directories(below)?;
         let mut all_options = String::new();
-        for name in ["lower", "upper", "work"] {
-            let directory = own.join(name);
-            std::fs::create_dir(&directory)?;
-            all_options += &format!("{name}dir={},", directory.display());
+        for name in OVERLAY_DIRECTORIES {
+            all_options += &format!("{name}dir={},", own.join(name).display());
         }
         all_options += options;
         Self::new(&["-t", "overlay", "-o", &all_options, "overlay"])
+    }
+
+    /// An overlay whose options have relative paths, so that they do not say where it is.
+    pub fn relative_overlay(below: &Path) -> Result<Self> {
+        let own = overlay_directories(below)?;
+        let options = OVERLAY_DIRECTORIES.map(|name| format!("{name}dir={name}"));
+        let point = temporary("mount")?;
+        call(
+            Command::new("mount")
+                .current_dir(own)
+                .args(["-t", "overlay", "-o", &options.join(","), "overlay"])
+                .arg(point.path()),
+        )?;
+        Ok(Self { point })
     }
 
     #[must_use]
@@ -63,6 +72,19 @@ impl Mounted {
                 .arg(self.path()),
         )
     }
+}
+
+const OVERLAY_DIRECTORIES: [&str; 3] = ["lower", "upper", "work"];
+
+fn overlay_directories(below: &Path) -> Result<PathBuf> {
+    let own = tempfile::Builder::new()
+        .prefix("overlay-")
+        .tempdir_in(below)?
+        .keep();
+    for name in OVERLAY_DIRECTORIES {
+        std::fs::create_dir(own.join(name))?;
+    }
+    Ok(own)
 }
 
 pub(crate) fn temporary(what: &str) -> std::io::Result<TempDir> {

@@ -596,7 +596,7 @@ fn check_durable(target: &TargetRecord, space: &Space) -> Result<()> {
     };
     let path = &target.path;
     Err(usage!(
-        "{path} makes nothing durable: {why}. Give a directory on a disk, or search --for stream"
+        "no sync is known to make data durable in {path}: {why}. Give a directory on a disk, or search --for stream"
     ))
 }
 

@@ -230,7 +230,7 @@ fn nothing_durable(targets: &[TargetRecord]) -> Option<String> {
     let different = distinct(losses.iter(), |why| *why);
     let why: Vec<String> = different.into_iter().cloned().collect();
     Some(format!(
-        "Left out the durable goals, because nothing is durable here: {}.",
+        "Left out the durable goals, because no sync is known to make data durable here: {}.",
         why.join("; ")
     ))
 }

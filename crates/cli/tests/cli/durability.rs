@@ -34,6 +34,11 @@ pub(crate) fn add(trials: &mut Trials) {
         volatile_overlay,
     );
     trials.add(
+        "durability: an overlay with a relative upperdir is not known to make data durable",
+        &image,
+        relative_overlay,
+    );
+    trials.add(
         "durability: ext4 without barriers makes nothing durable",
         &image,
         no_barriers,
@@ -139,14 +144,14 @@ fn makes_nothing_durable(directory: &Path, why: &str) -> Result<()> {
     );
     let directory = directory.to_str().context("UTF-8")?;
     let refused = program.call(&["advise", directory, "--for", "durable-stream"])?;
-    let expected = format!("{directory} makes nothing durable: {why}.");
+    let expected = format!("no sync is known to make data durable in {directory}: {why}.");
     ensure!(
         refused.code == Some(2) && refused.stderr.contains(&expected),
         "{refused:?}"
     );
     let goals = program.call(&["run", directory, "--budget", "2s", "--max-bytes", "2GiB"])?;
     ensure!(goals.stderr.contains(&format!(
-        "Left out the durable goals, because nothing is durable here: {why}."
+        "Left out the durable goals, because no sync is known to make data durable here: {why}."
     )));
     ensure!(!goals.stdout.contains("durable"), "{goals:?}");
     for language in ["c", "cpp", "rust", "python", "node", "go", "java"] {
@@ -200,6 +205,16 @@ fn volatile_overlay() -> Result<()> {
     makes_nothing_durable(
         volatile.path(),
         &format!("mounted with {option}, so overlayfs ignores syncs"),
+    )
+}
+
+fn relative_overlay() -> Result<()> {
+    let image = Image::mount("ext4", 256 << 20)?;
+    let overlay = Mounted::relative_overlay(&image.path())?;
+    makes_nothing_durable(
+        overlay.path(),
+        "mounted with the relative upperdir=upper, so it is unknown whether a sync reaches a disk (an absolute path would \
+         tell)",
     )
 }
 

@@ -114,7 +114,9 @@ fn an_option_that_ignores_syncs_is_named() {
         (
             "overlay",
             "rw,lowerdir=l,upperdir=u,workdir=w",
-            Some("mounted with the relative upperdir=u, so the filesystem below it is unknown"),
+            Some(
+                "mounted with the relative upperdir=u, so it is unknown whether a sync reaches a disk (an absolute path would tell)",
+            ),
         ),
         (
             "cifs",
