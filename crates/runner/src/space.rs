@@ -67,15 +67,53 @@ pub(crate) fn insufficient_space(
     case: &Case,
     shortage: InsufficientSpace,
 ) -> RunnerError {
-    let (what, less) = match shortage.resource {
-        Resource::Bytes => ("space", "a smaller --size"),
-        Resource::Inodes => ("inodes", "fewer threads or files"),
+    let what = match shortage.resource {
+        Resource::Bytes => "space",
+        Resource::Inodes => "inodes",
     };
     RunnerError::TooLarge(format!(
-        "not enough free {what} in {}: {case:#} {}. Use {less}, or a smaller --reserve",
+        "not enough free {what} in {}: {case:#} {}. {}, or use a smaller --reserve",
         target.display(),
-        in_words(shortage)
+        in_words(shortage),
+        with_less(case, shortage)
     ))
+}
+
+/// What fits: `Use --size 13MiB`. Where the reserve alone takes all free space, no size does.
+fn with_less(case: &Case, shortage: InsufficientSpace) -> String {
+    let InsufficientSpace {
+        resource,
+        needed,
+        available,
+        reserve,
+    } = shortage;
+    let usable = available.saturating_sub(reserve);
+    if resource == Resource::Inodes {
+        return if usable > FILES_BESIDE {
+            "Use fewer threads or files".to_owned()
+        } else {
+            "Remove files".to_owned()
+        };
+    }
+    // Of a set or a log, the size is a number of files or records.
+    if case.unit_bytes().is_some() && usable > 0 {
+        return "Use a smaller --size".to_owned();
+    }
+    match fitting_size(case, needed, usable) {
+        0 => "Free some".to_owned(),
+        size => format!("Use --size {}", Bytes(size)),
+    }
+}
+
+/// The largest round size of the case's file with which it needs no more than is usable.
+fn fitting_size(case: &Case, needed: u64, usable: u64) -> u64 {
+    const PAGE: u64 = 4 << 10;
+    const MEBIBYTE: u64 = 1 << 20;
+    let size = u128::from(case.given().size_bytes);
+    let fitting = size * u128::from(usable) / u128::from(needed.max(1));
+    let fitting = u64::try_from(fitting).unwrap_or(u64::MAX);
+    let unit = if fitting < MEBIBYTE { PAGE } else { MEBIBYTE };
+    fitting / unit * unit
 }
 
 /// `needs 16 MiB and the reserve 15 MiB, but 30 MiB are free, so 1 MiB are missing`.
@@ -250,6 +288,35 @@ mod tests {
         let case = Case::parse("write,size=1MiB").unwrap();
         let error = insufficient_space(Path::new("/data"), &case, shortage).to_string();
         assert!(error.contains(expected), "{error}");
+    }
+
+    #[test]
+    fn a_shortage_names_the_size_that_fits() {
+        let remedy_beside = |case: &str, beside_bytes: u64, reserve: &str| {
+            let text = refusal(&SPACE, case, beside_bytes, reserve).unwrap();
+            let (_, remedy) = text.split_once("missing. ").unwrap();
+            remedy.to_owned()
+        };
+        let remedy = |case, reserve| remedy_beside(case, 0, reserve);
+        assert_eq!(
+            remedy("write,size=64MiB", "5%"),
+            "Use --size 50MiB, or use a smaller --reserve"
+        );
+        assert_eq!(refusal(&SPACE, "write,size=50MiB", 0, "5%"), None);
+        let with_source = remedy_beside("read-write,size=64MiB", 64 << 20, "5%");
+        assert_eq!(with_source, "Use --size 25MiB, or use a smaller --reserve");
+        assert_eq!(
+            refusal(&SPACE, "read-write,size=25MiB", 25 << 20, "5%"),
+            None
+        );
+        assert_eq!(
+            remedy("write,size=16KiB", "100MiB"),
+            "Free some, or use a smaller --reserve"
+        );
+        assert_eq!(
+            remedy("write-files,size=64MiB", "5%"),
+            "Use a smaller --size, or use a smaller --reserve"
+        );
     }
 
     #[test]
