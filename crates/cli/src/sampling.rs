@@ -61,6 +61,7 @@ impl<'p> Sampler<'p> {
             sample: Sample::without_figures(request.round, outcome),
             timestamps: PhaseTimestamps::default(),
             is_abandoned,
+            found_bytes: 0,
         };
         Ok(match (room, all) {
             (Err(shortage), _) => Err(shortage),

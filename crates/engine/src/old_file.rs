@@ -15,6 +15,8 @@ use crate::settle;
 #[derive(Default)]
 pub(crate) struct OldFile {
     kept: Option<Kept>,
+    /// See [`OldFile::take_found_bytes`].
+    found_bytes: u64,
 }
 
 struct Kept {
@@ -76,7 +78,9 @@ impl OldFile {
         if let Some(kept) = self.fitting(request)
             && let Some(file) = kept.intact()
         {
-            return settle::drop_pages(file.as_fd()).map_err(|error| error.with_path(name));
+            settle::drop_pages(file.as_fd()).map_err(|error| error.with_path(name))?;
+            self.found_bytes = length;
+            return Ok(());
         }
         self.remove()?;
         file::remove(Target::Directory(directory), name)?;
@@ -95,6 +99,16 @@ impl OldFile {
             });
         }
         file::close(file).map_err(|error| error.with_path(name))
+    }
+
+    /// Old content that is there without being made, as on a device.
+    pub(crate) fn find(&mut self, length: u64) {
+        self.found_bytes = length;
+    }
+
+    /// The old content that the sample did not have to write.
+    pub(crate) fn take_found_bytes(&mut self) -> u64 {
+        std::mem::take(&mut self.found_bytes)
     }
 
     /// Keeps the file of a sample that has written all its bytes. Otherwise, the caller removes it.

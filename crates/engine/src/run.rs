@@ -129,6 +129,7 @@ impl<'p> Engine<'p> {
             sample,
             timestamps: ranks.timestamps,
             is_abandoned: ranks.is_abandoned,
+            found_bytes: self.old_file.take_found_bytes(),
         }
     }
 }
@@ -355,12 +356,13 @@ impl RankRun<'_> {
         if case.method().writes_set() {
             return self.make_set();
         }
-        let Target::Directory(directory) = self.target else {
-            return Ok(());
-        };
         if !case.choices().prepare.needs_old_content() {
             return Ok(());
         }
+        let Target::Directory(directory) = self.target else {
+            old_file.find(case.given().size_bytes);
+            return Ok(());
+        };
         let regions = region::split(case, self.request.role.rank, &[], None);
         for (name, region) in self.own_names().iter().zip(regions) {
             old_file.make(directory, name, region.file_length, self.request)?;

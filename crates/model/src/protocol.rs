@@ -253,6 +253,8 @@ pub struct RankSample {
     pub timestamps: PhaseTimestamps,
     /// Whether the share ended because another rank failed.
     pub is_abandoned: bool,
+    /// The bytes of old content that the sample found, and did not have to write.
+    pub found_bytes: u64,
 }
 
 /// The first beginning and the last end of each timed phase, in nanoseconds of the node's

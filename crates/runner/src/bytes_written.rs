@@ -3,12 +3,15 @@ use std::collections::{HashMap, HashSet};
 use writebench_model::protocol::direct_check_bytes;
 use writebench_model::{Cache, Case, Checksums, Prepare};
 
-/// An upper bound of the bytes written by a run, and the limit. A truncated sample counts in full.
+/// An upper bound of the bytes written by a run, and the limit. A truncated sample counts in full. Old content counts when
+/// it is made, and not when a sample finds that of the one before.
 #[derive(Debug, Default)]
 pub struct Written {
     most_bytes: Option<u64>,
     beside_bytes: u64,
     sample_bytes: u64,
+    // The part of `sample_bytes` that was there already.
+    found_bytes: u64,
     // The worker's source for copies, by target.
     copied: HashMap<usize, u64>,
     // The targets and states in which the worker knows the path of O_DIRECT writes.
@@ -32,8 +35,13 @@ impl Written {
         self.beside_bytes = self.beside_bytes.saturating_add(bytes);
     }
 
+    /// Counts bytes of samples, whole and in advance, that did not have to be written.
+    pub fn find(&mut self, bytes: u64) {
+        self.found_bytes = self.found_bytes.saturating_add(bytes);
+    }
+
     pub fn bytes(&self) -> u64 {
-        self.beside_bytes.saturating_add(self.sample_bytes)
+        self.beside_bytes.saturating_add(self.sample_bytes())
     }
 
     /// The bytes that the run may still write. None if there is no limit.
@@ -44,7 +52,7 @@ impl Written {
 
     /// The bytes of all samples and of the sources of copies. A search divides only these among its cases.
     pub(crate) fn sample_bytes(&self) -> u64 {
-        self.sample_bytes
+        self.sample_bytes.saturating_sub(self.found_bytes)
     }
 
     /// What the next sample of a case writes, with its preparations: a source and, if the sample is read back, files for
@@ -115,6 +123,21 @@ mod tests {
         assert_eq!(written.bytes(), 10);
         written.add_sample(0, &case("write,size=10,prepare=overwrite"), true);
         assert_eq!(written.bytes(), 30);
+    }
+
+    #[test]
+    fn old_content_that_is_found_does_not_count() {
+        let mut written = Written::new(Some(100), false);
+        for found in [0, 10] {
+            written.add_sample(0, &case("write,size=10,prepare=overwrite"), true);
+            written.find(found);
+        }
+        assert_eq!((written.bytes(), written.left_bytes()), (30, Some(70)));
+        assert_eq!(
+            written.needed_bytes(0, &case("write,size=10,prepare=overwrite"), true),
+            20,
+            "the next one may have to make it"
+        );
     }
 
     #[test]

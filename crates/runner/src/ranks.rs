@@ -304,6 +304,7 @@ mod tests {
                 sample,
                 timestamps,
                 is_abandoned: false,
+                found_bytes: 0,
             },
             shortage: None,
             is_unclean: false,

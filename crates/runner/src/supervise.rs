@@ -347,6 +347,9 @@ impl Supervisor<'_, '_> {
             let answer: RequestOutcome<Result<RankSample, InsufficientSpace>> =
                 self.workers
                     .ask(target, &AgentRequest::Sample(request), limit, None)?;
+            if let RequestOutcome::Response(Ok(share)) = &answer {
+                self.written.find(share.found_bytes);
+            }
             return Ok(answer.map(|taken| taken.map(|share| share.sample)));
         }
         let Some(coordinator) = self.workers.coordinator.take() else {

@@ -70,7 +70,11 @@ impl<'s> Session<'s> {
             .iter()
             .map(CaseRecord::sample_bytes)
             .fold(0, u64::saturating_add);
-        written.add(run.written_bytes.unwrap_or(0).saturating_sub(of_samples));
+        let before = run.written_bytes.unwrap_or(0);
+        written.add(before.saturating_sub(of_samples));
+        if run.written_bytes.is_some() {
+            written.find(of_samples.saturating_sub(before));
+        }
         let cpu_wait_ppm = None;
         let lost_workers = LostWorkers::default();
         Self {

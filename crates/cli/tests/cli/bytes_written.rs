@@ -17,6 +17,11 @@ pub(crate) fn add(trials: &mut Trials) {
         not_passed,
     );
     trials.add(
+        "old content that a sample uses again counts once, also after --resume",
+        &[Need::Filesystem(Kind::Ext4)],
+        used_again,
+    );
+    trials.add(
         "--max-bytes counts the check of direct I/O",
         &[Need::Strace, Need::Filesystem(Kind::Ext4)],
         direct,
@@ -157,6 +162,38 @@ fn not_passed() -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The first sample makes old content of 4 MiB, and later ones overwrite what is there.
+fn used_again() -> Result<()> {
+    const SIZE: u64 = 4 << 20;
+    let (program, target) = (program()?, directory_on(Kind::Ext4));
+    let case = "write,size=4MiB,prepare=overwrite";
+    let arguments = ["--case", case, "--samples", "9", "--no-limits"];
+    let limited = [&arguments[..], &["--max-bytes", "18MiB"]].concat();
+    let counted = |document: &serde_json::Value, parts: u64| -> Result<()> {
+        let samples = document["cases"][0]["samples"].as_array();
+        let samples = samples.context("samples")?.len() as u64;
+        let written = document["run"]["written_bytes"].as_u64().context("bytes")?;
+        let expected = (samples + parts) * SIZE;
+        ensure!(
+            (expected..expected + 1024).contains(&written),
+            "{written} of {samples} samples, not {expected}"
+        );
+        Ok(())
+    };
+    let first = program.run(target.path(), &limited, 0)?;
+    ensure!(first["run"]["status"] == "limited", "{}", first["run"]);
+    counted(&first, 1)?;
+    let ended = program.call(&[
+        "run",
+        "--resume",
+        "--max-bytes",
+        "1GiB",
+        "--export=json=-",
+        "--quiet",
+    ])?;
+    counted(&serde_json::from_str(&ended.stdout)?, 2)
 }
 
 fn too_few() -> Result<()> {
