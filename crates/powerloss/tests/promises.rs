@@ -3,11 +3,13 @@
 
 mod scene;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use writebench_model::Case;
+use writebench_powerloss::{Event, Recording};
 use writebench_snippets::{EmitOptions, Language, code};
 use writebench_testkit::{Need, Purpose, Trials, compiled};
 
@@ -102,6 +104,12 @@ fn main() -> ExitCode {
             &needs,
             move || holds(set_of_files(kind)?),
         );
+        let others = ["qemu-storage-daemon", "setpriv"].map(Need::Program);
+        trials.add(
+            format!("the recorder of qemu agrees about --atomic on {kind}"),
+            &[&needs[..], &others].concat(),
+            move || recorders_agree(kind),
+        );
         for mutant in &MUTANTS {
             if mutant.kinds.contains(&kind) {
                 let title = format!("{} is caught on {kind}", mutant.name);
@@ -134,7 +142,9 @@ fn main() -> ExitCode {
             &[Need::Fuse, Need::Image("xfs"), Need::Program(compiler)],
             move || {
                 let source = main_program("write,sync=fsync", language, atomic())?;
-                holds(replaced_by("xfs", &source, language, None)?)
+                holds(replaced_by("xfs", &source, language, None, |scene| {
+                    scene.play()
+                })?)
             },
         );
     }
@@ -194,7 +204,7 @@ fn durable_by(kind: &str, source: &str, overwrites: bool) -> Result<Outcome> {
         mount_options: None,
         words,
         says_durable: false,
-        arguments: |root: &Path| vec![root.join("data"), root.join("file")],
+        arguments: &|root: &Path| vec![root.join("data"), root.join("file")],
         set_up: &|root: &Path| {
             // Some methods copy only within a filesystem.
             std::fs::write(root.join("data"), &new)?;
@@ -212,16 +222,17 @@ fn durable_by(kind: &str, source: &str, overwrites: bool) -> Result<Outcome> {
 }
 
 fn replaced(kind: &str, source: &str) -> Result<Outcome> {
-    replaced_by(kind, source, Language::C, None)
+    replaced_by(kind, source, Language::C, None, |scene| scene.play())
 }
 
 /// A file has the old or the new content at any time, and the new one after success.
-fn replaced_by(
+fn replaced_by<T>(
     kind: &str,
     source: &str,
     language: Language,
     mount_options: Option<&str>,
-) -> Result<Outcome> {
+    play: fn(&Scene<'_>) -> Result<T>,
+) -> Result<T> {
     let built = tempfile::tempdir()?;
     let words = compiled(source, language, built.path(), Purpose::Measurement)?;
     let (old, new) = (bytes(1, LENGTH + 1000), bytes(2, LENGTH));
@@ -232,7 +243,7 @@ fn replaced_by(
         mount_options,
         words,
         says_durable: false,
-        arguments: |root: &Path| vec![data.clone(), root.join("file")],
+        arguments: &|root: &Path| vec![data.clone(), root.join("file")],
         set_up: &|root: &Path| Ok(std::fs::write(root.join("file"), &old)?),
         check: &|root: &Path, durable| {
             let found = Content::of(&root.join("file"));
@@ -242,7 +253,7 @@ fn replaced_by(
             }
         },
     };
-    scene.play()
+    play(&scene)
 }
 
 /// Records are in the log from the moment on at which the program is told that they are durable.
@@ -255,7 +266,7 @@ fn logged(kind: &str, source: &str) -> Result<Outcome> {
         mount_options: None,
         words,
         says_durable: true,
-        arguments: |root: &Path| vec![root.join("log"), "0".into()],
+        arguments: &|root: &Path| vec![root.join("log"), "0".into()],
         set_up: &|_| Ok(()),
         check: &|root: &Path, durable| {
             // Before the log was opened it may not be there.
@@ -363,7 +374,7 @@ fn set_of_files(kind: &str) -> Result<Outcome> {
         mount_options: None,
         words,
         says_durable: false,
-        arguments: |root: &Path| vec![data.clone(), root.join("set")],
+        arguments: &|root: &Path| vec![data.clone(), root.join("set")],
         set_up: &|root: &Path| Ok(std::fs::create_dir(root.join("set"))?),
         check: &|root: &Path, durable| {
             for (number, expected) in all.chunks(FILE).enumerate() {
@@ -395,6 +406,14 @@ const WITHOUT_DIRECTORY: (&str, &str) = (
     "int result = 0, error",
 );
 
+const ATOMIC_WITHOUT_FSYNC: Mutant = Mutant {
+    name: "an atomic file without its fsync",
+    case: "write,sync=fsync",
+    is_atomic: true,
+    changes: &[WITHOUT_FSYNC],
+    kinds: &KINDS,
+};
+
 static MUTANTS: [Mutant; 6] = [
     Mutant {
         name: "a new file without its fsync",
@@ -403,13 +422,7 @@ static MUTANTS: [Mutant; 6] = [
         changes: &[WITHOUT_FSYNC, WITHOUT_DIRECTORY],
         kinds: &KINDS,
     },
-    Mutant {
-        name: "an atomic file without its fsync",
-        case: "write,sync=fsync",
-        is_atomic: true,
-        changes: &[WITHOUT_FSYNC],
-        kinds: &KINDS,
-    },
+    ATOMIC_WITHOUT_FSYNC,
     Mutant {
         name: "an atomic file without the fsync of its directory",
         case: "write,sync=fsync",
@@ -448,18 +461,31 @@ static MUTANTS: [Mutant; 6] = [
     },
 ];
 
-fn caught(kind: &str, mutant: &Mutant) -> Result<()> {
-    let options = EmitOptions {
-        is_atomic: mutant.is_atomic,
-        ..plain()
-    };
-    let mut source = main_program(mutant.case, Language::C, options)?;
-    for (old, new) in mutant.changes {
-        ensure!(source.contains(old), "the printed code has no {old}");
-        source = source.replace(old, new);
+impl Mutant {
+    fn source(&self) -> Result<String> {
+        let options = EmitOptions {
+            is_atomic: self.is_atomic,
+            ..plain()
+        };
+        let mut source = main_program(self.case, Language::C, options)?;
+        for (old, new) in self.changes {
+            ensure!(source.contains(old), "the printed code has no {old}");
+            source = source.replace(old, new);
+        }
+        Ok(source)
     }
-    // btrfs begins to write the data at a rename, and it can be there in time.
-    const TRIES: usize = 5;
+}
+
+/// Otherwise ext4 begins to write the data at a rename, and it may be there in time.
+fn no_early_writes(kind: &str) -> Option<&'static str> {
+    (kind == "ext4").then_some("noauto_da_alloc")
+}
+
+/// btrfs begins to write the data at a rename, and it can be there in time.
+const TRIES: usize = 5;
+
+fn caught(kind: &str, mutant: &Mutant) -> Result<()> {
+    let source = mutant.source()?;
     for _ in 0..TRIES {
         if !play(kind, mutant, &source)?.broken.is_empty() {
             return Ok(());
@@ -470,10 +496,60 @@ fn caught(kind: &str, mutant: &Mutant) -> Result<()> {
 
 fn play(kind: &str, mutant: &Mutant, source: &str) -> Result<Outcome> {
     if mutant.case.contains("overwrite") || mutant.is_atomic {
-        // Otherwise ext4 begins to write the data at the rename, too.
-        let options = (kind == "ext4").then_some("noauto_da_alloc");
-        replaced_by(kind, source, Language::C, options)
+        replaced_by(kind, source, Language::C, no_early_writes(kind), |scene| {
+            scene.play()
+        })
     } else {
         durable_by(kind, source, false)
     }
+}
+
+/// The recordings of another program lead to the same verdicts as ours, and have the same order.
+fn recorders_agree(kind: &str) -> Result<()> {
+    let source = main_program("write,sync=fsync", Language::C, atomic())?;
+    let (outcome, recordings) = replaced_by(kind, &source, Language::C, None, |scene| {
+        scene.play_on_qemu()
+    })?;
+    holds(outcome)?;
+    for recording in &recordings {
+        let promised = flushed_before_promise(recording)?;
+        let new = bytes(2, LENGTH);
+        let mut blocks = new.chunks_exact(BLOCK);
+        ensure!(
+            blocks.all(|block| promised.contains(block)),
+            "data was not flushed before the promise"
+        );
+    }
+    for _ in 0..TRIES {
+        let source = ATOMIC_WITHOUT_FSYNC.source()?;
+        let options = no_early_writes(kind);
+        let (outcome, _) = replaced_by(kind, &source, Language::C, options, |scene| {
+            scene.play_on_qemu()
+        })?;
+        if !outcome.broken.is_empty() {
+            return Ok(());
+        }
+    }
+    anyhow::bail!("nothing was found in {TRIES} recordings");
+}
+
+/// The smallest block of the filesystems.
+const BLOCK: usize = 1024;
+
+/// The blocks that have arrived before the last flush that precedes the promise.
+fn flushed_before_promise(recording: &Recording) -> Result<HashSet<&[u8]>> {
+    let events = &recording.events;
+    let place = |wanted| events.iter().position(|event| *event == wanted);
+    let begin = place(Event::Begin).context("no beginning")?;
+    let durable = place(Event::Durable).context("no promise")?;
+    let own = events
+        .get(begin..durable)
+        .context("a promise before the beginning")?;
+    let flush = own.iter().rposition(|event| *event == Event::Flush);
+    let flushed = &own[..flush.context("no flush before the promise")?];
+    let data = flushed.iter().filter_map(|event| match event {
+        Event::Write { data, .. } => Some(data.chunks_exact(BLOCK)),
+        _ => None,
+    });
+    Ok(data.flatten().collect())
 }

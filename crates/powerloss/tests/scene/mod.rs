@@ -1,20 +1,24 @@
 //! A program on a filesystem, and the power losses while it runs.
 
+mod qemu;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use writebench_filesystems::{DiskKind, PrivateMounts};
-use writebench_powerloss::{DiskRequest, Error, Limits, Replay, Request, Steps, cuts, record};
+use writebench_filesystems::PrivateMounts;
+use writebench_powerloss::{
+    DiskRequest, Error, Limits, Recording, Replay, Request, Steps, cuts, record,
+};
 
 /// A program, what is there before it, and what it promises.
-pub(crate) struct Scene<'s, A: Fn(&Path) -> Vec<PathBuf>> {
+pub(crate) struct Scene<'s> {
     pub(crate) kind: &'s str,
     pub(crate) mount_options: Option<&'s str>,
     pub(crate) words: Vec<String>,
-    pub(crate) arguments: A,
+    pub(crate) arguments: &'s dyn Fn(&Path) -> Vec<PathBuf>,
     /// Whether the program itself says that its data is durable, and not by its end.
     pub(crate) says_durable: bool,
     pub(crate) set_up: &'s dyn Fn(&Path) -> Result<()>,
@@ -36,25 +40,28 @@ const LIMITS: Limits = Limits {
 const DISK_BYTES: u64 = 320 << 20;
 const MOST: usize = 60;
 
-impl<A: Fn(&Path) -> Vec<PathBuf>> Scene<'_, A> {
+impl Scene<'_> {
     /// With and without commits between the program's calls.
     pub(crate) fn play(&self) -> Result<Outcome> {
-        let kind: DiskKind = self.kind.parse()?;
         let mounts = PrivateMounts::enter(&[])?;
         let mut outcome = Outcome::default();
         for steps in [Steps::Own, Steps::CommitEach] {
-            self.add(&mounts, &kind, steps, &mut outcome)?;
+            let recording = self.record(&mounts, steps)?;
+            self.judge(&mounts, &recording, &format!("{steps:?}"), &mut outcome)?;
         }
         Ok(outcome)
     }
 
-    fn add(
-        &self,
-        mounts: &PrivateMounts,
-        kind: &DiskKind,
-        steps: Steps,
-        outcome: &mut Outcome,
-    ) -> Result<()> {
+    /// Without commits, on the disk of another program. The result has its recording, and one of our own.
+    pub(crate) fn play_on_qemu(&self) -> Result<(Outcome, [Recording; 2])> {
+        let mounts = PrivateMounts::enter(&[])?;
+        let mut outcome = Outcome::default();
+        let other = self.record_by_qemu(&mounts)?;
+        self.judge(&mounts, &other, "qemu", &mut outcome)?;
+        Ok((outcome, [other, self.record(&mounts, Steps::Own)?]))
+    }
+
+    fn record(&self, mounts: &PrivateMounts, steps: Steps) -> Result<Recording> {
         let set_up = |root: &Path| {
             (self.set_up)(root).map_err(|error| Error::Program {
                 what: "the setup",
@@ -62,30 +69,53 @@ impl<A: Fn(&Path) -> Vec<PathBuf>> Scene<'_, A> {
                 said: None,
             })
         };
-        let program = |root: &Path, _: &Path| {
-            let mut command = Command::new(&self.words[0]);
-            command.args(&self.words[1..]).args((self.arguments)(root));
-            command
-        };
         let request = Request {
             disk: DiskRequest {
-                kind,
+                kind: &self.kind.parse()?,
                 mkfs_options: &[],
                 mount_options: self.mount_options,
                 disk_bytes: DISK_BYTES,
             },
             set_up: &set_up,
-            program: &program,
+            program: &|root: &Path, _: &Path| self.command(root),
             finish: &|_| {},
             is_durable_at_exit: !self.says_durable,
             steps,
             limits: LIMITS,
         };
-        let recording = record(mounts, &request)?;
+        Ok(record(mounts, &request)?)
+    }
+
+    fn record_by_qemu(&self, mounts: &PrivateMounts) -> Result<Recording> {
+        let request = qemu::Request {
+            kind: &self.kind.parse()?,
+            mount_options: self.mount_options,
+            disk_bytes: DISK_BYTES,
+            set_up: self.set_up,
+            program: &|root: &Path| self.command(root),
+            limits: LIMITS,
+        };
+        qemu::record(mounts, &request)
+    }
+
+    fn command(&self, root: &Path) -> Command {
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]).args((self.arguments)(root));
+        command
+    }
+
+    /// Mounts the disks of a recording, and checks each.
+    fn judge(
+        &self,
+        mounts: &PrivateMounts,
+        recording: &Recording,
+        how: &str,
+        outcome: &mut Outcome,
+    ) -> Result<()> {
         ensure!(recording.ended.is_success(), "{:?}", recording.ended);
-        let mut replay = Replay::of(mounts, &recording)?;
+        let mut replay = Replay::of(mounts, recording)?;
         let acts = recording.acts();
-        for cut in &cuts(&recording, MOST, 1).chosen {
+        for cut in &cuts(recording, MOST, 1).chosen {
             let mut place = String::new();
             let checked = replay.check(cut, &mut |root, moment| {
                 let (before, after) = acts.split_at(moment.acts);
@@ -94,11 +124,10 @@ impl<A: Fn(&Path) -> Vec<PathBuf>> Scene<'_, A> {
             })?;
             outcome.checked += 1;
             if let Err(reason) = checked {
-                outcome.broken.push(format!("{reason}, {steps:?}, {place}"));
+                outcome.broken.push(format!("{reason}, {how}, {place}"));
             }
         }
-        replay.end()?;
-        Ok(())
+        Ok(replay.end()?)
     }
 }
 
