@@ -35,10 +35,16 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("snippets", &["model"]),
     ("cli", LIBRARIES),
     ("testkit", LIBRARIES),
+    (
+        "claims",
+        &["filesystems", "model", "powerloss", "snippets", "testkit"],
+    ),
     ("xtask", &["testkit"]),
     (
         "studies",
-        &["engine", "stats", "model", "runner", "snippets", "testkit"],
+        &[
+            "claims", "engine", "stats", "model", "runner", "snippets", "testkit",
+        ],
     ),
     ("node", &["direct-io"]),
 ];

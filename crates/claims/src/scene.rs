@@ -1,36 +1,45 @@
 //! A program on a filesystem, and the power losses while it runs.
 
-mod qemu;
-
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result};
+use tempfile::TempDir;
 use writebench_filesystems::PrivateMounts;
 use writebench_powerloss::{
     DiskRequest, Error, Limits, Recording, Replay, Request, Steps, cuts, record,
 };
 
+use crate::filesystem::Filesystem;
+use crate::qemu;
+
 /// A program, what is there before it, and what it promises.
-pub(crate) struct Scene<'s> {
-    pub(crate) kind: &'s str,
-    pub(crate) mount_options: Option<&'s str>,
+pub struct Scene {
     pub(crate) words: Vec<String>,
-    pub(crate) arguments: &'s dyn Fn(&Path) -> Vec<PathBuf>,
+    pub(crate) arguments: Box<Arguments>,
     /// Whether the program itself says that its data is durable, and not by its end.
     pub(crate) says_durable: bool,
-    pub(crate) set_up: &'s dyn Fn(&Path) -> Result<()>,
-    /// Gets the number of times that the program has said that its data is durable.
-    pub(crate) check: &'s dyn Fn(&Path, usize) -> Result<(), String>,
+    pub(crate) set_up: Box<SetUp>,
+    pub(crate) check: Box<Check>,
+    /// Where the program and its data are.
+    pub(crate) _folder: TempDir,
 }
 
+/// All of these get the mount point.
+pub(crate) type Arguments = dyn Fn(&Path) -> Vec<PathBuf>;
+pub(crate) type SetUp = dyn Fn(&Path) -> Result<()>;
+
+/// Also gets the number of times that the program has said that its data is durable.
+pub(crate) type Check = dyn Fn(&Path, usize) -> Result<(), String>;
+
+/// The power losses that were tried.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
-    pub(crate) checked: usize,
+pub struct Outcome {
+    pub checked: usize,
     /// What was wrong, and between which calls.
-    pub(crate) broken: Vec<String>,
+    pub broken: Vec<String>,
 }
 
 const LIMITS: Limits = Limits {
@@ -38,30 +47,41 @@ const LIMITS: Limits = Limits {
     is_stopped: || false,
 };
 const DISK_BYTES: u64 = 320 << 20;
-const MOST: usize = 60;
 
-impl Scene<'_> {
-    /// With and without commits between the program's calls.
-    pub(crate) fn play(&self) -> Result<Outcome> {
+impl Scene {
+    /// Records the program with and without commits between its calls, and checks at most so many disks of each
+    /// recording.
+    pub fn play(&self, filesystem: Filesystem, most: usize) -> Result<Outcome> {
         let mounts = PrivateMounts::enter(&[])?;
         let mut outcome = Outcome::default();
         for steps in [Steps::Own, Steps::CommitEach] {
-            let recording = self.record(&mounts, steps)?;
-            self.judge(&mounts, &recording, &format!("{steps:?}"), &mut outcome)?;
+            let recording = self.record(&mounts, filesystem, steps)?;
+            self.judge(&mounts, &recording, most, &mut outcome)
+                .with_context(|| format!("{steps:?}"))?;
         }
         Ok(outcome)
     }
 
     /// Without commits, on the disk of another program. The result has its recording, and one of our own.
-    pub(crate) fn play_on_qemu(&self) -> Result<(Outcome, [Recording; 2])> {
+    pub fn play_on_qemu(
+        &self,
+        filesystem: Filesystem,
+        most: usize,
+    ) -> Result<(Outcome, [Recording; 2])> {
         let mounts = PrivateMounts::enter(&[])?;
         let mut outcome = Outcome::default();
-        let other = self.record_by_qemu(&mounts)?;
-        self.judge(&mounts, &other, "qemu", &mut outcome)?;
-        Ok((outcome, [other, self.record(&mounts, Steps::Own)?]))
+        let other = self.record_by_qemu(&mounts, filesystem)?;
+        self.judge(&mounts, &other, most, &mut outcome)?;
+        let own = self.record(&mounts, filesystem, Steps::Own)?;
+        Ok((outcome, [other, own]))
     }
 
-    fn record(&self, mounts: &PrivateMounts, steps: Steps) -> Result<Recording> {
+    fn record(
+        &self,
+        mounts: &PrivateMounts,
+        filesystem: Filesystem,
+        steps: Steps,
+    ) -> Result<Recording> {
         let set_up = |root: &Path| {
             (self.set_up)(root).map_err(|error| Error::Program {
                 what: "the setup",
@@ -71,9 +91,9 @@ impl Scene<'_> {
         };
         let request = Request {
             disk: DiskRequest {
-                kind: &self.kind.parse()?,
-                mkfs_options: &[],
-                mount_options: self.mount_options,
+                kind: &filesystem.kind().parse()?,
+                mkfs_options: &filesystem.mkfs_options(),
+                mount_options: filesystem.mount_options(),
                 disk_bytes: DISK_BYTES,
             },
             set_up: &set_up,
@@ -86,12 +106,12 @@ impl Scene<'_> {
         Ok(record(mounts, &request)?)
     }
 
-    fn record_by_qemu(&self, mounts: &PrivateMounts) -> Result<Recording> {
+    fn record_by_qemu(&self, mounts: &PrivateMounts, filesystem: Filesystem) -> Result<Recording> {
         let request = qemu::Request {
-            kind: &self.kind.parse()?,
-            mount_options: self.mount_options,
+            kind: &filesystem.kind().parse()?,
+            mount_options: filesystem.mount_options(),
             disk_bytes: DISK_BYTES,
-            set_up: self.set_up,
+            set_up: &self.set_up,
             program: &|root: &Path| self.command(root),
             limits: LIMITS,
         };
@@ -109,13 +129,15 @@ impl Scene<'_> {
         &self,
         mounts: &PrivateMounts,
         recording: &Recording,
-        how: &str,
+        most: usize,
         outcome: &mut Outcome,
     ) -> Result<()> {
-        ensure!(recording.ended.is_success(), "{:?}", recording.ended);
+        /// The same cuts in each run.
+        const SEED: u64 = 1;
+        recording.ended.expect_success("the program")?;
         let mut replay = Replay::of(mounts, recording)?;
         let acts = recording.acts();
-        for cut in &cuts(recording, MOST, 1).chosen {
+        for cut in &cuts(recording, most, SEED).chosen {
             let mut place = String::new();
             let checked = replay.check(cut, &mut |root, moment| {
                 let (before, after) = acts.split_at(moment.acts);
@@ -124,7 +146,7 @@ impl Scene<'_> {
             })?;
             outcome.checked += 1;
             if let Err(reason) = checked {
-                outcome.broken.push(format!("{reason}, {how}, {place}"));
+                outcome.broken.push(format!("{reason}, {place}"));
             }
         }
         Ok(replay.end()?)
