@@ -1,4 +1,4 @@
-//! The measurements behind the documents: `cargo studies parity|frontier|grid|advise|replay|sample-time|soak`.
+//! The measurements behind the documents: `cargo studies parity|frontier|grid|advise|replay|sample-time|powerloss|soak`.
 
 #![allow(
     clippy::print_stdout,
@@ -11,6 +11,7 @@ mod frontier;
 mod grid;
 mod made;
 mod parity;
+mod powerloss;
 mod program;
 mod promise;
 mod sample_time;
@@ -42,6 +43,8 @@ enum Study {
     Replay(grid::replay::Options),
     /// Show where the time of a sample goes, and how much of a first answer is inside timed regions
     SampleTime(sample_time::Options),
+    /// Cut the power while printed code runs, on more filesystems than the tests
+    Powerloss(powerloss::Options),
     /// Run all commands with all kinds of faults, and look for errors and leftovers
     Soak(soak::Options),
 }
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Study::Advise(options) => grid::answer::run(&options),
         Study::Replay(options) => grid::replay::run(&options),
         Study::SampleTime(options) => sample_time::run(&options),
+        Study::Powerloss(options) => powerloss::run(&options),
         Study::Soak(options) => soak::run(&options),
     };
     match outcome {

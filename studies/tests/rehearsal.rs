@@ -64,6 +64,11 @@ fn main() -> ExitCode {
         replay_has_rates_for_known_and_for_left_out_environments,
     );
     add(
+        "powerloss finds a mistake, and none in printed code",
+        &[Need::Fuse, Need::Image("ext4"), Need::Program("cc")],
+        powerloss_finds_a_mistake_and_none_in_printed_code,
+    );
+    add(
         "the soak counts what is left behind",
         &[Need::Root, Need::Fuse, Need::Bindfs],
         the_soak_counts_what_is_left_behind,
@@ -225,9 +230,40 @@ fn folder() -> Result<TempDir> {
 }
 
 /// The standard output. A study that judges a speed as too low ends with 1, and without an error.
+/// A row of the table has the states of ext4, and those that are broken.
+fn powerloss_finds_a_mistake_and_none_in_printed_code() -> Result<()> {
+    let only = [
+        "--only",
+        "stream --atomic write,",
+        "--only",
+        "a log without",
+    ];
+    let text = study_of(&["powerloss", "--max-states", "8"], &only)?;
+    let broken = |title: &str| {
+        let row = text.lines().find(|line| line.starts_with(title))?;
+        let (checked, broken) = row.split('|').nth(3)?.split_once('/')?;
+        Some((
+            checked.trim().parse::<u32>().ok()?,
+            broken.trim().parse::<u32>().ok()?,
+        ))
+    };
+    let safe = broken("| `--stream --atomic`")
+        .with_context(|| format!("no row of printed code: {text}"))?;
+    ensure!(safe.0 > 0 && safe.1 == 0, "{text}");
+    let mistaken = broken("| mutant: a log without")
+        .with_context(|| format!("no row of the mistake: {text}"))?;
+    ensure!(mistaken.1 > 0, "{text}");
+    Ok(())
+}
+
 fn study(name: &str, target: &Path, options: &[&str]) -> Result<String> {
+    let target = target.to_str().context("a target in UTF-8")?;
+    study_of(&[name, target], options)
+}
+
+fn study_of(words: &[&str], options: &[&str]) -> Result<String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_studies"));
-    let output = command.arg(name).arg(target).args(options).output()?;
+    let output = command.args(words).args(options).output()?;
     let complaint = String::from_utf8_lossy(&output.stderr);
     ensure!(
         matches!(output.status.code(), Some(0 | 1)) && !complaint.contains("error: "),

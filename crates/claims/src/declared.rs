@@ -229,7 +229,7 @@ const MUTANTS: &[Mutant] = &[
         mistakes: &[("return fsync(fd);", "return sync_file_range(fd, 0, 0, 7);")],
         tested_on: &[Btrfs],
     },
-    // The journals of ext4 and btrfs write a renamed file's data first.
+    // On the others, the data may be there in time.
     Mutant {
         title: "a set with its rename before syncfs",
         promise: Promise::ReplacedFile,
