@@ -125,7 +125,7 @@ impl Observer<'_, '_> {
         let rows = self.deferred.pop().filter(|_| is_empty);
         rows.into_iter()
             .flatten()
-            .try_for_each(|row| Ok(self.recorder.record(RunEvent::Row(row.into()))?))
+            .try_for_each(|row| self.recorder.record(RunEvent::Row(row.into())))
     }
 }
 
