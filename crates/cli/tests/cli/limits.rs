@@ -148,7 +148,8 @@ fn resumed_goals() -> Result<()> {
     let streamed = format!("--export=jsonl={}", lines.display());
     let resume = ["run", "--resume", "--budget", "10s", &streamed];
     let ended = program.call(&resume)?;
-    ensure!(ended.code == Some(0), "{ended:?}");
+    // A busy machine has no answer after ten seconds.
+    ensure!(matches!(ended.code, Some(0 | 6)), "{ended:?}");
     let after = shown(&program)?;
     ensure!(count_samples(&after) > count_samples(&before), "{ended:?}");
     ensure!(decided_goals(&after)? == goals_with_samples(&after));
