@@ -51,7 +51,7 @@ use crate::ranks::LaunchedRank;
 /// Finds the fastest way to write or copy a file on your disk, and proves it.
 #[derive(Parser)]
 #[command(version = VERSION_TEXT.as_str(), after_help = EXIT_CODES, next_help_heading = "Global options",
-    disable_help_flag = true, disable_version_flag = true)]
+    disable_help_flag = true, disable_version_flag = true, term_width = output::help_columns())]
 struct Arguments {
     /// Keep runs in this database [default: writebench.db in your data directory]
     #[arg(long, global = true, value_name = "FILE", env = database::VARIABLE, hide_env_values = true, value_hint = ValueHint::FilePath)]

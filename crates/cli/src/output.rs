@@ -141,6 +141,17 @@ impl Output {
 /// Those of a usual terminal. Logs of CI and pull requests are read by people, too.
 const USUAL_COLUMNS: usize = 80;
 
+/// The columns of help texts. Without a limit, these have the columns that clap takes for unknown terminals. clap would take 0
+/// as it is, and print a word per line.
+pub(crate) fn help_columns() -> usize {
+    const UNKNOWN_TERMINAL: usize = 100;
+    let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let columns = terminal.or_else(columns_of_variable);
+    columns
+        .filter(|&columns| columns > 0)
+        .unwrap_or(UNKNOWN_TERMINAL)
+}
+
 /// As in GNU ls, 0 stands for no limit.
 fn columns_of_variable() -> Option<usize> {
     std::env::var("COLUMNS").ok()?.parse().ok()

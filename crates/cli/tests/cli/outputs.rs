@@ -116,6 +116,16 @@ fn columns() -> Result<()> {
         longest_line(&program, Some("many"))? == usual,
         "a value that is no number is ignored"
     );
+    let help = |columns: &str| {
+        program
+            .command(&["--help"])
+            .env("COLUMNS", columns)
+            .output()
+    };
+    ensure!(
+        help("0")?.stdout == help("100")?.stdout && help("0")?.stdout != help("60")?.stdout,
+        "help has 100 columns without a limit"
+    );
     Ok(())
 }
 
