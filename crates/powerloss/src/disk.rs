@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +18,7 @@ use fuser::{
 };
 use nix::sched::{CloneFlags, unshare};
 use rustix::fs::FallocateFlags;
+use writebench_model::Bytes;
 
 use crate::error::Error;
 use crate::event::Event;
@@ -80,6 +82,7 @@ impl DiskFile {
 
     fn mount(point: &Path, bytes: u64, use_: Use) -> Result<Self, Error> {
         require_fuse()?;
+        require_memory(bytes)?;
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         let content = SharedContent(Arc::new(Mutex::new(Content {
             image: vec![0; length],
@@ -115,12 +118,36 @@ impl DiskFile {
 /// An error of the mount would not say that this is the reason.
 fn require_fuse() -> Result<(), Error> {
     const PATH: &str = "/dev/fuse";
-    let opened = File::options().read(true).write(true).open(PATH);
-    opened.map(drop).map_err(|error| Error::NoFuse {
-        call: "open",
+    // The kernel's Documentation/admin-guide/devices.txt.
+    const DEVICE: (u32, u32) = (10, 229);
+    let missing = |call, error| Error::NoFuse {
+        call,
         path: PATH,
         error,
-    })
+    };
+    let opened = File::options().read(true).write(true).open(PATH);
+    let opened = opened.map_err(|error| missing("open", error))?;
+    let device = opened
+        .metadata()
+        .map_err(|error| missing("stat", error))?
+        .rdev();
+    if (rustix::fs::major(device), rustix::fs::minor(device)) != DEVICE {
+        return Err(missing("stat", rustix::io::Errno::NODEV.into()));
+    }
+    Ok(())
+}
+
+/// An allocation that fails ends the program.
+fn require_memory(bytes: u64) -> Result<(), Error> {
+    let info = rustix::system::sysinfo();
+    let memory_bytes = u64::from(info.mem_unit) * info.totalram as u64;
+    if bytes > memory_bytes {
+        return Err(Error::NoMemory {
+            disk: Bytes(bytes).approximate(),
+            memory: Bytes(memory_bytes).approximate(),
+        });
+    }
+    Ok(())
 }
 
 impl Server {

@@ -28,6 +28,10 @@ pub enum Error {
         error: io::Error,
     },
     #[error(
+        "a disk of {disk} is in memory, and this machine has {memory}. Use a smaller --disk-size"
+    )]
+    NoMemory { disk: String, memory: String },
+    #[error(
         "programs cannot be traced: {call}: {}. Allow a container ptrace(2), for example with --cap-add SYS_PTRACE, and \
          do not run it under strace or a debugger", Failure::io_message(.error)
     )]

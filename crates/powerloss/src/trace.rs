@@ -27,7 +27,7 @@ enum Files {
     Descriptor(usize),
     /// The argument with this number is a path.
     Path(usize),
-    /// A directory's descriptor, and a path in the argument behind it.
+    /// A directory's descriptor, and a path in the argument behind it. Without a path, it is the descriptor of the file.
     At(usize),
     TwoPaths,
     TwoAt,
@@ -58,6 +58,9 @@ const CALLS: &[(i64, &str, Files)] = &[
     (libc::SYS_splice, "splice", Files::Descriptor(2)),
     (libc::SYS_ioctl, "ioctl", Files::Descriptor(0)),
     (libc::SYS_fchmod, "fchmod", Files::Descriptor(0)),
+    (libc::SYS_fchown, "fchown", Files::Descriptor(0)),
+    (libc::SYS_fsetxattr, "fsetxattr", Files::Descriptor(0)),
+    (libc::SYS_fremovexattr, "fremovexattr", Files::Descriptor(0)),
     (libc::SYS_fsync, "fsync", Files::Descriptor(0)),
     (libc::SYS_fdatasync, "fdatasync", Files::Descriptor(0)),
     (libc::SYS_syncfs, "syncfs", Files::Descriptor(0)),
@@ -71,7 +74,20 @@ const CALLS: &[(i64, &str, Files)] = &[
     (libc::SYS_msync, "msync", Files::Unknown),
     (libc::SYS_io_uring_enter, "io_uring_enter", Files::Unknown),
     (libc::SYS_io_submit, "io_submit", Files::Unknown),
+    // Its flags are in memory, so opening to read is noted as well.
+    (libc::SYS_openat2, "openat2", Files::At(0)),
     (libc::SYS_mkdirat, "mkdirat", Files::At(0)),
+    (libc::SYS_mknodat, "mknodat", Files::At(0)),
+    // The first argument is what the link says.
+    (libc::SYS_symlinkat, "symlinkat", Files::At(1)),
+    (libc::SYS_fchmodat, "fchmodat", Files::At(0)),
+    (FCHMODAT2, "fchmodat2", Files::At(0)),
+    (libc::SYS_fchownat, "fchownat", Files::At(0)),
+    (libc::SYS_utimensat, "utimensat", Files::At(0)),
+    (libc::SYS_setxattr, "setxattr", Files::Path(0)),
+    (libc::SYS_lsetxattr, "lsetxattr", Files::Path(0)),
+    (libc::SYS_removexattr, "removexattr", Files::Path(0)),
+    (libc::SYS_lremovexattr, "lremovexattr", Files::Path(0)),
     (libc::SYS_unlinkat, "unlinkat", Files::At(0)),
     (libc::SYS_linkat, "linkat", Files::TwoAt),
     (libc::SYS_renameat2, "renameat2", Files::TwoAt),
@@ -91,7 +107,26 @@ const CALLS: &[(i64, &str, Files)] = &[
     (libc::SYS_mkdir, "mkdir", Files::Path(0)),
     #[cfg(target_arch = "x86_64")]
     (libc::SYS_rmdir, "rmdir", Files::Path(0)),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_symlink, "symlink", Files::Path(1)),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, "mknod", Files::Path(0)),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, "chmod", Files::Path(0)),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chown, "chown", Files::Path(0)),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_lchown, "lchown", Files::Path(0)),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_utime, "utime", Files::Path(0)),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_utimes, "utimes", Files::Path(0)),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_futimesat, "futimesat", Files::At(0)),
 ];
+
+/// Of Linux 6.6, with this number on all processors. Not every C library has it.
+const FCHMODAT2: i64 = 452;
 
 /// How often the limits are looked at.
 const POLLING: Duration = Duration::from_millis(50);
@@ -294,17 +329,19 @@ impl Tracer<'_> {
         })
     }
 
-    /// Ends what the program has left behind.
-    fn end_others(&mut self) {
+    /// Ends what the program has left behind. A process that had just begun is not known yet, and stops once more.
+    fn end_others(&self) {
         for &pid in self.entered.keys() {
             let _ = kill(pid, Signal::SIGKILL);
         }
-        while !self.entered.is_empty() {
+        loop {
             match waitpid(None, Some(OWN)) {
-                Ok(WaitStatus::Exited(pid, _) | WaitStatus::Signaled(pid, ..)) => {
-                    self.entered.remove(&pid);
+                Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)) | Err(Errno::EINTR) => {}
+                Ok(stopped) => {
+                    if let Some(pid) = stopped.pid() {
+                        let _ = kill(pid, Signal::SIGKILL);
+                    }
                 }
-                Ok(_) | Err(Errno::EINTR) => {}
                 // There are no others.
                 Err(_) => return,
             }
@@ -334,6 +371,9 @@ fn descriptor_path(pid: Pid, descriptor: u64) -> Option<PathBuf> {
 
 /// The path of a string in the program's memory, in a directory or in the current one.
 fn path_at(pid: Pid, directory: Option<u64>, address: u64) -> Option<PathBuf> {
+    if address == 0 {
+        return descriptor_path(pid, directory?);
+    }
     let name = PathBuf::from(sys::text(pid, address)?);
     if name.is_absolute() {
         return Some(name);

@@ -256,13 +256,19 @@ impl PowerlossCommand {
             return Ok(Check::Verify { command, limits });
         }
         let check = BuiltIn::new(old, new, recording.durable_count());
-        ensure!(
-            check.checks_something(),
-            usage!(
-                "the program promises nothing that can be checked: it replaces no file, and never says that its data is \
-                 durable. Let it print `durable`, or use --durable-at-exit or --verify"
-            )
-        );
+        if !check.checks_something() {
+            return Err(if recording.durable_count() > 0 {
+                usage!(
+                    "the program said that its data is durable, but it left no regular file, so there is nothing to check. \
+                     Use --verify"
+                )
+            } else {
+                usage!(
+                    "the program promises nothing that can be checked: it replaces no file, and never says that its data \
+                     is durable. Let it print `durable`, or use --durable-at-exit or --verify"
+                )
+            });
+        }
         Ok(Check::BuiltIn(check))
     }
 

@@ -49,6 +49,16 @@ pub(crate) fn add(trials: &mut Trials) {
         );
     }
     trials.add(
+        "powerloss: links, pipes, modes and times are in the time line",
+        &ext4,
+        all_changes,
+    );
+    trials.add(
+        "powerloss: what the program leaves running in the directory ends with it",
+        &ext4,
+        background,
+    );
+    trials.add(
         "powerloss: --verify decides with the number of promises",
         &ext4,
         verified,
@@ -119,6 +129,56 @@ fn powerloss(more: &[&str], code: i32) -> Result<Ended> {
         "expected exit code {code}: {ended:#?}"
     );
     Ok(ended)
+}
+
+fn all_changes() -> Result<()> {
+    const CHANGES: &str = "cd {dir}; ln -s x l; mkfifo p; touch f; chmod 600 f";
+    let arguments = [
+        "--on",
+        "ext4",
+        "--command",
+        CHANGES,
+        "--verify",
+        "true",
+        "--max-states",
+        "2",
+        "--export",
+        "json=-",
+    ];
+    let found: Value = serde_json::from_str(&powerloss(&arguments, 0)?.stdout)?;
+    let calls = found["powerloss"][0]["recordings"][0]["calls"].to_string();
+    // Versions of these programs call different members of a family.
+    for (family, file) in [
+        ("symlink", "(l)"),
+        ("mknod", "(p)"),
+        ("utime", "(f)"),
+        ("chmod", "(f)"),
+    ] {
+        let is_there = calls
+            .split('"')
+            .any(|call| call.contains(family) && call.ends_with(file));
+        ensure!(is_there, "{family}{file} in {calls}");
+    }
+    Ok(())
+}
+
+/// The shell mostly ends before its child has begun. Each run records twice.
+fn background() -> Result<()> {
+    const LEAVES: &str = "cd {dir}; sleep 1000 & echo x > f";
+    for _ in 0..4 {
+        let arguments = [
+            "--on",
+            "ext4",
+            "--command",
+            LEAVES,
+            "--verify",
+            "true",
+            "--max-states",
+            "2",
+        ];
+        powerloss(&arguments, 0)?;
+    }
+    Ok(())
 }
 
 fn unsafe_rename() -> Result<()> {
@@ -225,6 +285,16 @@ fn refused() -> Result<()> {
             "--on ext4 --command|echo x > {dir}/f",
             2,
             "promises nothing that can be checked",
+        ),
+        (
+            "--on ext4 --command|mkdir {dir}/d; echo durable",
+            2,
+            "it left no regular file, so there is nothing to check. Use --verify",
+        ),
+        (
+            "--on ext4 --disk-size 1024TiB --command true",
+            1,
+            "nothing was tried: a disk of 1024 TiB is in memory, and this machine has",
         ),
         (
             "--on ext4 --command|echo why; exit 3",
