@@ -1,5 +1,6 @@
 mod counts;
 mod step;
+mod watch;
 
 use std::io::Write;
 use std::sync::{Condvar, Mutex, PoisonError};

@@ -4,17 +4,20 @@ use std::io::{BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use writebench_testkit::command::root;
 
 use super::counts::{Counts, pass_on};
+use super::watch::{Mark, Watch};
 use crate::need::is_met;
 
 /// `steps.toml` explains the fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Steps {
+    /// For steps without an own limit.
+    minutes: Option<u64>,
     step: Vec<Step>,
     #[serde(default)]
     words: BTreeMap<String, String>,
@@ -33,6 +36,7 @@ pub(super) struct Step {
     pub(super) after: Vec<String>,
     #[serde(default)]
     pub(super) beside: bool,
+    pub(super) minutes: Option<u64>,
 }
 
 pub(super) fn declared<const N: usize>(
@@ -40,6 +44,7 @@ pub(super) fn declared<const N: usize>(
     more_words: [(&str, String); N],
 ) -> Result<Vec<Step>> {
     let Steps {
+        minutes,
         mut step,
         mut words,
     } = toml::from_str(text).context("the declaration of steps")?;
@@ -51,6 +56,9 @@ pub(super) fn declared<const N: usize>(
         *text = words.iter().fold(text.clone(), |text, (name, word)| {
             text.replace(&format!("{{{name}}}"), word)
         });
+    }
+    for step in &mut step {
+        step.minutes = step.minutes.or(minutes);
     }
     Ok(step)
 }
@@ -137,13 +145,25 @@ impl Step {
         command
             .args(["-n", niceness, "sh", "-c", &format!("{start}{}", self.run)])
             .current_dir(root());
-        let mut child = command
+        let mark = Mark::of(&self.name);
+        let mut child = mark
+            .put_on(&mut command)
             .stdout(Stdio::piped())
             .spawn()
             .context("cannot start a shell")?;
         let stdout = child.stdout.take().context("a step without output")?;
+        let limit = self
+            .minutes
+            .map(|minutes| Duration::from_secs(minutes * 60));
+        let watch = Watch::start(mark, limit);
         let failures = pass_on(BufReader::new(stdout), output, self.tests, counts)?;
         let status = child.wait()?;
+        if let Some(left) = watch.end() {
+            bail!(
+                "it did not end within {} minutes, and was killed. {left}\n{failures}",
+                self.minutes.unwrap_or_default()
+            );
+        }
         ensure!(
             status.success(),
             "{}",
@@ -228,6 +248,18 @@ pub(super) mod tests {
                 )
             );
         }
+    }
+
+    #[test]
+    fn a_step_that_hangs_is_killed_and_fails() {
+        let hanging = Step {
+            minutes: Some(0),
+            ..step("hangs at once", "echo begun; sleep 6003")
+        };
+        let (why, counts) = ended(&hanging);
+        let start = "it did not end within 0 minutes, and was killed. These processes still ran:\n";
+        assert!(why.starts_with(start), "{why}");
+        assert_eq!(counts, "0 passed, 1 failed, 0 skipped");
     }
 
     #[test]
