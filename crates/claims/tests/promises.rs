@@ -1,10 +1,15 @@
 //! What a power loss leaves of files that printed code has written. Programs with a mistake must be caught, or these tests
 //! could not fail.
 
-use std::process::ExitCode;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use writebench_claims::{Claim, Expected, Filesystem, claims, recorded_twice};
+use writebench_filesystems::{DiskKind, PrivateMounts};
+use writebench_powerloss::{DiskRequest, Error, Limits, Request, Steps, record};
 use writebench_testkit::{Need, Trials};
 
 /// The disks of each recording. There are two.
@@ -12,6 +17,11 @@ const MOST_STATES: usize = 60;
 
 fn main() -> ExitCode {
     let mut trials = Trials::default();
+    trials.add(
+        "a disk that is made later does not keep an earlier one in use",
+        &[Need::Fuse, Need::Image("ext4")],
+        two_disks,
+    );
     let added = add(&mut trials);
     if let Err(error) = added {
         trials.add("the claims", &[], || Err(error));
@@ -51,4 +61,57 @@ fn title(claim: &Claim, filesystem: Filesystem) -> String {
     };
     let program = claim.program();
     format!("{}{caught}: {program}, {}", claim.title, filesystem.name())
+}
+
+/// The second disk is made while the first is there, and outlives it. An error of one lets the other go on, because all
+/// channels end with it.
+fn two_disks() -> Result<()> {
+    let (first_is_made, has_first) = channel();
+    let (second_is_made, has_second) = channel();
+    let (end_second, is_over) = channel::<()>();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(move || {
+            empty_recording(&|_| {
+                let _ = first_is_made.send(());
+                let _ = has_second.recv();
+                Ok(())
+            })
+        });
+        let second = scope.spawn(move || {
+            let _ = has_first.recv();
+            empty_recording(&|_| {
+                let _ = second_is_made.send(());
+                let _ = is_over.recv();
+                Ok(())
+            })
+        });
+        let first = first.join().unwrap_or_else(|_| bail!("a panic"));
+        drop(end_second);
+        let second = second.join().unwrap_or_else(|_| bail!("a panic"));
+        first.context("the first").and(second.context("the second"))
+    })
+}
+
+/// Records a program that does nothing.
+fn empty_recording(set_up: &dyn Fn(&Path) -> Result<(), Error>) -> Result<()> {
+    let kind: DiskKind = "ext4".parse()?;
+    let request = Request {
+        disk: DiskRequest {
+            kind: &kind,
+            mkfs_options: &[],
+            mount_options: None,
+            disk_bytes: 64 << 20,
+        },
+        set_up,
+        program: &|_, _| Command::new("true"),
+        finish: &|_| {},
+        is_durable_at_exit: false,
+        steps: Steps::Own,
+        limits: Limits {
+            time: Duration::from_secs(600),
+            is_stopped: || false,
+        },
+    };
+    record(&PrivateMounts::enter(&[])?, &request)?;
+    Ok(())
 }

@@ -221,6 +221,9 @@ impl Recipe {
             "udf" => "udftools",
             "ocfs2" => "ocfs2-tools",
             "gfs2" => "gfs2-utils",
+            "reiserfs" => "reiserfsprogs",
+            "hfsplus" => "hfsprogs",
+            "zfs" => "zfsutils-linux",
             "bfs" | "cramfs" | "minix" => "util-linux-extra",
             _ => return None,
         })

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::ops::RangeInclusive;
+use std::os::fd::RawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Sender};
@@ -17,6 +19,7 @@ use fuser::{
     ReplyEntry, ReplyOpen, ReplyWrite, Request, Session, SessionACL, WriteFlags,
 };
 use nix::sched::{CloneFlags, unshare};
+use nix::unistd::close;
 use rustix::fs::FallocateFlags;
 use writebench_model::Bytes;
 
@@ -196,6 +199,7 @@ fn serve(content: SharedContent, point: &Path) -> Result<BackgroundSession, Erro
     unshare(CloneFlags::CLONE_FILES)
         .map_err(io::Error::from)
         .map_err(failed("unshare(CLONE_FILES)"))?;
+    close_copies().map_err(failed("close"))?;
     let mut config = Config::default();
     config.mount_options = vec![MountOption::FSName("writebench-powerloss".to_owned())];
     // The program under test may run as another user.
@@ -204,6 +208,25 @@ fn serve(content: SharedContent, point: &Path) -> Result<BackgroundSession, Erro
     config.n_threads = Some(1);
     let session = Session::new(content, point, &config).map_err(failed("mount"))?;
     session.spawn().map_err(failed("clone"))
+}
+
+/// Closes this thread's copies of the descriptors of all others. A copy would keep another disk's loop device attached, or
+/// its filesystem in use, until this server ends.
+fn close_copies() -> io::Result<()> {
+    const STANDARD: RangeInclusive<RawFd> = 0..=2;
+    let mut copies = Vec::new();
+    for entry in std::fs::read_dir("/proc/thread-self/fd")? {
+        let number = entry?.file_name().to_string_lossy().parse();
+        copies.extend(number.ok().filter(|number| !STANDARD.contains(number)));
+    }
+    for copy in copies {
+        match close(copy) {
+            // The directory that was read.
+            Ok(()) | Err(nix::errno::Errno::EBADF) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 impl SharedContent {

@@ -65,13 +65,21 @@ impl Ended {
     #[must_use]
     pub fn how(&self) -> String {
         if self.is_too_late {
-            return "was killed after its time limit".to_owned();
+            return "was killed after its time limit (--timeout)".to_owned();
         }
         match (self.status.code(), self.status.signal()) {
             (Some(code), _) => format!("ended with exit code {code}"),
-            (None, signal) => format!("was killed by signal {}", signal.unwrap_or(0)),
+            (None, signal) => format!("was killed by {}", name_of(signal.unwrap_or(0))),
         }
     }
+}
+
+/// `SIGSEGV`. A realtime signal has a number only.
+fn name_of(signal: i32) -> String {
+    Signal::try_from(signal).map_or_else(
+        |_| format!("signal {signal}"),
+        |signal| signal.as_str().to_owned(),
+    )
 }
 
 /// Runs a program to its end, without a recording. It gets no input, and nothing that it has started survives it, because

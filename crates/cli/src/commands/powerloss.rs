@@ -23,7 +23,7 @@ use self::timeline::Keeping;
 use crate::arguments::{HOW_CAREFUL, WHAT, WHERE, positive_duration};
 use crate::exit::{Exit, usage};
 use crate::global::Global;
-use crate::output::Output;
+use crate::output::{Output, print_error};
 use crate::output_file::ProtectedPaths;
 use crate::progress::{self, Numbers};
 use crate::signals::{is_stopped, stop_on_signals};
@@ -81,6 +81,20 @@ pub(crate) struct PowerlossCommand {
     export: Vec<String>,
 }
 
+/// What the filesystems before an error have shown is worth its time.
+struct Tried {
+    all: Vec<Findings>,
+    ended: Result<()>,
+}
+
+fn expect_checked(kind: &DiskKind, found: Findings) -> Result<Findings> {
+    ensure!(
+        found.checked > 0,
+        "{kind}: --budget ended before a power loss was checked. Use a larger one"
+    );
+    Ok(found)
+}
+
 const EXAMPLES: &str = "Examples:
   writebench powerloss --setup 'echo old > {dir}/f' --command 'echo new > {dir}/f'
   writebench powerloss --setup './save {dir}/config old' --command './save {dir}/config new' --durable-at-exit
@@ -108,12 +122,12 @@ impl PowerlossCommand {
         stop_on_signals()?;
         let mut needed = vec![current.as_path()];
         needed.extend(keep.as_deref());
-        let all = self.try_all(&kinds, &needed, &global.output);
+        let tried = self.try_all(&kinds, &needed, &global.output);
         // The signal may also be the reason of an error.
         if is_stopped() {
             return Ok(Exit::Interrupted);
         }
-        let all = all?;
+        let Tried { all, ended } = tried?;
         for export in &exports {
             export.write(&all, &global.output)?;
         }
@@ -126,7 +140,15 @@ impl PowerlossCommand {
             global.output.results(&text)?;
         }
         let is_safe = all.iter().all(Findings::is_safe);
-        Ok(if is_safe { Exit::Ok } else { Exit::Gate })
+        match (is_safe, ended) {
+            // An unsafe filesystem decides, whatever the next one had shown. Its error is only told.
+            (false, Ok(())) => Ok(Exit::Gate),
+            (false, Err(error)) => {
+                print_error(&error);
+                Ok(Exit::Gate)
+            }
+            (true, ended) => ended.map(|()| Exit::Ok),
+        }
     }
 
     fn kinds(&self) -> Result<Vec<DiskKind>> {
@@ -142,24 +164,27 @@ impl PowerlossCommand {
         kinds: &[DiskKind],
         needed_paths: &[&Path],
         output: &Output,
-    ) -> Result<Vec<Findings>> {
+    ) -> Result<Tried> {
         let mounts = self
             .rehearse(kinds, needed_paths)
             .context("nothing was tried")?;
         let begin = Instant::now();
         let mut all = Vec::new();
         for kind in kinds {
-            let found = self.try_on(&mounts, kind, begin, output)?;
-            if is_stopped() {
-                break;
+            let found = self
+                .try_on(&mounts, kind, begin, output)
+                .and_then(|found| expect_checked(kind, found));
+            match found {
+                _ if is_stopped() => break,
+                Ok(found) => all.push(found),
+                Err(error) if all.is_empty() => return Err(error),
+                ended => {
+                    let ended = ended.map(drop);
+                    return Ok(Tried { all, ended });
+                }
             }
-            ensure!(
-                found.checked > 0,
-                "{kind}: --budget ended before a power loss was checked. Use a larger one"
-            );
-            all.push(found);
         }
-        Ok(all)
+        Ok(Tried { all, ended: Ok(()) })
     }
 
     /// Does all that does not need the program, because a later error would waste the work before it.

@@ -489,7 +489,7 @@ fn sigbus() -> Result<()> {
 
 fn hang() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let (child, worker) = start_slow(&program, target.path(), SLOW, &["--timeout", "10s"])?;
+    let (child, worker) = start_slow(&program, target.path(), SLOW, &["--timeout", "30s"])?;
     send(worker, Signal::STOP)?;
     // The worker may be stopped before its first write.
     slow_ended(

@@ -73,6 +73,14 @@ pub(crate) fn add(trials: &mut Trials) {
         &xfs,
         progress,
     );
+    for (is_safe, code) in [(true, 1), (false, 5)] {
+        let verdict = if is_safe { "a safe" } else { "an unsafe" };
+        trials.add(
+            format!("powerloss: an error on the second filesystem keeps the result of {verdict} first one"),
+            &[&ext4[..], &xfs].concat(),
+            move || error_on_second(is_safe, code),
+        );
+    }
     let denied = [&ext4[..], &[Need::Program("capsh"), Need::Strace]].concat();
     trials.add(
         "powerloss: what is missing is named before the setup runs",
@@ -178,6 +186,27 @@ fn background() -> Result<()> {
         ];
         powerloss(&arguments, 0)?;
     }
+    Ok(())
+}
+
+fn error_on_second(is_safe: bool, code: i32) -> Result<()> {
+    let promise = if is_safe {
+        "sync {dir}/f {dir}; echo durable"
+    } else {
+        "echo durable"
+    };
+    let command =
+        format!("[ $(stat -f -c %T {{dir}}) != xfs ] || exit 9; echo new > {{dir}}/f; {promise}");
+    let ended = powerloss(&["--on", "ext4,xfs", "--command", &command], code)?;
+    let verdict = if is_safe { "safe" } else { "UNSAFE" };
+    let first = ended.stdout.lines().next().unwrap_or_default();
+    ensure!(
+        first.starts_with("ext4") && ended.stdout.contains(verdict),
+        "{}",
+        ended.stdout
+    );
+    let error = "xfs, without a power loss: the program ended with exit code 9";
+    ensure!(ended.stderr.contains(error), "{}", ended.stderr);
     Ok(())
 }
 
@@ -314,7 +343,12 @@ fn refused() -> Result<()> {
         (
             "--on ext4 --timeout 200ms --command|sleep 60",
             1,
-            "was killed after its time limit",
+            "was killed after its time limit (--timeout)",
+        ),
+        (
+            "--on ext4 --command|kill -SEGV $$",
+            1,
+            "the program was killed by SIGSEGV",
         ),
         (
             "--export csv=x --command true",
