@@ -26,7 +26,7 @@ const GUIDES: &[Guide] = &[
     Guide(
         "docs/tutorial.md",
         &[Need::Program("python3")],
-        &["Recommended: ", "save_fast.py", "B vs. A"],
+        &["Recommended: ", "save_fast.py", "`after`"],
     ),
     Guide(
         "docs/how-to/checkpoint-from-python.md",
@@ -87,6 +87,11 @@ const ELSEWHERE: &[(&str, &str)] = &[
         "cargo install --locked --path crates/cli",
         "steps `package` and `mpi` of cargo xtask test",
     ),
+    (
+        "cargo run --release --locked -- run",
+        "the program of a clone, as in all tests",
+    ),
+    ("cargo xtask test", "each complete check"),
     ("srun ", "slurm.rs"),
     ("mpirun ", "mpi.rs"),
     ("writebench run /dev/sdX ", "devices.rs"),
