@@ -1,5 +1,10 @@
 //! Direct I/O, which bypasses the page cache, on Linux, macOS, Windows and FreeBSD.
 //!
+//! The page cache is not always helpful. For example, a database that caches its pages itself would keep them twice, and
+//! a large file evicts the data of other programs. With direct I/O, the device transfers your memory instead, but then
+//! memory, offset and length must be aligned, and each system has another way to ask for it. Use this crate if you want
+//! to write such code once for all of them:
+//!
 //! - [`AlignedBuffer`]: memory as aligned as the device needs.
 //! - [`OpenOptions`]: `O_DIRECT`, `O_DSYNC`, `O_SYNC`, `O_EXCL`, and their equivalents on other systems.
 //! - [`DirectIo`]: the alignment of direct I/O on a file. The errors of all reads and writes name it.

@@ -1,4 +1,4 @@
-//! Runs one case in this process.
+//! Runs one case in this process. This is an internal part of writebench, without a stability promise.
 //!
 //! [`Engine::sample`] takes a [`writebench_model::Case`] through its phases: settle, open, prepare, write,
 //! sync, close, verify, clean. `run` reads the clock at their borders, and only latencies and timelines read it

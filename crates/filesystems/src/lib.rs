@@ -1,4 +1,6 @@
-//! Filesystems of many kinds in image files, made for a run and removed however it ends. Linux only.
+//! Makes filesystems of many kinds in image files for a run, and removes them however it ends. Linux only.
+//!
+//! This is an internal part of writebench, without a stability promise.
 //!
 //! Nothing has a name or an owner outside, so nothing remains after an exit, Ctrl-C or SIGKILL:
 //!

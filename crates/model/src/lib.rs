@@ -1,4 +1,6 @@
-//! writebench's terms as plain data, without I/O.
+//! The terms of writebench as plain data, without I/O.
+//!
+//! This is an internal part of writebench, without a stability promise.
 
 mod axis;
 mod bounded;

@@ -1,4 +1,6 @@
-//! What is on a disk after a power loss. Linux only, as root.
+//! Builds the disks that a power loss could leave behind. Linux only, as root.
+//!
+//! This is an internal part of writebench, without a stability promise.
 //!
 //! A filesystem is on a disk that records, in their order, all writes, discards and flushes, the system calls of a
 //! program, and each moment at which the program believes that its data is durable ([`record`]). After a power loss, the

@@ -1,4 +1,6 @@
-//! The environment of a benchmark, read from the kernel: machine, filesystem, device, settings.
+//! Reads the environment of a benchmark from the kernel: machine, filesystem, device, settings.
+//!
+//! This is an internal part of writebench, without a stability promise.
 //!
 //! Readers take a root so tests can supply another, and parsers take text. An unknown fact is `None`, never a
 //! guess. Only a target that cannot be inspected is an error.

@@ -1,5 +1,7 @@
-//! From samples to text, in layers: numbers, sentences, tables and charts, formats. A layer uses only those
+//! Turns samples into text, in layers: numbers, sentences, tables and charts, formats. A layer uses only those
 //! below it. This crate prints nothing.
+//!
+//! This is an internal part of writebench, without a stability promise.
 
 mod charts;
 pub mod formats;

@@ -1,4 +1,4 @@
-//! Plans and supervises a run.
+//! Plans and supervises a run. This is an internal part of writebench, without a stability promise.
 //!
 //! Agents make all calls on targets. One of them takes the samples, so a SIGBUS, a hang or an out-of-memory kill costs
 //! only one sample.

@@ -1,5 +1,5 @@
-//! The code of a case: a complete function that writes a buffer or copies a file by the case's calls, or a
-//! program around it.
+//! Prints the code of a case: a complete function that writes a buffer or copies a file using the case's calls, or
+//! a program around it. This is an internal part of writebench, without a stability promise.
 //!
 //! Languages use no foreign functions. An unsupported case gets the nearest supported one instead of code.
 

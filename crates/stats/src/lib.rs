@@ -1,5 +1,7 @@
-//! Statistics for write times, which are skewed, bimodal and drifting: medians, order statistics and trimmed means, which
-//! outliers hardly move.
+//! Statistics for write times. These are skewed, bimodal and drifting, so this crate uses medians, order statistics and
+//! trimmed means, which outliers hardly move.
+//!
+//! This is an internal part of writebench, without a stability promise.
 
 #![expect(
     clippy::cast_precision_loss,

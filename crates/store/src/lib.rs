@@ -1,5 +1,7 @@
-//! Runs, cases and samples in SQLite. Each sample is committed at once, so a crash loses at most the sample
+//! Stores runs, cases and samples in SQLite. Each sample is committed immediately, so a crash loses at most the sample
 //! in progress.
+//!
+//! This is an internal part of writebench, without a stability promise.
 
 mod delete;
 mod in_place;
