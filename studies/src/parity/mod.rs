@@ -133,7 +133,7 @@ impl Comparison<'_> {
             explanation,
             ..
         } = &self.document;
-        println!("# {title}\n\nWritten by `cargo studies parity{option}`.");
+        println!("# {title}\n\n<!-- Written by `cargo studies parity{option}`. -->\n");
         let size = size.approximate();
         println!(
             "{rounds} rounds, files of {size} or the smaller size of a case, {}.\n",

@@ -32,7 +32,7 @@ fn documents() -> PathBuf {
 
 fn commands() -> Result<()> {
     let mut text = String::from(
-        "# Commands\n\nPrinted by `UPDATE_DOCS=1 cargo test -p writebench --test cli docs`.\n",
+        "# Commands\n\n<!-- Printed by `UPDATE_DOCS=1 cargo test -p writebench --test cli docs`. -->\n",
     );
     let program = program()?;
     for (title, arguments) in calls(&program)? {
@@ -47,7 +47,7 @@ fn commands() -> Result<()> {
     let written = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     ensure!(
         written == text,
-        "docs/reference/commands.md is out of date. Its second line has the command that makes it"
+        "docs/reference/commands.md is out of date. The comment at its top has the command that makes it"
     );
     Ok(())
 }
