@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::form::Form;
+use crate::form::{Described, Form, ValueEntry};
 use crate::value_card::{InCode, Phrase, ValueCard};
 
 /// The bytes that a case writes.
@@ -29,6 +29,28 @@ impl Data {
         }
     }
 
+    fn entry(self) -> ValueEntry {
+        let (value, paragraph) = match self {
+            Self::Random => (
+                Self::RANDOM,
+                "Incompressible bytes from a seed, different in every block, so no layer can save work. Any range can \
+                 be checked afterwards, because it can be computed again.",
+            ),
+            Self::Compressible(_) => (
+                "compressible:PERCENT",
+                "The same bytes, but the given percentage at the end of each 4 KiB is zeros, from 1 to 99. fio does \
+                 this with `buffer_compress_percentage` and `buffer_compress_chunk=4096`. Choose the percentage that \
+                 your compressor saves on your data.",
+            ),
+            Self::Zero => (
+                Self::ZERO,
+                "Only zeros, as `dd if=/dev/zero` writes. If this is faster than `random`, some layer compresses, \
+                 deduplicates or makes holes, and zeros overstate what your data will reach.",
+            ),
+        };
+        ValueEntry { value, paragraph }
+    }
+
     pub(crate) fn card(self) -> ValueCard {
         let words = match self {
             Self::Random => Phrase::Silent,
@@ -41,6 +63,14 @@ impl Data {
             code: InCode::LeftToCaller,
             ..ValueCard::new(words)
         }
+    }
+}
+
+impl Described for Data {
+    fn entries() -> Vec<ValueEntry> {
+        const ANY_PERCENTAGE: u8 = 50;
+        let all = [Self::Random, Self::Compressible(ANY_PERCENTAGE), Self::Zero];
+        all.map(Self::entry).to_vec()
     }
 }
 

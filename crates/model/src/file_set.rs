@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::form::Form;
+use crate::form::{Described, Form, ValueEntry};
 use crate::quantity::{Bytes, Range};
 
 /// The size of each file in a set. The last file has the rest of the set's bytes.
@@ -24,6 +24,27 @@ impl FileSize {
     /// The most files of a set. Their names and ranges fit into a small part of the memory.
     pub const MOST_FILES: u64 = 1 << 22;
     const WHOLE_TEXT: &str = "whole";
+
+    fn entry(self) -> ValueEntry {
+        let (value, paragraph) = match self {
+            Self::Each(_) => (
+                "SIZE",
+                "All files have this size, such as `16KiB`. With `uring-files` a file must fit into one `chunk`, \
+                 because its single write is linked.",
+            ),
+            Self::Between { .. } => (
+                "LEAST..MOST",
+                "Sizes from a log-uniform distribution, such as `4KiB..64KiB`: as many files between 4 and 8 KiB as \
+                 between 32 and 64. They are the same in each sample and on each machine.",
+            ),
+            Self::Whole => (
+                Self::WHOLE_TEXT,
+                "One file with all bytes of `size`. Use it to replace a file: \
+                 `write-files,size=1MiB,file-size=whole,naming=rename,prepare=overwrite`.",
+            ),
+        };
+        ValueEntry { value, paragraph }
+    }
 
     /// The number of files in a set of so many bytes. It is not counted further than one above
     /// [`FileSize::MOST_FILES`].
@@ -149,6 +170,17 @@ impl TryFrom<String> for FileSize {
 impl From<FileSize> for String {
     fn from(size: FileSize) -> Self {
         size.to_string()
+    }
+}
+
+impl Described for FileSize {
+    fn entries() -> Vec<ValueEntry> {
+        let all = [
+            Self::Each(1),
+            Self::Between { least: 1, most: 2 },
+            Self::Whole,
+        ];
+        all.map(Self::entry).to_vec()
     }
 }
 

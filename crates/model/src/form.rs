@@ -16,7 +16,28 @@ pub(crate) trait Form {
     fn values() -> String;
 }
 
+/// A value of an axis with the paragraph of the reference: the call that it makes, what it needs, and when it pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ValueEntry {
+    /// The text in a case's name. Capitals stand for what a user fills in: `LEAST..MOST`.
+    pub value: &'static str,
+    /// In Markdown, with links from `docs/reference/`.
+    pub paragraph: &'static str,
+}
+
+/// The reference of an axis' values. An axis cannot be declared without it.
+pub(crate) trait Described: Form {
+    /// The values that are words. The axis itself describes its numbers.
+    fn entries() -> Vec<ValueEntry>;
+}
+
 pub(crate) struct Size;
+
+impl Described for Size {
+    fn entries() -> Vec<ValueEntry> {
+        Vec::new()
+    }
+}
 
 impl Form for Size {
     type Value = u64;
@@ -41,6 +62,16 @@ pub(crate) struct Chunk;
 impl Chunk {
     pub(crate) const WHOLE: u64 = u64::MAX;
     const WHOLE_TEXT: &str = "whole";
+}
+
+impl Described for Chunk {
+    fn entries() -> Vec<ValueEntry> {
+        vec![ValueEntry {
+            value: Self::WHOLE_TEXT,
+            paragraph: "One chunk for the whole range of each thread, or for each file of a set. Linux moves at most \
+                        2 GiB less 4 KiB in one call, so a longer range takes more calls.",
+        }]
+    }
 }
 
 impl Form for Chunk {
@@ -73,6 +104,12 @@ impl Form for Chunk {
 /// The size of whole pages of a mapping.
 pub(crate) struct Window;
 
+impl Described for Window {
+    fn entries() -> Vec<ValueEntry> {
+        Vec::new()
+    }
+}
+
 impl Form for Window {
     type Value = u64;
     const EXAMPLES: &[&str] = &["8KiB", "256KiB", "4MiB"];
@@ -104,6 +141,16 @@ impl Distance {
     const NONE_TEXT: &str = "none";
 }
 
+impl Described for Distance {
+    fn entries() -> Vec<ValueEntry> {
+        vec![ValueEntry {
+            value: Self::NONE_TEXT,
+            paragraph: "The kernel decides when to write data back: after some seconds, when too much memory is \
+                        dirty, or at a sync.",
+        }]
+    }
+}
+
 impl Form for Distance {
     type Value = Option<u64>;
     const EXAMPLES: &[&str] = &["none", "8KiB", "256KiB"];
@@ -127,6 +174,16 @@ impl Form for Distance {
 
 /// The number of records that arrive in a second, or the word for none.
 pub(crate) struct Arrivals;
+
+impl Described for Arrivals {
+    fn entries() -> Vec<ValueEntry> {
+        vec![ValueEntry {
+            value: Distance::NONE_TEXT,
+            paragraph: "The next record follows as soon as the last one is durable, and its latency begins with its \
+                        call.",
+        }]
+    }
+}
 
 impl Form for Arrivals {
     type Value = Option<u32>;
@@ -155,6 +212,12 @@ impl Form for Arrivals {
 
 /// A number from 1 to `MOST`.
 pub(crate) struct Count<const MOST: u32>;
+
+impl<const MOST: u32> Described for Count<MOST> {
+    fn entries() -> Vec<ValueEntry> {
+        Vec::new()
+    }
+}
 
 impl<const MOST: u32> Form for Count<MOST> {
     type Value = u32;

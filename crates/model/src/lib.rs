@@ -58,6 +58,7 @@ pub use environment::{
 pub use event::{FoldedRun, RunEvent};
 pub use experience::Experience;
 pub use file_set::FileSize;
+pub use form::ValueEntry;
 pub use goal::Goal;
 pub use method::{Copying, Cursor, FioEngine, Method, MethodCard};
 pub use objective::Objective;
@@ -71,7 +72,7 @@ pub use sample::{
     Extent, Failure, Latency, Outcome, PhasesNs, ReadBack, ReadFrom, Sample, SampleDocument,
     SystemState, Timeline,
 };
-pub use similar::{did_you_mean, is_slip};
+pub use similar::{did_you_mean, is_slip, nearest};
 pub use size::{
     LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch,
 };

@@ -30,6 +30,23 @@ pub fn did_you_mean<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N
     }
 }
 
+/// The three names nearest to a word, the nearest first. A name with the word in it is nearer than any other, and hyphens
+/// do not count.
+pub fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    const MOST: usize = 3;
+    let letters = |text: &str| text.to_lowercase().replace(['-', '_'], "");
+    let word = letters(word);
+    let mut ranked: Vec<&str> = names.into_iter().collect();
+    ranked.sort_by_cached_key(|name| {
+        let name = letters(name);
+        let has_word = !word.is_empty() && name.contains(&word);
+        (!has_word, strsim::osa_distance(&word, &name))
+    });
+    ranked.dedup();
+    ranked.truncate(MOST);
+    ranked
+}
+
 /// Whether the word is the name with slips of the hand, and not another word: `ext5` and `zfs` mean something else than
 /// `ext2` and `xfs`.
 pub fn is_slip(word: &str, name: &str) -> bool {
@@ -71,6 +88,23 @@ mod tests {
             "",
             "as near to both"
         );
+    }
+
+    #[test]
+    fn the_nearest_names_contain_the_word_or_have_few_other_letters() {
+        let names = [
+            "create",
+            "set-len",
+            "fallocate",
+            "posix-fallocate",
+            "zero-fill",
+        ];
+        assert_eq!(
+            nearest("alloc", names)[..2],
+            ["fallocate", "posix-fallocate"]
+        );
+        assert_eq!(nearest("Zero_fill", names)[0], "zero-fill");
+        assert_eq!(nearest("", ["a"]), ["a"]);
     }
 
     #[test]

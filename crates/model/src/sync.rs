@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::form::Form;
+use crate::form::{Described, Form, ValueEntry};
 use crate::value::named_values;
 use crate::value_card::{Phrase, ValueCard};
 
@@ -19,6 +19,41 @@ named_values! {
 }
 
 impl SyncCall {
+    fn paragraph(self) -> &'static str {
+        match self {
+            Self::None => {
+                "No sync. The data is in the page cache when the clock stops, or on the device but perhaps in its \
+                 cache with `cache=direct`. A power loss may take it."
+            }
+            Self::Fsync => {
+                "fsync(2) at the end, in phase sync: it waits until the data and all metadata of the file are on the \
+                 device, and flushes the device's cache."
+            }
+            Self::Fdatasync => {
+                "fdatasync(2) at the end: as fsync(2), but times and other metadata that a reader of the data does not \
+                 need may wait. A new length or new blocks are always included, so for a new file it saves little. It \
+                 pays for each record of a file whose blocks are written already (`prepare=zero-fill` or `overwrite`)."
+            }
+            Self::Msync => {
+                "msync(2) with `MS_SYNC` on the mapping, for `mmap`, `read-mmap` and `mmap-mmap`. The kernel syncs the \
+                 mapped range of the file as fdatasync(2) does."
+            }
+            Self::ODsync => {
+                "open(2) with `O_DSYNC`: each write(2) returns when its data is durable, as if fdatasync(2) followed. \
+                 With `cache=direct` and blocks that exist, the kernel can use one write with FUA instead of a write \
+                 and a flush. A vectored call makes all its chunks durable together."
+            }
+            Self::OSync => {
+                "open(2) with `O_SYNC`: as `o-dsync`, with all metadata such as times, as if fsync(2) followed each \
+                 write."
+            }
+            Self::RwfDsync => {
+                "pwritev2(2) or an io_uring write with `RWF_DSYNC` (Linux 4.7): `O_DSYNC` for a single call, so a \
+                 program can choose for each record. Needs `pwrite`, `writev`, `pwritev` or `uring`."
+            }
+        }
+    }
+
     /// Whether each write makes its own data durable.
     pub fn is_write_through(self) -> bool {
         matches!(self, Self::ODsync | Self::OSync | Self::RwfDsync)
@@ -67,6 +102,24 @@ impl Sync {
             Some(1) => Phrase::Beside(format!("{call} after each chunk").into()),
             Some(chunks) => Phrase::Beside(format!("{call} after every {chunks} chunks").into()),
         }
+    }
+}
+
+impl Described for Sync {
+    fn entries() -> Vec<ValueEntry> {
+        let at_end = SyncCall::ALL.iter().map(|call| ValueEntry {
+            value: call.name(),
+            paragraph: call.paragraph(),
+        });
+        let on_the_way = ValueEntry {
+            value: "CALL/N",
+            paragraph: "The call after every N chunks of each thread, in phase write, such as `fsync/1` or \
+                        `fdatasync/32`. Each chunk, or group of N, is then a durable record with a latency. `uring` \
+                        links the sync to its write, so several records can be in flight. N is from 1 to 16,777,216. \
+                        Batches help most, because all their records share one flush, but a crash can take a batch \
+                        ([Findings](../explanation/findings.md#durable-records)).",
+        };
+        at_end.chain([on_the_way]).collect()
     }
 }
 

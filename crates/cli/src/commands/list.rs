@@ -1,5 +1,10 @@
+mod axes;
+mod goals;
+mod methods;
+mod reference;
+
 use anyhow::Result;
-use writebench_model::{Axis, Case, Goal, Method, Space, Suite, built_in_suites, suite_named};
+use writebench_model::{Case, Suite, built_in_suites, suite_named};
 use writebench_stats::distinct;
 
 use crate::arguments::suite_names;
@@ -8,7 +13,7 @@ use crate::global::Global;
 use crate::selection::USUAL_BLOCK_BYTES;
 use clap::{Args, Subcommand};
 
-/// List suites, goals, methods, axes, or the cases of a suite
+/// List and explain suites, goals, methods, axes, or the cases of a suite
 #[derive(Args)]
 pub(crate) struct ListCommand {
     #[command(subcommand)]
@@ -19,12 +24,20 @@ pub(crate) struct ListCommand {
 enum ListTopic {
     /// List the suites, which are groups of cases
     Suites,
-    /// List the goals for `writebench advise --for`, with everyday words for them
+    /// List the goals for `writebench advise --for`: what is true afterwards, everyday words, and the command
     Goals,
-    /// List the methods, which are APIs to write or copy
-    Methods,
-    /// List the axes, which are properties of a case
-    Axes,
+    /// List the methods, which are APIs to write or copy, or explain one
+    Methods {
+        /// Explain this method: its calls, its axes with their defaults, and its syncs
+        #[arg(value_name = "METHOD")]
+        method: Option<String>,
+    },
+    /// List the axes, which are properties of a case, or explain one
+    Axes {
+        /// Explain each value of this axis, or one value: the call it makes, what it needs, and when it pays
+        #[arg(value_name = "AXIS[=VALUE]")]
+        axis: Option<String>,
+    },
     /// List the cases of a suite, by their names for --case
     Cases {
         /// The suite
@@ -35,22 +48,44 @@ enum ListTopic {
 
 impl ListCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
+        let width = global.output.width().unwrap_or(usize::MAX);
         let text = match &self.what {
             None | Some(ListTopic::Suites) => suites()?,
-            Some(ListTopic::Goals) => goals()?,
-            Some(ListTopic::Methods) => methods(),
-            Some(ListTopic::Axes) => axes(),
+            Some(ListTopic::Goals) => goals::all(width)?,
+            Some(ListTopic::Methods { method: None }) => methods::all(),
+            Some(ListTopic::Methods { method: Some(name) }) => methods::described(name, width)?,
+            Some(ListTopic::Axes { axis: None }) => axes::all(),
+            Some(ListTopic::Axes { axis: Some(asked) }) => axes::described(asked, width)?,
             Some(ListTopic::Cases { suite }) => cases(suite)?,
         };
         let exit = global.output.results(&text)?;
-        if self.what.is_none() {
-            global
-                .output
-                .note("More: writebench list goals, methods, axes, cases SUITE");
+        if let Some(more) = self.more()? {
+            global.output.note(&more);
         }
         Ok(exit)
     }
+
+    /// Where to read on.
+    fn more(&self) -> Result<Option<String>> {
+        Ok(match &self.what {
+            None => Some("More: writebench list goals, methods, axes, cases SUITE".to_owned()),
+            Some(ListTopic::Methods { method: None }) => {
+                Some("More about one: writebench list methods METHOD".to_owned())
+            }
+            Some(ListTopic::Axes { axis: None }) => {
+                Some("More about one: writebench list axes AXIS, or AXIS=VALUE".to_owned())
+            }
+            Some(ListTopic::Axes { axis: Some(asked) }) => {
+                let axis = axes::axis_in(asked)?;
+                Some(format!("With links: {REFERENCE}/axes.md#{axis}"))
+            }
+            Some(_) => None,
+        })
+    }
 }
+
+/// The reference on the web.
+const REFERENCE: &str = "https://github.com/writebench/writebench/blob/main/docs/reference";
 
 fn suites() -> Result<String> {
     let mut text = String::new();
@@ -59,59 +94,6 @@ fn suites() -> Result<String> {
         text += &format!("{:<10}{cases:>4} cases  {}\n", suite.name, suite.summary);
     }
     Ok(text)
-}
-
-fn goals() -> Result<String> {
-    let mut text = String::new();
-    for &goal in Goal::ALL {
-        let title = Space::for_goal(goal, &[])?.title;
-        text += &format!("{:<20}{title}\n", goal.name());
-        if !goal.aliases().is_empty() {
-            text += &format!("{:<20}also: {}\n", "", goal.aliases().join(", "));
-        }
-    }
-    Ok(text)
-}
-
-fn methods() -> String {
-    let mut text = String::new();
-    for method in Method::ALL {
-        let card = method.card();
-        let axes: Vec<&str> = method.own_axes().map(Axis::name).collect();
-        let prepares: Vec<&str> = card.prepares.iter().map(|prepare| prepare.name()).collect();
-        let syncs: Vec<&str> = card.syncs.iter().map(|sync| sync.name()).collect();
-        text += &format!("{:<16}{}\n", method.name(), card.summary);
-        text += &format!("                calls: {}\n", card.calls);
-        text += &format!("                axes: {}\n", axes.join(", "));
-        text += &format!(
-            "                prepare: {} (default {})\n",
-            prepares.join(", "),
-            card.prepares[0]
-        );
-        text += &format!("                sync: {}\n", syncs.join(", "));
-        if !card.syncs_on_the_way.is_empty() {
-            let calls: Vec<String> = card
-                .syncs_on_the_way
-                .iter()
-                .map(|call| format!("{call}/N"))
-                .collect();
-            text += &format!(
-                "                      and after every N chunks: {}\n",
-                calls.join(", ")
-            );
-        }
-    }
-    text
-}
-
-fn axes() -> String {
-    let lines = |&axis: &Axis| {
-        let summary = axis.summary();
-        let values = axis.values();
-        let default = axis.default_value();
-        format!("{axis:<12}{summary}\n            {values} (default {default})\n")
-    };
-    Axis::ALL.iter().map(lines).collect()
 }
 
 fn cases(name: &str) -> Result<String> {
