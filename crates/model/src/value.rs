@@ -435,10 +435,10 @@ axis_values! {
         }
             "pwritev2(2) with `RWF_DONTCACHE`, or the same flag of an io_uring write: data goes through the page \
              cache, write-back starts at once, and the pages are dropped when they are clean. It needs Linux 6.14 \
-             and a filesystem that supports the flag; elsewhere EOPNOTSUPP makes the case unsupported. In \
-             contrast to `direct`, nothing has to be aligned. It keeps a large file from displacing other data, \
-             and belongs to the fastest cases for durable files on xfs ([the \
-             portfolio](../explanation/portfolio.md#durable-stream)).",
+             and a filesystem that supports the flag. In Linux 6.18, ext4 and xfs do, but btrfs and tmpfs do not: \
+             EOPNOTSUPP makes the case unsupported there. In contrast to `direct`, nothing has to be aligned. It \
+             keeps a large file from displacing other data, and belongs to the fastest cases for durable files on \
+             xfs ([the portfolio](../explanation/portfolio.md#durable-stream)).",
     }
 
     #[derive(Default)]
