@@ -149,6 +149,8 @@ function chosenRows({ subject: { kind, counts, isChosen }, drawings: [{ rows }] 
   if (rows.length === 0) return 0;
   const series = numbersUpTo(counts.length);
   if (kind === "heat-map") return series.filter((series) => numbersUpTo(counts[series]).some((number) => isChosen([series, number]))).length;
+  // Each bar has a row.
+  if (kind === "bars") return series.reduce((sum, series) => sum + numbersUpTo(counts[series]).filter((number) => isChosen([series, number])).length, 0);
   // Each series has a point per row.
   return numbersUpTo(most(counts)).filter((number) => series.some((series) => number < counts[series] && isChosen([series, number]))).length;
 }

@@ -1,4 +1,4 @@
-// A row per ranked case, on one scale from 0. It is a table for screen readers.
+// A row per ranked case, on a scale from 0 for each goal. It is a table for screen readers.
 
 // Up to this number, all cases have rows. Otherwise the fastest of each goal and plain write have.
 const ALL_CASES = 40;
@@ -6,12 +6,12 @@ const FASTEST = 5;
 const FIRST_GOALS = 12;
 const MORE_CASES = 200;
 
-// Colours by numbers of samples, with more contrast for more.
+// Greys by numbers of samples, with more contrast for more: colours are those of targets and goals.
 const COUNTS = [
-  [1, "1 sample", ["#ed7c4a", "#9646dc"]],
-  [2, "2 samples", ["#c5427c", "#d85682"]],
-  [3, "3 to 5 samples", ["#790aa2", "#f89840"]],
-  [6, "6 samples or more", ["#0d0887", "#f0f921"]],
+  [1, "1 sample", ["#b1b8c0", "#59636e"]],
+  [2, "2 samples", ["#8b949e", "#7d8792"]],
+  [3, "3 to 5 samples", ["#59636e", "#aab4be"]],
+  [6, "6 samples or more", ["#1f2328", "#e6edf3"]],
 ];
 
 const opened = { cases: new Map(), goals: FIRST_GOALS };
@@ -22,8 +22,14 @@ const inUnit = (bytesPerSecond, per = 1e9) => {
   return value >= 0.9995 || value === 0 ? significant(value) : Number(value.toPrecision(3)).toFixed(Math.min(9, 2 - Math.floor(Math.log10(value))));
 };
 
-// Each run and target.
-const seriesNames = [...new Set(cases.filter((entry) => entry.goal !== undefined || entry.other).map(place))];
+// Each run and target, in the order in which they were named.
+const seriesNames = inOrder(cases.filter((entry) => entry.goal !== undefined || entry.other));
+
+function inOrder(entries) {
+  const named = data.runs.flatMap((run) => run.targets.map((target) => place({ run: run.name, target: target.name })));
+  const used = new Set(entries.map(place));
+  return [...new Set(named)].filter((name) => used.has(name));
+}
 
 function rankedRows(goal, list) {
   const rows = new Map();
@@ -37,7 +43,8 @@ function rankedRows(goal, list) {
   // One sample is a first impression: below cases with more.
   const isOnce = (row) => [...row.lanes.values()].every((entry) => entry.figures.samples === 1);
   const sorted = [...rows.values()].map((row) => ({ ...row, best: best(row) })).sort((a, b) => isOnce(a) - isOnce(b) || b.best - a.best);
-  return { goal, rows: sorted, isPlain: (row) => [...row.lanes.values()].some((entry) => entry.plain) };
+  const is = (property) => (row) => [...row.lanes.values()].some((entry) => entry[property]);
+  return { goal, rows: sorted, isPlain: is("plain"), isRecommended: is("recommended") };
 }
 
 function rankedGoals() {
@@ -64,7 +71,8 @@ const titleOf = (entry) => caseLines(entry).join("\n");
 
 function lane(entry, plain, end) {
   const [median, low, high] = entry.figures.throughput;
-  const bar = styled(element("span", { class: median > end ? "bar beyond" : "bar" }), { width: percentOf(median, end) });
+  const kind = `${median > end ? " beyond" : ""}${entry.figures.samples === 1 ? " single" : ""}`;
+  const bar = styled(element("span", { class: `bar${kind}` }), { width: percentOf(median, end) });
   const parts = [bar];
   if (high > low) parts.push(styled(element("span", { class: high > end ? "interval beyond" : "interval" }), { left: percentOf(low, end), width: percentOf(Math.min(high, end) - Math.min(low, end), end) }));
   if (plain && plain !== entry) parts.push(styled(element("span", { class: "plain-write" }), { left: percentOf(plain.figures.throughput[0], end) }));
@@ -75,23 +83,23 @@ function lane(entry, plain, end) {
 
 function figureCell(entry) {
   const [value, range] = entry.shown;
-  const { unit } = data.goals[entry.goal];
-  // Next to goals in other units.
-  const ofUnit = unit && unit !== data.overview.unit ? ` ${unit}` : "";
-  return element("td", { class: "figure" }, `${value}${ofUnit} `, element("span", { class: "quiet" }, range));
+  return element("td", { class: "figure" }, `${value} `, element("span", { class: "quiet" }, range));
 }
 
-function wayButton(entry, isPlain) {
+function wayButton(entry, remarks) {
   const button = element("button", { type: "button", class: "copy", title: `Copy: ${entry.command}` }, entry.way.replace(/(\d) (?=[KMG]iB)/g, "$1\u00a0"));
   button.addEventListener("click", () => copyCommand(entry));
-  return isPlain ? [button, element("span", { class: "quiet" }, " (plain write)")] : [button];
+  return remarks.length > 0 ? [button, element("span", { class: "quiet" }, ` (${remarks.join(", ")})`)] : [button];
 }
 
+// The targets of a case, the fastest first.
 function caseRows(ranked, row, plains, end, colour) {
-  return [...row.lanes].map(([name, entry], index) => {
-    const lanes = row.lanes.size;
-    const head = index > 0 ? [] : [element("th", { scope: "row", rowspan: lanes }, ...wayButton(entry, ranked.isPlain(row)))];
-    const series = seriesNames.length > 1 ? [element("td", { class: "where", title: name }, name)] : [];
+  const lanes = [...row.lanes].sort(([, a], [, b]) => b.figures.throughput[0] - a.figures.throughput[0]);
+  const recommended = (entry) => (seriesNames.length > 1 && entry.recommended ? `${place(entry)}, recommended` : place(entry));
+  const remarks = [...(ranked.isRecommended(row) && seriesNames.length === 1 ? ["recommended"] : []), ...(ranked.isPlain(row) ? ["plain write"] : [])];
+  return lanes.map(([name, entry], index) => {
+    const head = index > 0 ? [] : [element("th", { scope: "row", rowspan: lanes.length }, ...wayButton(entry, remarks))];
+    const series = seriesNames.length > 1 ? [element("td", { class: "where", title: name }, recommended(entry))] : [];
     const made = element("tr", { class: index === 0 ? "case-row" : "" }, ...head, ...series, lane(entry, plains.get(name), end), figureCell(entry));
     return coloured(made, seriesNames.length > 1 ? seriesNames.indexOf(name) : colour);
   });
@@ -135,60 +143,67 @@ function strip(entries, text, end, per) {
 const levelOf = (entry) => COUNTS.findLastIndex(([fewest]) => entry.figures.samples >= fewest);
 
 // Candidates outside the final, a line per run.
-function otherBody(end) {
+function otherBody() {
   const all = cases.filter((entry) => entry.other && filters.shown[entry.row]);
-  const names = [...new Set(all.map(place))];
-  const rows = names.map((name) => {
+  const rows = inOrder(all).map((name) => {
     const entries = all.filter((entry) => place(entry) === name);
-    return strip(entries, `${entries.length.toLocaleString("en")} candidates`, end, data.overview.unit && data.goals[0].per);
+    return strip(entries, `${entries.length.toLocaleString("en")} candidates`, data.overview.end, data.overview.unit && data.goals[0].per);
   });
-  return rows.length === 0 ? [] : [element("tbody", {}, goalRow("Candidates outside the final"), ...rows)];
+  return rows.length === 0 ? [] : [onGrid(element("tbody", {}, goalRow("Candidates outside the final"), axisRow(data.overview), ...rows), data.overview)];
 }
 
-const goalRow = (text, more = {}) => element("tr", { class: "goal", ...more }, element("th", { scope: "rowgroup", colspan: seriesNames.length > 1 ? 4 : 3 }, text));
+const columnCount = () => (seriesNames.length > 1 ? 4 : 3);
+
+const goalRow = (text, more = {}) => element("tr", { class: "goal", ...more }, element("th", { scope: "rowgroup", colspan: columnCount() }, text));
+
+// Goals have different units and guarantees, so each has its own axis.
+function axisRow({ unit = "GB/s", ticks }) {
+  const marks = ticks.map(([part, value]) => styled(element("span", {}, value), { left: `${part}%` }));
+  return element("tr", { class: "axis", "aria-hidden": "true" }, element("td", { class: "name" }),
+    ...(seriesNames.length > 1 ? [element("td", { class: "where" })] : []),
+    element("td", { class: "scale" }, element("span", { class: "ticks" }, ...marks)),
+    element("td", { class: "figure" }, `${unit} `, element("span", { class: "quiet" }, "95% CI")));
+}
+
+function onGrid(body, { ticks }) {
+  return styled(body, { "--grid": ticks.map(([part]) => `linear-gradient(var(--line), var(--line)) ${part}% 0 / 1px 100% repeat-y`).join(", ") });
+}
 
 function goalBody(ranked, index, isShort) {
   const { goal, rows } = ranked;
-  const { text, per, unit, end: own = data.overview.end } = data.goals[goal];
-  const isShared = unit === data.overview.unit;
-  const end = isShared ? data.overview.end : own;
-  const columns = seriesNames.length > 1 ? 4 : 3;
+  const { text, per, end } = data.goals[goal];
   const limit = isShort ? opened.cases.get(goal) ?? FASTEST : rows.length;
-  const plainRow = rows.find(ranked.isPlain);
-  const plains = plainRow?.lanes ?? new Map();
-  const shown = rows.filter((row, rank) => rank < limit || row === plainRow);
+  const plains = rows.find(ranked.isPlain)?.lanes ?? new Map();
+  // Answers are not always among the fastest.
+  const shown = rows.filter((row, rank) => rank < limit || ranked.isPlain(row) || ranked.isRecommended(row));
   const body = element("tbody", {},
-    coloured(goalRow(!isShared ? `${text}, in ${unit}, from 0 to ${inUnit(end, per)}` : text, { class: seriesNames.length > 1 ? "goal" : "goal swatched" }), index),
+    coloured(goalRow(text, { class: seriesNames.length > 1 ? "goal" : "goal swatched" }), index),
+    axisRow(data.goals[goal]),
     ...(shown.length < rows.length ? [strip(rows.flatMap((row) => [...row.lanes.values()]), `all ${counted(rows.length, "case")}`, end, per)] : []),
     ...shown.flatMap((row) => caseRows(ranked, row, plains, end, index)));
-  if (!isShared) styled(body, { "--grid": "none" });
+  body.dataset.end = end;
   const left = rows.length - shown.length;
   if (left > 0) {
     const more = left > MORE_CASES ? `Show ${MORE_CASES} of ${counted(left, "slower case")}` : `Show ${counted(left, "slower case")}`;
-    body.append(moreRow(columns, more, () => opened.cases.set(goal, limit + MORE_CASES)));
+    body.append(moreRow(more, () => opened.cases.set(goal, limit + MORE_CASES)));
   }
-  return body;
+  return onGrid(body, data.goals[goal]);
 }
 
-function moreRow(columns, text, open) {
+function moreRow(text, open) {
   const button = element("button", { type: "button", class: "plain" }, text);
   button.addEventListener("click", () => {
     open();
     renderOverview();
   });
-  return element("tr", { class: "more" }, element("td", { colspan: columns }, button));
+  return element("tr", { class: "more" }, element("td", { colspan: columnCount() }, button));
 }
 
-function scaleHeading() {
-  const unit = data.overview.unit ?? "GB/s";
-  const marks = data.overview.ticks.map(([part, value]) => styled(element("span", {}, value), { left: `${part}%` }));
-  const heads = [
-    element("th", { scope: "col", class: "name" }, "case"),
-    ...(seriesNames.length > 1 ? [element("th", { scope: "col", class: "where" }, "on")] : []),
-    element("th", { scope: "col", class: "scale" }, element("span", { class: "hidden" }, `${unit} from 0, in a picture`), element("span", { "aria-hidden": "true", class: "ticks" }, ...marks)),
-    element("th", { scope: "col", class: "figure" }, `${unit} `, element("span", { class: "quiet" }, "95% CI")),
-  ];
-  return element("thead", {}, element("tr", {}, ...heads));
+// The axes of the goals show it to everyone else.
+function headings() {
+  const heads = ["case", ...(seriesNames.length > 1 ? ["on"] : []), "rate, in a picture", "rate, 95% CI"];
+  const classes = ["name", ...(seriesNames.length > 1 ? ["where"] : []), "scale", "figure"];
+  return element("thead", { class: "columns" }, element("tr", {}, ...heads.map((text, index) => element("th", { scope: "col", class: classes[index] }, element("span", { class: "hidden" }, text)))));
 }
 
 function legend(hasStrips) {
@@ -201,18 +216,15 @@ function legend(hasStrips) {
 
 function renderOverview() {
   const host = document.getElementById("overview-rows");
-  const { end, ticks } = data.overview;
   const goals = rankedGoals();
-  const others = otherBody(end);
+  const others = otherBody();
   if (goals.length + others.length === 0) return host.replaceChildren(element("p", { class: "quiet" }, "No ranked case: the filters exclude all, or none has a good sample."));
   const count = goals.reduce((sum, { rows }) => sum + rows.length, 0);
-  const table = element("table", { class: "overview" }, element("caption", { class: "hidden" }, "Throughput of all ranked cases"), scaleHeading(),
+  const table = element("table", { class: "overview" }, element("caption", { class: "hidden" }, "All ranked cases"), headings(),
     ...goals.slice(0, opened.goals).map((ranked, index) => goalBody(ranked, index, count > ALL_CASES)), ...others);
   if (goals.length > opened.goals) {
-    table.append(element("tbody", {}, moreRow(seriesNames.length > 1 ? 4 : 3, `Show ${counted(goals.length - opened.goals, "more goal")}`, () => (opened.goals = goals.length))));
+    table.append(element("tbody", {}, moreRow(`Show ${counted(goals.length - opened.goals, "more goal")}`, () => (opened.goals = goals.length))));
   }
-  styled(table, { "--grid": ticks.map(([part]) => `linear-gradient(var(--line), var(--line)) ${part}% 0 / 1px 100% repeat-y`).join(", ") });
-  table.dataset.end = end;
   host.replaceChildren(element("p", { class: "legend" }, ...legend(table.querySelector(".strip"))), table);
 }
 

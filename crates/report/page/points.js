@@ -4,9 +4,9 @@
 const least = (values) => values.reduce((one, other) => Math.min(one, other), Infinity);
 const most = (values) => values.reduce((one, other) => Math.max(one, other), -Infinity);
 
-// [x, row, median, low, high], without a value only the first two.
-function pointOf([x, row, median, low, high]) {
-  return { x, row, median, low, high, has: median !== undefined && median !== null };
+// [x, row, median, low, high, words], without a value only the first two. Bars have words, as the tables of a terminal.
+function pointOf([x, row, median, low, high, words]) {
+  return { x, row, median, low, high, words, has: median !== undefined && median !== null };
 }
 
 // Without filtered points.
@@ -19,6 +19,7 @@ function shownSeries(chart) {
 
 function figureText(point, chart) {
   const unit = chart.y.unit;
+  if (point.words !== undefined) return `${chart.y.label}: ${point.words}`;
   const range = point.low === point.high ? "" : ` (${valueText(point.low, unit)} – ${valueText(point.high, unit)})`;
   return `${chart.y.label}: ${valueText(point.median, unit)}${range}`;
 }

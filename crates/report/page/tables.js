@@ -108,6 +108,7 @@ function chartTable(number) {
   const cellText = (point) => {
     if (point === undefined) return "";
     if (!point.has) return `none: ${cases[point.row].outcome}`;
+    if (point.words !== undefined) return point.words;
     const range = point.low === point.high ? "" : ` (${valueText(point.low, chart.y.unit)} – ${valueText(point.high, chart.y.unit)})`;
     return valueText(point.median, chart.y.unit) + range;
   };

@@ -189,8 +189,8 @@ fn charts_are_files() -> Result<()> {
     ensure!(program.call(&["show", "--export", &export])?.code == Some(0));
     ensure!(std::fs::read_to_string(&earlier)? == marked, "replaced");
     ensure!(
-        std::fs::read_dir(&charts)?.count() == names.len() + 2,
-        "and the phases, and the index"
+        std::fs::read_dir(&charts)?.count() == names.len() + 3,
+        "and the phases, the answers, and the index"
     );
     let index = std::fs::read_to_string(charts.join("charts.html"))?;
     ensure!(

@@ -38,7 +38,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       measured(1, "--case", "write,size=2MiB,chunk=4KiB,sync=fsync/1"),
     );
     workplace.exported("before.json", run);
-    const firstLook = measured(2, "--size", "64KiB", "--label", "first look");
+    const firstLook = measured(6, "--size", "64KiB", "--label", "first look");
     const finalists = FINALISTS.flatMap((name) => ["--case", name]);
     const search = searched(measured(6, ...finalists), FINALISTS[0]);
     workplace.advised("--for", "stream", "--size", "64KiB", "--budget", "20s");
@@ -154,45 +154,121 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     }));
 
   for (const [name, viewport] of [["a screen", { width: 1280, height: 900 }], ["a phone", { width: 390, height: 844 }]]) {
-    test(`the first screen of ${name} has the answers and the chart of all cases`, async () => {
+    test(`the first screen of ${name} has the chart of all answers, and the page that of all cases`, async () => {
       for (const kind of ["firstLook", "one", "two", "search", "filesystems"]) {
         await withPage(files[kind], async (page) => {
-          const box = (selector) => page.locator(selector).first().boundingBox();
-          const [answers, first, chart, axis, bar] = [await box("#answers"), await box(".answers tbody tr"), await box(".overview"), await box(".overview .ticks"), await box(".overview .bar")];
-          assert.ok(first.y < 250, `${kind}: the answers come first, at ${first.y}`);
-          assert.ok(axis.height > 0 && bar.height > 5, `${kind}: axis and bars`);
-          const gap = chart.y - (answers.y + answers.height);
-          assert.ok(gap > 0 && gap < 90, `${kind}: the chart follows the answers, ${gap} below them`);
-          assert.ok(bar.y + bar.height < chart.y + 200, `${kind}: the first bar is at ${bar.y}, the chart at ${chart.y}`);
-          // On a phone, answers of two runs may leave only the beginning of the chart.
-          const end = kind === "two" && viewport.width < 500 ? axis.y + axis.height : bar.y + bar.height;
-          assert.ok(end <= viewport.height, `${kind}: the chart is at ${chart.y}, its first bar at ${bar.y}`);
-          const ticks = await page.locator(".overview .ticks span").allTextContents();
-          assert.ok(ticks[0] === "0" && ticks.length >= 3, `${kind}: from 0: ${ticks.join()}`);
+          const box = (selector) => page.locator(selector).filter({ visible: true }).first().boundingBox();
+          const [first, goals, answers, chart] = [await box("#goals .picture svg rect"), await box("#goals"), await box("#answers"), await box(".overview")];
+          assert.ok(first.height > 5 && first.y + first.height <= viewport.height, `${kind}: the first bar is at ${first.y}`);
+          assert.ok(goals.y < answers.y && answers.y < chart.y, `${kind}: the chart, its table, all cases`);
+          assert.equal(await page.locator("#goals .picture svg").filter({ visible: true }).count(), 1, `${kind}: wide or narrow`);
+          for (const axis of await page.locator(".overview .axis .ticks").all()) {
+            const ticks = await axis.locator("span").allTextContents();
+            assert.ok(ticks[0] === "0" && ticks.length >= 3, `${kind}: from 0: ${ticks.join()}`);
+          }
           for (const colorScheme of ["light", "dark"]) {
             await page.emulateMedia({ colorScheme });
-            const { different } = await colours(page, page.locator(".overview tbody").first());
-            assert.ok(different > 8, `${kind}, ${colorScheme}: ${different} colours`);
+            for (const part of ["#goals .picture", ".overview tbody"]) {
+              const { different } = await colours(page, page.locator(part).first());
+              assert.ok(different > 8, `${kind}, ${part}, ${colorScheme}: ${different} colours`);
+            }
+          }
+        }, { viewport });
+      }
+    });
+
+    test(`nothing is wider than ${name}, and no labels of an axis collide`, async () => {
+      for (const kind of ["firstLook", "one", "two", "search", "searched", "advised", "filesystems"]) {
+        await withPage(files[kind], async (page) => {
+          await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
+          for (const plot of (await page.locator(".plot").all()).slice(0, 4)) await drawn(page, plot);
+          const wide = await page.evaluate(() => {
+            const isOutside = (node) => {
+              const { left, right, width } = node.getBoundingClientRect();
+              return width > 0 && (left < -1 || right > document.documentElement.clientWidth + 1);
+            };
+            const nodes = [...document.querySelectorAll("body *")].filter((node) => !node.closest(".scroll, .hidden, .skip, pre") && node.checkVisibility());
+            return nodes.filter(isOutside).map((node) => `${node.tagName} ${node.textContent.slice(0, 60)}`);
+          });
+          assert.deepEqual(wide, [], kind);
+          const axes = await page.evaluate(() => [...document.querySelectorAll(".ticks, #goals svg .wb-foot, .plot svg .wb-foot")].filter((axis) => axis.checkVisibility()).map((axis) =>
+            [...axis.children].filter((node) => node.textContent !== "" && node.checkVisibility()).map((node) => ({ ...node.getBoundingClientRect().toJSON(), text: node.textContent }))));
+          assert.ok(axes.length > 0, kind);
+          for (const labels of axes) {
+            const meets = (a, b) => a !== b && a.left < b.right && b.left < a.right && a.top < b.bottom - 2 && b.top < a.bottom - 2;
+            for (const label of labels) assert.ok(!labels.some((other) => meets(label, other)), `${kind}: ${labels.map(({ text }) => text).join(" | ")}`);
           }
         }, { viewport });
       }
     });
   }
 
-  test("the chart of all cases has a row for each ranked case, on one scale", () =>
+  // Of a run that answers goals: the rows of the table, by goal and target.
+  const tableOf = (page) => page.locator(".answers tbody tr").evaluateAll((rows) => rows.map((row) => {
+    const text = (selector) => row.querySelector(selector)?.textContent.trim() ?? "";
+    return { goal: text("th"), name: text(".case"), value: text(".figure strong"), interval: text(".figure .quiet") };
+  }));
+
+  test("every recommended method is in its charts, with the numbers of the table", () =>
+    withPage(files.firstLook, async (page) => {
+      const answers = (await tableOf(page)).filter(({ name }) => name !== "");
+      assert.ok(answers.length > 2, `${answers.length} answers`);
+      const { cases, charts } = await dataOf(page);
+      const ofAll = (await page.locator("#goals .picture .wide text").allTextContents()).join("\n");
+      for (const { goal, name, value, interval } of answers) {
+        const row = cases.findIndex((entry) => entry.case === name && entry.recommended);
+        assert.notEqual(row, -1, `${name} is recommended`);
+        assert.deepEqual(cases[row].shown, [value, interval], goal);
+        const ranked = charts.filter((chart) => chart.of === "ranked").flatMap((chart) => chart.series).flatMap((series) => series.points);
+        assert.equal(ranked.find(([, of]) => of === row)?.at(-1), `${value} (${interval})`, goal);
+        assert.ok(ofAll.includes(`${value} `) && ofAll.includes(`(${interval})`), `${goal}: ${value} (${interval}) in ${ofAll}`);
+        const shown = page.locator(".overview tr.case-row", { hasText: "recommended" }).filter({ hasText: interval });
+        assert.ok((await shown.count()) > 0, `${goal}: a row in the chart of all cases`);
+      }
+    }));
+
+  test("a page of several filesystems has their names beside their bars, in the order of the run, also on a phone", async () => {
+    for (const width of [1280, 390]) {
+      await withPage(files.filesystems, async (page) => {
+        assert.deepEqual((await page.locator("#goals .series li").allTextContents()).map((text) => text.trim()), ["ext4", "xfs", "btrfs"]);
+        for (const kind of ["ext4", "xfs", "btrfs"]) {
+          assert.ok((await page.locator("#goals .picture svg text", { hasText: new RegExp(`^${kind}: `) }).filter({ visible: true }).count()) > 0, kind);
+          assert.ok((await page.locator(".overview .where", { hasText: kind }).filter({ visible: true }).count()) > 0, kind);
+        }
+        const colours = await page.locator(".strip path").evaluateAll((paths) => paths.map((path) => path.style.getPropertyValue("--light")));
+        const { colours: ofTargets } = await dataOf(page);
+        assert.ok(colours.every((colour) => !ofTargets.flat().includes(colour)), colours.join());
+      }, { viewport: { width, height: 900 } });
+    }
+  });
+
+  test("the title of a search names its goal, and warnings are at the top", () =>
+    withPage(files.search, async (page) => {
+      assert.match(await page.locator("h1").textContent(), /^stream: new file, page cache, 64 KiB on /);
+      assert.equal(await page.locator("main .warnings:not(#comparison *)").count(), 0);
+    }));
+
+  test("the chart of all cases has a row for each ranked case, on the scale of its goal", () =>
     withPage(files.firstLook, async (page) => {
       const slower = page.locator(".overview .more button");
       while ((await slower.count()) > 0) await slower.first().click();
       const cases = page.locator(".overview tr.case-row:not(.strip)");
       const rows = await cases.evaluateAll((all) =>
-        all.map((row) => [Number(/[\d.]+/.exec(row.querySelector(".figure").textContent)[0]), row.querySelector(".bar").offsetWidth / row.querySelector(".scale").clientWidth, row.closest("tbody").style.getPropertyValue("--grid") === "none"]));
+        all.map((row) => {
+          const axis = row.closest("tbody").querySelector(".axis");
+          const last = [...axis.querySelectorAll(".ticks span")].at(-1);
+          return {
+            unit: axis.querySelector(".figure").firstChild.textContent.trim(),
+            // Of the axis, in the same way as a bar.
+            perPart: Number(last.textContent) / (Number.parseFloat(last.style.left) / 100),
+            value: Number(/[\d.]+/.exec(row.querySelector(".figure").textContent)[0]),
+            part: row.querySelector(".bar").offsetWidth / row.querySelector(".scale").clientWidth,
+          };
+        }));
       const shown = (await dataOf(page)).cases.filter((entry) => entry.goal !== undefined).length;
       assert.equal(rows.length, shown);
-      const end = Number(await page.locator(".overview").getAttribute("data-end")) / 1e9;
-      // Goals in files per second have their own scale.
-      const onOneScale = rows.filter(([, , hasOwnScale]) => !hasOwnScale);
-      assert.ok(onOneScale.length > 0 && onOneScale.length < rows.length);
-      for (const [figure, part] of onOneScale) assert.ok(Math.abs(figure / end - part) < 0.02, `${figure} of ${end} is ${part}`);
+      assert.ok(new Set(rows.map(({ unit }) => unit)).size > 1, "files or records have their own unit");
+      for (const { unit, perPart, value, part } of rows) assert.ok(Math.abs(value / perPart - part) < 0.02, `${value} ${unit}: ${part} of ${perPart}`);
       const mappings = await cases.filter({ hasText: "mmap" }).count();
       assert.ok(mappings > 0 && mappings < rows.length, `${mappings} of ${rows.length}`);
       await page.locator("#filters summary").click();
@@ -530,7 +606,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     withPage(files.one, async (page) => {
       await page.locator("#filters summary").click();
       await page.locator("#words").fill("sync=fsync/1");
-      const longest = await page.locator(".overview tbody", { hasText: "in records/s" }).first().evaluate((body) =>
+      const longest = await page.locator(".overview tbody", { has: page.locator(".axis", { hasText: "records/s" }) }).first().evaluate((body) =>
         Math.max(...[...body.querySelectorAll(".bar")].map((bar) => bar.offsetWidth / bar.parentElement.clientWidth)));
       assert.ok(longest > 0.4, `${longest}`);
     }));
@@ -538,9 +614,8 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
   test("a run of records alone has their unit on its axis and beside its bars", async () => {
     const records = timed(workplace.measured("--case", "write,size=256KiB,chunk=4KiB,sync=fsync/1", "--samples", "1"), 6);
     await withPage(workplace.page("records.html", workplace.exported("records.json", copyOf(records, "records"))), async (page) => {
-      assert.match(await page.locator(".overview thead .figure").textContent(), /^records\/s/);
-      assert.equal(await page.locator(".overview tbody", { hasText: "in records/s" }).count(), 0);
-      const value = Number(/^[\d.]+/.exec(await page.locator(".overview td.figure").first().textContent())[0]);
+      assert.match(await page.locator(".overview .axis .figure").first().textContent(), /^records\/s/);
+      const value = Number(/^[\d.]+/.exec(await page.locator(".overview .case-row td.figure").first().textContent())[0]);
       const last = Number((await page.locator(".overview .ticks span").allTextContents()).at(-1));
       assert.ok(value > last / 10 && value <= last, `${value} on an axis up to ${last}`);
     });

@@ -62,7 +62,7 @@ pub(crate) enum ChartKind {
     Lines,
     /// Series side by side in each category, with intervals.
     Groups,
-    /// One series: a bar per category with its interval, from top to bottom.
+    /// A bar per category with its interval, from top to bottom. Series are colours.
     Bars,
     /// Rows are series, columns are categories, colours are values.
     HeatMap,
@@ -113,8 +113,9 @@ pub(crate) enum Unit {
     Seconds,
     #[serde(rename = "B/s")]
     BytesPerSecond,
+    /// A number as it is: a ratio, or a value whose unit is the label of its axis.
     #[serde(rename = "")]
-    Ratio,
+    Number,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -153,6 +154,22 @@ pub(crate) struct Point {
     /// Good samples, only for [`ChartKind::Bars`].
     #[serde(skip)]
     pub dots: Vec<Dot>,
+    /// Value and interval in the words of the tables, only for [`ChartKind::Bars`].
+    #[serde(skip)]
+    pub words: Option<String>,
+    /// The samples behind the value, only for [`ChartKind::Bars`].
+    #[serde(skip)]
+    pub samples: usize,
+    /// The value of plain write on the same target, only for [`ChartKind::Bars`].
+    #[serde(skip)]
+    pub plain: Option<f64>,
+}
+
+impl Point {
+    /// One sample is a first impression: it has no interval.
+    pub(crate) fn is_single(&self) -> bool {
+        self.samples == 1
+    }
 }
 
 /// A value, and whether it was disturbed.

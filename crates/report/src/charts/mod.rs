@@ -3,10 +3,12 @@
 mod axis;
 mod cpu_time;
 pub(crate) mod data;
-mod elapsed;
+pub(crate) mod goals;
 mod latency;
 mod over_time;
+mod phases;
 mod point;
+mod ranked;
 pub(crate) mod ratios;
 mod rows;
 pub(crate) mod scale;

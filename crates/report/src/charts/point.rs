@@ -25,6 +25,9 @@ pub(super) fn point(x: f64, row: &ChartCase<'_>, figure: Option<&Figure>, per: f
         case: row.case.record.case.to_string(),
         row: row.number,
         dots: Vec::new(),
+        words: None,
+        samples: 0,
+        plain: None,
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn chart(comparison: &Comparison) -> Option<Chart> {
         x,
         y: YAxis {
             label: "B / A".to_owned(),
-            unit: Unit::Ratio,
+            unit: Unit::Number,
             scale: YScale::Log10,
         },
         series: vec![Series {
@@ -61,5 +61,8 @@ fn point(x: f64, pair: &ComparedCase) -> Point {
         case: pair.case.case.clone(),
         row: 0,
         dots: Vec::new(),
+        words: None,
+        samples: 0,
+        plain: None,
     }
 }

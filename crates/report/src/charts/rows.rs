@@ -1,6 +1,6 @@
 use std::hash::Hash;
 
-use writebench_model::{Axis, Case, Choices};
+use writebench_model::{Axis, Case, Choices, Goal};
 
 use crate::numbers;
 use crate::numbers::{CaseReport, Estimate};
@@ -8,8 +8,13 @@ use crate::numbers::{CaseReport, Estimate};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChartCase<'r> {
     pub number: usize,
+    /// The number of the target in the order in which the runs name them.
+    pub place: usize,
     pub target: &'r str,
     pub case: &'r CaseReport,
+    /// Of a run of goals, or of a search.
+    pub goal: Option<Goal>,
+    pub is_recommended: bool,
 }
 
 impl<'r> ChartCase<'r> {

@@ -295,7 +295,7 @@ pub(crate) fn symbol(unit: Unit) -> &'static str {
     match unit {
         Unit::Seconds => "s",
         Unit::BytesPerSecond => "B/s",
-        Unit::Ratio => "",
+        Unit::Number => "",
     }
 }
 
@@ -310,7 +310,7 @@ fn factor(value: f64, unit: Unit) -> (f64, &'static str) {
         (1e-6, "µ"),
         (1e-9, "n"),
     ];
-    if unit == Unit::Ratio {
+    if unit == Unit::Number {
         return (1.0, "");
     }
     // Kiloseconds are unusual.

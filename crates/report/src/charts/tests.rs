@@ -3,7 +3,7 @@ mod families;
 
 use std::collections::HashSet;
 
-use writebench_model::{Bytes, CaseRecord, Failure, Outcome, Phase, Sample};
+use writebench_model::{Bytes, CaseOrigin, CaseRecord, Failure, Outcome, Phase, Sample};
 use writebench_testkit::{example_case, example_run, recorded, section_of};
 
 use super::rows::ChartCase;
@@ -65,8 +65,11 @@ pub(crate) fn charts_of(cases: &[(String, CaseReport)]) -> Vec<NamedChart> {
         .enumerate()
         .map(|(number, (target, case))| ChartCase {
             number,
+            place: number,
             target,
             case,
+            goal: None,
+            is_recommended: false,
         });
     let rows: Vec<ChartCase<'_>> = rows.collect();
     of_rows(&rows)
@@ -303,7 +306,7 @@ fn ranked_cases_are_bars_from_the_fastest() {
         cases.push(("ext4".to_owned(), CaseReport::from_record(record.clone())));
     }
     let charts = charts_of(&cases);
-    let chart = chart_named(&charts, "copy-elapsed-ranked");
+    let chart = chart_named(&charts, "copy-ranked");
     let names: Vec<&str> = chart
         .x
         .ticks
@@ -396,4 +399,177 @@ fn rows_count_through_the_cases_of_all_runs() {
         ("buffer", "By buffer size")
     );
     assert_eq!(serde_json::to_value(charts[0].family).unwrap(), "cpu-time");
+}
+
+/// Three goals' cases on ext4, xfs and tmpfs, each slower than the one before.
+pub(crate) fn goals_on(names: &[&str]) -> Report {
+    let mut targets: Vec<_> = names
+        .iter()
+        .map(|name| writebench_testkit::example_target(name))
+        .collect();
+    let mut cases = Vec::new();
+    for (target, slower) in targets.iter_mut().zip(1..) {
+        if target.name == "tmpfs" {
+            target.environment.filesystem.kind = "tmpfs".to_owned();
+        }
+        for (name, call_ns) in [
+            ("write,size=32MiB", 900),
+            ("write,size=32MiB,prepare=fallocate", 500),
+            ("write,size=32MiB,sync=fsync", 3000),
+            ("write-files,size=4MiB,sync-files=each", 9000),
+        ] {
+            let mut record = case_of(4096, samples(4096, call_ns * slower));
+            record.case = recorded(name);
+            if let Some(known) = record.case.known() {
+                record.workload = known.workload();
+            }
+            record.origin = section_of(CaseOrigin::GOALS, &format!("{:?}", record.workload));
+            record.target.clone_from(&target.name);
+            for sample in &mut record.samples {
+                sample.bytes = record.workload.bytes;
+            }
+            cases.push(record);
+        }
+    }
+    Report::from_run(
+        Some(1),
+        writebench_model::RunRecord {
+            cases,
+            targets,
+            ..example_run()
+        },
+    )
+}
+
+#[test]
+fn each_goal_has_its_methods_on_all_targets_in_one_chart_with_a_short_name() {
+    let report = goals_on(&["xfs", "ext4", "tmpfs"]);
+    let all = charts(std::slice::from_ref(&report));
+    let of_memory = all
+        .iter()
+        .filter(|named| named.chart.title.ends_with(", tmpfs"));
+    assert_eq!(
+        of_memory.count(),
+        1,
+        "only the phases of what it can keep: {:?}",
+        stems(&all)
+    );
+    let charts = answering(&all, ChartFamily::Ranked);
+    assert_eq!(
+        stems(&charts),
+        ["stream", "durable-stream", "durable-files"]
+    );
+    for NamedChart { chart, .. } in &charts {
+        let targets: Vec<&str> = chart
+            .series
+            .iter()
+            .map(|series| series.name.as_str())
+            .collect();
+        assert_eq!(targets, ["xfs", "ext4", "tmpfs"], "in the order of the run");
+        let mut points: Vec<&Point> = chart.points().collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let values: Vec<f64> = points
+            .iter()
+            .map(|point| point.figure.unwrap().value)
+            .collect();
+        assert!(values.is_sorted_by(|a, b| a >= b), "{values:?}");
+        let is_of_memory = |point: &&Point| report.cases[point.row].record.target == "tmpfs";
+        let keeps = !chart.subtitle.contains("durable");
+        assert_eq!(points.iter().any(is_of_memory), keeps, "{}", chart.subtitle);
+    }
+    assert_eq!(
+        charts
+            .iter()
+            .map(|named| named.chart.y.label.as_str())
+            .collect::<Vec<_>>(),
+        ["GB/s", "GB/s", "files/s"]
+    );
+}
+
+#[test]
+fn recommended_cases_are_in_their_charts_with_the_interval_of_the_table() {
+    let report = goals_on(&["ext4", "xfs"]);
+    let charts = answering(&charts(std::slice::from_ref(&report)), ChartFamily::Ranked);
+    assert_eq!(report.findings.len(), 6);
+    for finding in &report.findings {
+        let is_it = |point: &&Point| {
+            let record = &report.cases[point.row].record;
+            Some(record.case.name()) == finding.case.as_deref()
+                && Some(record.target.as_str()) == finding.target.as_deref()
+        };
+        let mut points = charts.iter().flat_map(|named| named.chart.points());
+        let point = points.find(is_it).expect("a bar");
+        let words = format!("{} ({})", finding.value(), finding.interval());
+        assert_eq!(point.words.as_ref(), Some(&words));
+        let tick = charts
+            .iter()
+            .filter(|named| named.chart.points().any(|other| std::ptr::eq(other, point)))
+            .flat_map(|named| &named.chart.x.ticks)
+            .find(|tick| tick.at.total_cmp(&point.x).is_eq());
+        let name = &tick.expect("a name").text;
+        assert!(name.ends_with("(recommended)"), "{name}");
+    }
+}
+
+#[test]
+fn the_chart_of_all_goals_has_a_part_for_each_goal_and_a_bar_for_each_target() {
+    let report = goals_on(&["xfs", "ext4", "tmpfs"]);
+    let chart = goals::chart(std::slice::from_ref(&report)).unwrap();
+    assert_eq!(chart.title, "Recommended method for 3 goals, 3 targets");
+    let parts = chart.goals.iter().map(|part| {
+        let names = part.x.ticks.iter().map(|tick| tick.text.as_str());
+        let points = part.points().filter_map(|point| point.words.as_deref());
+        (
+            part.title.as_str(),
+            part.y.label.as_str(),
+            names.collect::<Vec<_>>(),
+            points.collect::<Vec<_>>(),
+        )
+    });
+    insta::assert_debug_snapshot!(parts.collect::<Vec<_>>());
+    for part in &chart.goals {
+        let series: Vec<&str> = part
+            .series
+            .iter()
+            .map(|series| series.name.as_str())
+            .collect();
+        assert_eq!(
+            series,
+            ["xfs", "ext4", "tmpfs"],
+            "colours are those of targets"
+        );
+    }
+}
+
+#[test]
+fn plain_write_is_a_bar_on_one_target_and_a_line_on_several() {
+    let alone = goals::chart(&[goals_on(&["ext4"])]).unwrap();
+    let names = |part: &Chart| -> Vec<String> {
+        part.x.ticks.iter().map(|tick| tick.text.clone()).collect()
+    };
+    assert_eq!(
+        names(&alone.goals[0]),
+        [
+            "recommended: fallocate(2), then write(2)",
+            "plain write: write(2)"
+        ]
+    );
+    let both = goals::chart(&[goals_on(&["ext4", "xfs"])]).unwrap();
+    let lines = both.goals[0].points().filter(|point| point.plain.is_some());
+    assert_eq!(lines.count(), 2);
+}
+
+#[test]
+fn a_goal_that_no_target_can_keep_has_a_note_instead_of_a_part() {
+    let chart = goals::chart(&[goals_on(&["tmpfs"])]).unwrap();
+    assert_eq!(chart.goals.len(), 1);
+    assert!(
+        chart.notes.len() == 2
+            && chart
+                .notes
+                .iter()
+                .all(|note| note.contains("not durable here")),
+        "{:?}",
+        chart.notes
+    );
 }

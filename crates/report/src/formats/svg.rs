@@ -6,6 +6,7 @@
 mod bars;
 mod canvas;
 mod element;
+mod goals;
 mod heat_map;
 mod index;
 mod lean;
@@ -23,11 +24,12 @@ use svg::node::element::Element;
 
 use self::canvas::Canvas;
 use self::element::{MARGIN, QUIET, STRONG, WIDTH, element, text, wrapped};
+pub(super) use self::goals::picture as picture_of_goals;
 pub(super) use self::legend::LegendItem;
 pub(super) use self::page::{Picture, picture};
 use self::words::description;
 use super::{MARK, RenderedFiles, palette};
-use crate::charts::{self, Chart, ChartKind, NamedChart, Point, Scale, XScale};
+use crate::charts::{self, Chart, ChartFamily, ChartKind, NamedChart, Point, Scale, XScale};
 use crate::sentences::Report;
 
 const FONTS: &str =
@@ -46,12 +48,24 @@ fn file_name(named: &NamedChart) -> String {
     format!("{}.svg", named.file_stem)
 }
 
-/// Replaces files of other runs with the same names.
+/// The chart of all answers.
+pub(super) const GOALS: &str = "goals.svg";
+
+/// The answers to all goals, and a chart for each goal. A run of suites or cases has the charts of their questions as
+/// well. Replaces files of other runs with the same names.
 pub(super) fn files(report: &Report, directory: &Path) -> RenderedFiles {
-    let charts = charts::charts(std::slice::from_ref(report));
+    let mut charts = charts::charts(std::slice::from_ref(report));
+    if report.is_search() || report.is_of_goals() {
+        charts.retain(|named| named.family == ChartFamily::Ranked);
+    }
+    let goals = charts::goals::chart(std::slice::from_ref(report));
+    let goals = goals.map(|goals| (GOALS.to_owned(), goals::render(&goals)));
     let file = |named: &NamedChart| (file_name(named), render(&named.chart));
-    let mut files: Vec<_> = charts.iter().map(file).collect();
-    files.extend((!charts.is_empty()).then(|| (INDEX.to_owned(), index::render(report, &charts))));
+    let has_goals = goals.is_some();
+    let mut files: Vec<_> = goals.into_iter().chain(charts.iter().map(file)).collect();
+    if !files.is_empty() {
+        files.push((INDEX.to_owned(), index::render(report, has_goals, &charts)));
+    }
     let none = || {
         format!(
             "No chart for {}: no case has a result for its whole work.",
@@ -66,23 +80,7 @@ pub(super) fn files(report: &Report, directory: &Path) -> RenderedFiles {
 pub(super) fn render(chart: &Chart) -> String {
     let (chart, left_out) = limited(chart);
     let chart = &chart;
-    let mut parts = Vec::new();
-    let mut y = MARGIN + 14.0;
-    for line in wrapped(&chart.title, 18.0) {
-        parts.push(text(
-            MARGIN,
-            y,
-            18.0,
-            STRONG,
-            &line,
-            &[("font-weight", "600")],
-        ));
-        y += 22.0;
-    }
-    for line in wrapped(&chart.subtitle, 12.5) {
-        parts.push(text(MARGIN, y, 12.5, QUIET, &line, &[]));
-        y += 17.0;
-    }
+    let (mut parts, y) = head(&chart.title, &chart.subtitle);
     let canvas = Canvas::for_file(chart);
     let (drawn, mut bottom) = draw(&canvas, y);
     parts.extend(drawn);
@@ -95,11 +93,46 @@ pub(super) fn render(chart: &Chart) -> String {
         .into_iter()
         .chain(left_out)
         .chain(chart.notes.iter().cloned());
+    bottom = foot(&mut parts, bottom, notes);
+    let words = Words {
+        title: &chart.title,
+        description: &description(chart),
+        dark_styles: &palette::dark_styles(chart),
+    };
+    document(&words, bottom + MARGIN, parts)
+}
+
+/// What a document has besides its picture.
+struct Words<'w> {
+    title: &'w str,
+    /// For people who cannot see the picture.
+    description: &'w str,
+    dark_styles: &'w str,
+}
+
+/// Title and subtitle, and their lower end.
+fn head(title: &str, subtitle: &str) -> (Vec<Element>, f64) {
+    let mut parts = Vec::new();
+    let mut y = MARGIN + 14.0;
+    let bold = [("font-weight", "600")];
+    for line in wrapped(title, 18.0) {
+        parts.push(text(MARGIN, y, 18.0, STRONG, &line, &bold));
+        y += 22.0;
+    }
+    for line in wrapped(subtitle, 12.5) {
+        parts.push(text(MARGIN, y, 12.5, QUIET, &line, &[]));
+        y += 17.0;
+    }
+    (parts, y)
+}
+
+/// Adds the notes, and returns their lower end.
+fn foot(parts: &mut Vec<Element>, mut bottom: f64, notes: impl Iterator<Item = String>) -> f64 {
     for (index, line) in notes.flat_map(|note| wrapped(&note, 12.0)).enumerate() {
         bottom += if index == 0 { 22.0 } else { 16.0 };
         parts.push(text(MARGIN, bottom, 12.0, QUIET, &line, &[]));
     }
-    document(chart, bottom + MARGIN, parts)
+    bottom
 }
 
 /// Elements and their lower end.
@@ -139,7 +172,7 @@ fn limited(chart: &Chart) -> (Chart, Option<String>) {
     (fitting, None)
 }
 
-fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
+fn document(words: &Words<'_>, height: f64, parts: Vec<Element>) -> String {
     let (width, height) = (format!("{WIDTH:.0}"), format!("{:.0}", height.ceil()));
     let paper = [
         ("class", "wb-paper"),
@@ -151,18 +184,14 @@ fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
         element(
             "title",
             &[],
-            vec![Text::new(element::clean(&chart.title)).into()],
+            vec![Text::new(element::clean(words.title)).into()],
         ),
         element(
             "desc",
             &[],
-            vec![Text::new(element::clean(&description(chart))).into()],
+            vec![Text::new(element::clean(words.description)).into()],
         ),
-        element(
-            "style",
-            &[],
-            vec![Text::new(palette::dark_styles(chart)).into()],
-        ),
+        element("style", &[], vec![Text::new(words.dark_styles).into()]),
         element("rect", &paper, Vec::new()),
     ];
     children.extend(parts);

@@ -50,12 +50,24 @@ fn is_of_goals(cases: &[CaseReport]) -> bool {
 /// An answer for each workload, or, for two targets, for each workload on each target. Workloads without a sample are
 /// left out, unless all are.
 pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<WorkloadAnswer> {
+    answers_by(run, cases, are_for_each_target(run, cases))
+}
+
+/// An answer for each workload on each target, however many targets there are.
+pub(crate) fn answers_on_each_target(run: &RunRecord, cases: &[CaseReport]) -> Vec<WorkloadAnswer> {
+    answers_by(run, cases, true)
+}
+
+fn answers_by(
+    run: &RunRecord,
+    cases: &[CaseReport],
+    is_for_each_target: bool,
+) -> Vec<WorkloadAnswer> {
     let mut workloads = by_workload(cases);
     if workloads.iter().any(|(_, cases)| is_measured(cases)) {
         workloads.retain(|(_, cases)| is_measured(cases));
     }
     let has_several_sizes = have_several_sizes(&workloads);
-    let is_for_each_target = are_for_each_target(run, cases);
     if is_for_each_target {
         workloads = workloads.into_iter().flat_map(by_target).collect();
     }

@@ -195,6 +195,12 @@ impl Finding {
         })
     }
 
+    /// The quantity that counts, and its values.
+    pub(crate) fn measured_figure(&self) -> Option<(&'static Metric, &Figure)> {
+        let measured = self.measured.as_ref()?;
+        Some((measured.metric, measured.figure.as_ref()?))
+    }
+
     /// Share of the hardware's limit.
     pub(crate) fn limit_share(&self) -> String {
         self.text(|measured| or_nothing(measured.limit, |limit| share(limit.share)))

@@ -1,3 +1,4 @@
+use std::cmp::Ordering;
 use std::fmt;
 
 use writebench_model::{CaseRecord, Objective, Sample};
@@ -152,6 +153,28 @@ fn speed(sample: &Sample) -> f64 {
 }
 
 impl Metric {
+    pub(crate) fn is_rate(&self) -> bool {
+        [THROUGHPUT, RECORDS, FILES].contains(self)
+    }
+
+    pub(crate) fn is_elapsed(&self) -> bool {
+        *self == ELAPSED
+    }
+
+    /// Which values are better: `higher` or `lower`.
+    pub(crate) fn better(&self) -> &'static str {
+        if self.is_rate() { "higher" } else { "lower" }
+    }
+
+    /// Orders two values of the quantity, the better one first.
+    pub(crate) fn better_first(&self, a: f64, b: f64) -> Ordering {
+        if self.is_rate() {
+            b.total_cmp(&a)
+        } else {
+            a.total_cmp(&b)
+        }
+    }
+
     /// The quantity that a search minimizes, or else that of the workload: durable records and sets of files count per
     /// second, and calls without data by time.
     pub(crate) fn for_case(case: &CaseRecord, estimate: &Estimate) -> &'static Self {

@@ -44,6 +44,11 @@ pub(crate) const THOUSANDTHS: Quantity = Quantity {
 };
 
 impl Quantity {
+    /// The printed unit, in that of the values.
+    pub(crate) fn unit(&self) -> f64 {
+        self.unit
+    }
+
     pub(crate) fn text(&self, value: f64) -> String {
         self.rounded(value, f64::round)
     }

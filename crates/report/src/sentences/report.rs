@@ -1,10 +1,12 @@
-use writebench_model::RunRecord;
+use std::collections::HashSet;
+
+use writebench_model::{RunRecord, Stage};
 use writebench_stats::Gate;
 
 use crate::numbers::{self, CaseReport, FailedCases, Gated, cases, gated, obstacle_to};
 use crate::sentences::advice::{Advice, Search, without_advice};
 use crate::sentences::answer::{
-    WorkloadAnswer, answers, are_for_each_target, left_out, without_answer,
+    WorkloadAnswer, answers, answers_on_each_target, are_for_each_target, left_out, without_answer,
 };
 use crate::sentences::failures;
 use crate::sentences::finding::Finding;
@@ -43,6 +45,8 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// The user chose the order of the cases, and maybe their number.
     pub is_sorted: bool,
+    /// The recommended cases, each after its target. A run of suites or cases recommends none.
+    recommended: HashSet<(String, String)>,
 }
 
 impl Report {
@@ -89,6 +93,7 @@ impl Report {
             warnings,
             failures: failed,
             is_sorted: false,
+            recommended: recommended(&run, &cases, search.as_ref()),
             number,
             run,
             advice: search.map(|search| search.advice),
@@ -124,14 +129,21 @@ impl Report {
         !case.record.origin.is_candidate() || (!case.is_screening() && has_rounds(case))
     }
 
-    /// Whether charts have the case: it is a finalist, or one of the findings.
+    /// Whether the run recommends the case on its target.
+    pub(crate) fn is_recommended(&self, case: &CaseReport) -> bool {
+        let record = &case.record;
+        let key = (record.target.clone(), record.case.name().to_owned());
+        self.recommended.contains(&key) && !record.origin.is_stage(Stage::Screening)
+    }
+
+    /// Whether charts have the case: it is a finalist, or one of the findings, or recommended.
     pub(crate) fn is_drawn(&self, case: &CaseReport) -> bool {
         let name = case.record.case.name();
         let is_found = self
             .findings
             .iter()
             .any(|finding| finding.case.as_deref() == Some(name));
-        Self::is_finalist(case) || (!case.is_screening() && is_found)
+        Self::is_finalist(case) || (!case.is_screening() && is_found) || self.is_recommended(case)
     }
 
     /// The run with its cases.
@@ -188,6 +200,32 @@ impl Report {
         self.cases
             .chunk_by(|a, b| a.record.origin.table() == b.record.origin.table())
     }
+}
+
+/// The recommended cases, each after its target.
+fn recommended(
+    run: &RunRecord,
+    cases: &[CaseReport],
+    search: Option<&Search<'_>>,
+) -> HashSet<(String, String)> {
+    if let Some(search) = search {
+        let target = run.targets.first().map(|target| target.name.clone());
+        let name = search.advice.recommended.clone();
+        return target.map(|target| (target, name)).into_iter().collect();
+    }
+    if run.is_search() || cases.iter().any(|case| !case.record.origin.is_of_goal()) {
+        return HashSet::new();
+    }
+    let first = run.targets.first();
+    let answer = |answer: WorkloadAnswer| {
+        let finding = answer.finding;
+        let target = finding.target.or_else(|| Some(first?.name.clone()));
+        target.zip(finding.case)
+    };
+    answers_on_each_target(run, cases)
+        .into_iter()
+        .filter_map(answer)
+        .collect()
 }
 
 /// All warnings about the run. What keeps goals from an answer is said first, and only once.

@@ -19,6 +19,13 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     let answers_goals = cases.iter().all(|case| case.record.origin.is_of_goal());
     let disturbance = disturbance(run, &cases);
     warnings.extend(disturbance.as_ref().map(Obstacle::text));
+    // What makes all values doubtful is said first.
+    let is_busy_said = disturbance
+        .as_ref()
+        .is_some_and(|found| matches!(found.kind, ObstacleKind::CpuPressure { .. }));
+    if !is_busy_said {
+        warnings.extend(busy_cpus(run, &cases));
+    }
     warnings.extend(direct);
     warnings.extend(not_durable(run, &cases));
     warnings.extend(can_lose_old_content(&cases).map(str::to_owned));
@@ -45,11 +52,6 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     warnings.extend(cut_short(&cases));
     warnings.extend(ranks::warnings(run.cluster.as_ref(), &cases));
     warnings.extend(imprecise(run, &cases));
-    let is_busy_said =
-        disturbance.is_some_and(|found| matches!(found.kind, ObstacleKind::CpuPressure { .. }));
-    if !is_busy_said {
-        warnings.extend(busy_cpus(run, &cases));
-    }
     warnings.extend(changing_clocks(run));
     warnings
 }

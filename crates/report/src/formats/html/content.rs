@@ -1,13 +1,17 @@
 use std::collections::HashMap;
 
-use writebench_model::CaseOrigin;
+use writebench_model::{Bytes, CaseOrigin, RunRecord, RunStatus};
 use writebench_snippets::Language;
 
 use super::data::sections;
 use super::highlight::highlighted;
 use super::pictures::{Figure, NumberedChart, Scales};
 use crate::charts::NamedChart;
+use crate::charts::goals::GoalsChart;
+use crate::formats::svg::{self, Picture};
 use crate::numbers::{distinct, grouped};
+use crate::sentences::answer::WorkloadAnswer;
+use crate::sentences::finding;
 use crate::sentences::{Report, codes, counted};
 use crate::tables::sections::{Rows, section_notes};
 
@@ -17,6 +21,23 @@ pub(super) struct Run<'r> {
     /// Findings outside the folded part.
     pub at_once: usize,
     pub code: Option<Code>,
+    /// What is said of each goal.
+    pub words: Vec<GoalWords>,
+    /// What is said of the whole run.
+    pub notes: Vec<String>,
+}
+
+/// A goal, and sentences about its answer.
+pub(super) struct GoalWords {
+    pub goal: String,
+    pub sentences: Vec<String>,
+}
+
+/// The chart of all answers.
+pub(super) struct Goals {
+    pub title: String,
+    pub subtitle: String,
+    pub picture: Picture,
 }
 
 /// A case, and its code in each language.
@@ -80,8 +101,57 @@ pub(super) fn title(reports: &[Report], names: &[String]) -> String {
         .iter()
         .map(|target| target.name.as_str())
         .collect();
-    format!("{} on {}", names[0], targets.join(", "))
+    let on = targets.join(", ");
+    match question(one) {
+        Some(question) => format!("{question} on {on}, {}", names[0]),
+        None => format!("{} on {on}", names[0]),
+    }
 }
+
+/// The only goal of a search: `durable-files: 20000 durable new files of 1 KiB to 64 KiB, disk`.
+fn question(report: &Report) -> Option<String> {
+    if !report.is_search() {
+        return None;
+    }
+    let cases = || report.cases.iter().map(|case| &case.record);
+    // Candidates may do more than the goal.
+    let asked = cases()
+        .find(|case| case.origin.is_baseline())
+        .or_else(|| cases().next())?;
+    let targets = &report.run.targets;
+    let goal = finding::goal(&asked.workload, targets.first(), finding::promised(targets));
+    let name = report
+        .run
+        .goal_of(asked)
+        .map_or(String::new(), |name| format!("{name}: "));
+    let size = if asked.workload.files > 1 {
+        String::new()
+    } else {
+        format!(", {}", Bytes(asked.workload.bytes).in_words())
+    };
+    Some(format!("{name}{goal}{size}"))
+}
+
+/// A status that limits what the run says has its reason.
+pub(super) fn status(run: &RunRecord) -> String {
+    let reason = match run.status {
+        RunStatus::Limited => ": --budget or --max-bytes ended it early",
+        RunStatus::Interrupted => ": it was cut off",
+        RunStatus::Complete | RunStatus::Running | RunStatus::Failed => "",
+    };
+    format!("{}{reason}", run.status.name())
+}
+
+pub(super) fn goals(chart: &GoalsChart) -> Goals {
+    Goals {
+        title: chart.title.clone(),
+        subtitle: chart.subtitle.clone(),
+        picture: svg::picture_of_goals(chart),
+    }
+}
+
+/// Warnings before the fold.
+pub(super) const WARNINGS: usize = 3;
 
 /// Answers before the fold, for a chart on the first screen.
 const ANSWERS: usize = 4;
@@ -100,9 +170,53 @@ pub(super) fn runs<'r>(reports: &'r [Report], names: &'r [String]) -> Vec<Run<'r
             report,
             at_once: most.min(named.max(1)),
             code: code(report),
+            words: words(report),
+            notes: if report.is_search() {
+                Vec::new()
+            } else {
+                report.run_notes.clone()
+            },
         }
     };
     reports.iter().zip(names).map(run).collect()
+}
+
+fn words(report: &Report) -> Vec<GoalWords> {
+    if report.is_search() {
+        return vec![GoalWords {
+            goal: question(report).unwrap_or_default(),
+            sentences: report.conclusions.clone(),
+        }];
+    }
+    let of_answer = |answer: &WorkloadAnswer| {
+        let finding = &answer.finding;
+        let on = finding
+            .target
+            .as_ref()
+            .map_or(String::new(), |target| format!(" on {target}"));
+        GoalWords {
+            goal: format!("{}{on}", finding.heading()),
+            sentences: [&answer.sentence, &answer.certainty]
+                .into_iter()
+                .flat_map(|text| one_by_one(text))
+                .collect(),
+        }
+    };
+    report.answers.iter().map(of_answer).collect()
+}
+
+/// The sentences of a paragraph. A dot in `vs. ` ends none.
+fn one_by_one(text: &str) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    for part in text.split_inclusive(". ") {
+        let begins = part.starts_with(|c: char| c.is_uppercase());
+        match sentences.last_mut() {
+            Some(last) if !begins => last.push_str(part),
+            _ => sentences.push(part.to_owned()),
+        }
+    }
+    let trimmed = sentences.iter().map(|sentence| sentence.trim().to_owned());
+    trimmed.filter(|sentence| !sentence.is_empty()).collect()
 }
 
 fn code(report: &Report) -> Option<Code> {

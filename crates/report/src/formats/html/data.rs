@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde::Serialize;
 use serde_json::{Value, json};
 use writebench_model::{
-    Axis, Bytes, CaseRecord, Content, RunRecord, Sample, Settings, TargetRecord, Workload,
+    Axis, Bytes, CaseRecord, RunRecord, Sample, Settings, TargetRecord, Workload,
 };
 use writebench_stats::as_f64;
 
@@ -31,7 +31,7 @@ pub(super) struct Data<'r> {
     charts: Vec<Value>,
     /// None for runs that are not comparable.
     comparisons: Vec<Option<Value>>,
-    /// The scale of all ranked cases.
+    /// The scale of candidates outside the final.
     overview: Value,
     /// Of series, for light and dark screens.
     colours: Vec<[&'static str; 2]>,
@@ -91,6 +91,7 @@ pub(super) fn data<'r>(
                 [run, target, section],
                 goal,
                 is_other,
+                report.is_recommended(case),
             );
             cases.push(Case {
                 facts,
@@ -99,6 +100,7 @@ pub(super) fn data<'r>(
         }
     }
     let rows = rows(reports);
+    let is_only = goals.len() == 1;
     let others = comparisons.iter().zip(1..);
     Data {
         runs: reports
@@ -106,8 +108,11 @@ pub(super) fn data<'r>(
             .zip(names)
             .map(|(report, name)| run_data(&report.run, name))
             .collect(),
-        overview: overview(&goals, of_others),
-        goals: goals.iter().map(goal_data).collect(),
+        overview: overview(&goals, &of_others),
+        goals: goals
+            .iter()
+            .map(|goal| goal_data(goal, if is_only { &of_others } else { &[] }))
+            .collect(),
         cases,
         charts: charts.iter().map(|named| drawn(named, &numbers)).collect(),
         comparisons: others
@@ -164,42 +169,26 @@ fn others(report: &Report) -> HashSet<usize> {
         .collect()
 }
 
-/// Goals with records or files have their own, much smaller scales, unless all have the same: then it is everyone's.
-fn overview(goals: &[Goal<'_>], others: Vec<(&Workload, &Figure)>) -> Value {
-    let common = goals.first().and_then(|goal| own_unit(goal.workload));
-    if let Some((per, unit)) =
-        common.filter(|_| goals.iter().all(|goal| own_unit(goal.workload) == common))
-    {
-        let of_goals = goals
-            .iter()
-            .flat_map(|goal| &goal.figures)
-            .map(|figure| ends(figure, per));
-        let of_others = others
-            .iter()
-            .map(|(workload, figure)| ends(figure, rate_bytes(workload)));
-        return scale_data(&bars(of_goals.chain(of_others)), per, Some(unit));
+/// The scale of candidates outside the final: that of their goal.
+fn overview(goals: &[Goal<'_>], others: &[(&Workload, &Figure)]) -> Value {
+    match goals {
+        [goal] => goal_scale(goal, others),
+        _ => {
+            let figures = others.iter().map(|(_, figure)| ends(figure, 1.0));
+            scale_data(&bars(figures), 1.0, None)
+        }
     }
-    let shared = || {
-        goals
-            .iter()
-            .filter(|goal| own_unit(goal.workload).is_none())
-    };
-    // Kernels may share blocks instead of copying bytes, at any speed.
-    let written = shared().filter(|goal| goal.workload.content != Content::Copy);
-    let of_others = others.into_iter().map(|(_, figure)| figure);
-    let mut figures: Vec<&Figure> = written
-        .flat_map(|goal| &goal.figures)
-        .copied()
-        .chain(of_others)
-        .collect();
-    if figures.is_empty() {
-        figures = shared().flat_map(|goal| &goal.figures).copied().collect();
-    }
-    scale_data(
-        &bars(figures.into_iter().map(|figure| ends(figure, 1.0))),
-        1.0,
-        None,
-    )
+}
+
+/// Each goal has its own scale, because goals have different units, and rates of different guarantees are not compared.
+fn goal_scale(goal: &Goal<'_>, others: &[(&Workload, &Figure)]) -> Value {
+    let (per, unit) = own_unit(goal.workload).unzip();
+    let per = per.unwrap_or(1.0);
+    let of_goal = goal.figures.iter().map(|figure| ends(figure, per));
+    let of_others = others
+        .iter()
+        .map(|(workload, figure)| ends(figure, rate_bytes(workload)));
+    scale_data(&bars(of_goal.chain(of_others)), per, unit)
 }
 
 /// Bytes per second at the end, and the ticks in gigabytes, records or files per second.
@@ -220,12 +209,14 @@ fn bars(ends: impl Iterator<Item = (f64, f64)>) -> Scale {
     Scale::for_bars(Unit::BytesPerSecond, &bars, ends)
 }
 
-/// Records and small files need their own, much smaller scale.
-fn goal_data(goal: &Goal<'_>) -> Value {
-    let (per, unit) = own_unit(goal.workload).unzip();
-    let top = |per: f64| bars(goal.figures.iter().map(|figure| ends(figure, per))).top();
-    let end = per.map(|per| Short(top(per) * per));
-    known(json!({ "text": goal.text, "per": per, "unit": unit, "end": end }))
+/// `others` are of the only goal.
+fn goal_data(goal: &Goal<'_>, others: &[(&Workload, &Figure)]) -> Value {
+    let mut data = goal_scale(goal, others);
+    data["text"] = json!(goal.text);
+    if let Some((per, _)) = own_unit(goal.workload) {
+        data["per"] = json!(per);
+    }
+    data
 }
 
 /// The bytes of a record or file, or 1.
@@ -270,6 +261,7 @@ fn facts(
     [run, target, section]: [usize; 3],
     goal: Option<usize>,
     is_other: bool,
+    is_recommended: bool,
 ) -> Value {
     let record = &case.record;
     known(json!({
@@ -284,6 +276,7 @@ fn facts(
         "way": goal.map(|_| finding::words(record)),
         "shown": goal.and(case.estimate.as_ref()).map(|estimate| shown(record, estimate)),
         "plain": Some(true).filter(|_| goal.is_some() && is_baseline(case)),
+        "recommended": Some(true).filter(|_| goal.is_some() && is_recommended),
         "case": record.case.name(),
         "label": record.label,
         "method": record.case.method(),
@@ -403,7 +396,8 @@ fn drawn(named: &NamedChart, numbers: &HashMap<(&str, &str), usize>) -> Value {
     })
 }
 
-/// Place, row, median and ends of the interval. Without a value only the first two.
+/// Place, row, median, ends of the interval, and its words if the unit has no prefixes. Without a value only the first
+/// two.
 fn point(point: &Point) -> Vec<Value> {
     let figure = point
         .figure
@@ -413,6 +407,7 @@ fn point(point: &Point) -> Vec<Value> {
     place
         .into_iter()
         .chain(figure.map(|value| json!(Short(value))))
+        .chain(point.words.iter().map(|words| json!(words)))
         .collect()
 }
 

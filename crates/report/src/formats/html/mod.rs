@@ -14,7 +14,7 @@ use askama::Template;
 use base64::Engine as _;
 use sha2::{Digest, Sha256};
 
-use self::content::{Run, Suite, extent, runs, suites, title};
+use self::content::{Goals, Run, Suite, extent, goals, runs, suites, title};
 use self::data::data;
 use self::packs::{Packs, packed};
 use self::pictures::of_ratios;
@@ -45,13 +45,13 @@ const SCRIPTS: [&str; 10] = [
 struct Page<'r> {
     title: String,
     extent: String,
+    goals: Option<Goals>,
     runs: Vec<Run<'r>>,
     /// Of the first run with each other run.
     comparisons: Vec<Result<Comparison, CompareError>>,
     ratios: Vec<Option<Picture>>,
     suites: Vec<Suite<'r>>,
     spreads: Vec<Spread<'r>>,
-    warnings: usize,
     troubled: usize,
     /// The colours of the charts.
     chart_styles: String,
@@ -87,6 +87,9 @@ pub fn render(reports: &[Report]) -> String {
     );
     let mut suites = suites(reports, &names, &charts);
     let mut ratios = of_ratios(&comparisons);
+    let answers = charts::goals::chart(reports);
+    let drawn = charts.iter().map(|named| &named.chart);
+    let drawn = drawn.chain(answers.iter().flat_map(|answers| &answers.goals));
     let page = Page {
         title: title(reports, &names),
         extent: extent(reports),
@@ -94,9 +97,9 @@ pub fn render(reports: &[Report]) -> String {
         packs: Packs::of(&mut suites, &mut ratios),
         suites,
         ratios,
-        chart_styles: palette::page_styles(charts.iter().map(|named| &named.chart)),
+        chart_styles: palette::page_styles(drawn),
+        goals: answers.as_ref().map(goals),
         spreads: spreads(reports, &names),
-        warnings: reports.iter().map(|report| report.warnings.len()).sum(),
         troubled: reports
             .iter()
             .flat_map(|report| &report.cases)

@@ -5,7 +5,10 @@ use crate::numbers::{Choice, Choices, least_and_most};
 use crate::sentences::{MILLISECONDS, Report, counted, share};
 
 /// The least distance of labels on a phone, as a part of the scale.
-const APART: f64 = 0.16;
+const APART: f64 = 0.22;
+
+/// The least number of candidates whose times show what matters.
+const FEWEST: usize = 10;
 
 /// Smaller shares are folded.
 const WEIGHT: f64 = 0.05;
@@ -18,7 +21,8 @@ pub(super) struct Spread<'r> {
 
 pub(super) fn spreads<'r>(reports: &[Report], names: &'r [String]) -> Vec<Spread<'r>> {
     let spread = |(report, run): (&Report, &'r String)| {
-        let choices = Choices::of_search(&report.cases)?;
+        let choices =
+            Choices::of_search(&report.cases).filter(|choices| choices.times_ns.len() >= FEWEST)?;
         let seconds: Vec<f64> = choices.times_ns.iter().map(|ns| ns / 1e9).collect();
         let scale = Scale::new(
             Unit::Seconds,
@@ -79,7 +83,7 @@ impl Spread<'_> {
 }
 
 pub(super) fn weight(choice: &Choice) -> String {
-    let weight = |explained| format!("{} of the spread", share(explained));
+    let weight = |explained| format!("{} of the variation", share(explained));
     choice.share.map_or("too few candidates".to_owned(), weight)
 }
 

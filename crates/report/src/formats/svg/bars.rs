@@ -15,7 +15,8 @@ use crate::charts::{Chart, Dot, Interval, Point, Scale, Series};
 use crate::formats::palette;
 use crate::sentences::counted;
 
-const ROW_HEIGHT: f64 = 24.0;
+/// Of bars alone, and of those of a part.
+const ROW_HEIGHTS: (f64, f64) = (24.0, 18.0);
 const BAR_HEIGHT: f64 = 14.0;
 
 /// Of bars of parts.
@@ -35,16 +36,20 @@ pub(super) fn draw(canvas: &Canvas<'_>, top: f64) -> (Vec<Element>, f64) {
     let chart = canvas.chart;
     let has_dots = dots(chart).next().is_some();
     let strip = if has_dots { STRIP_HEIGHT + 2.0 } else { 0.0 };
+    let (alone, of_part) = ROW_HEIGHTS;
+    let height = if canvas.is_part { of_part } else { alone };
     let bars = Bars {
         canvas,
-        rows: Rows::on(canvas, top, ROW_HEIGHT + strip, strip),
+        rows: Rows::on(canvas, top, height + strip, strip),
         are_many_dots: dots(chart).count() > MANY_DOTS,
     };
     let points = chart.series.iter().enumerate().flat_map(|(index, series)| {
         let numbers = 0..series.points.len();
         numbers.map(move |number| (index, number))
     });
-    let rows = points.map(|place| bars.row(place));
+    let mut rows: Vec<(f64, Vec<Element>)> = points.map(|place| bars.row(place)).collect();
+    // The page closes up rows in their order, whatever their series.
+    rows.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     bars.rows.finish(None, rows)
 }
 
@@ -115,6 +120,15 @@ fn dots(chart: &Chart) -> impl Iterator<Item = &Dot> {
 
 pub(super) fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
     let mut marks = Vec::new();
+    if chart
+        .points()
+        .any(|point| point.is_single() && point.figure.is_some())
+    {
+        marks.push("Empty bar: one sample, which proves nothing.".to_owned());
+    }
+    if chart.points().any(|point| point.plain.is_some()) {
+        marks.push("Dotted line: plain write on the same target.".to_owned());
+    }
     if dots(chart).next().is_some() {
         let cross = if dots(chart).any(|(_, is_disturbed)| *is_disturbed) {
             ", cross: a disturbed sample"
@@ -153,9 +167,12 @@ impl Bars<'_> {
         if let Some(figure) = &point.figure {
             parts.push(self.bar(place, point, figure, y));
             let end = self.rows.x(figure.value).max(self.rows.x(figure.high));
-            let value = self
-                .rows
-                .value(end, point.x, figure.value, point.all_disturbed);
+            let value = match &point.words {
+                Some(words) => self.rows.words(end, point.x, words),
+                None => self
+                    .rows
+                    .value(end, point.x, figure.value, point.all_disturbed),
+            };
             parts.push(value);
         }
         (point.x, parts)
@@ -213,14 +230,23 @@ impl Bars<'_> {
         let [end, low, high] = [figure.value, figure.low, figure.high].map(|value| rows.x(value));
         let group = series_group(self.canvas, place.0);
         let mut group = self.canvas.told(group, place, || {
-            format!("{}: {}", point.case, figure_text(self.canvas.chart, figure))
+            let words = point.words.clone();
+            let words = words.unwrap_or_else(|| figure_text(self.canvas.chart, figure));
+            format!("{}: {words}", point.case)
         });
-        let style = match point.all_disturbed {
-            true => [("fill-opacity", "0.12"), ("stroke-dasharray", "3 2")],
-            false => [("fill-opacity", "0.45"), ("stroke-width", "1")],
+        let style = match point {
+            Point {
+                all_disturbed: true,
+                ..
+            } => [("fill-opacity", "0.12"), ("stroke-dasharray", "3 2")],
+            point if point.is_single() => [("fill-opacity", "0"), ("stroke-width", "1")],
+            _ => [("fill-opacity", "0.45"), ("stroke-width", "1")],
         };
         let corner = (rows.left, y - BAR_HEIGHT / 2.0);
         group.append(rect(corner, (end - rows.left, BAR_HEIGHT), &style));
+        if let Some(plain) = point.plain {
+            group.append(self.plain_mark(plain, y));
+        }
         // One sample has no interval.
         if !figure.has_width() && self.canvas.scale.holds(figure.high) {
             return group;
@@ -237,6 +263,18 @@ impl Bars<'_> {
             group.append(path(&format!("{}Z", through(corners)), &[]));
         }
         group
+    }
+
+    /// The value of plain write, across the bar.
+    fn plain_mark(&self, value: f64, y: f64) -> Element {
+        let (x, half) = (self.rows.x(value), BAR_HEIGHT / 2.0 + 3.0);
+        let style = [
+            ("class", "wb-even"),
+            ("stroke", STRONG[1].1),
+            ("stroke-width", "1.5"),
+            ("stroke-dasharray", "2 2"),
+        ];
+        line((x, y - half), (x, y + half), &style)
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Canvas<'c> {
     pub scale: Scale,
     pub width: f64,
     pub margin: f64,
+    /// One of several parts: names are above the bars, and the unit is beside the axis.
+    pub is_part: bool,
     purpose: Purpose,
 }
 
@@ -34,6 +36,7 @@ impl<'c> Canvas<'c> {
             scale: Scale::for_chart(chart),
             width: WIDTH,
             margin: MARGIN,
+            is_part: false,
             purpose: Purpose::File,
         }
     }
@@ -54,8 +57,21 @@ impl<'c> Canvas<'c> {
         }
     }
 
+    /// As a part of several charts.
+    pub(super) fn part(self) -> Self {
+        Self {
+            is_part: true,
+            ..self
+        }
+    }
+
     pub(super) fn is_narrow(&self) -> bool {
         self.width < WIDTH
+    }
+
+    /// Where names have the most space.
+    pub(super) fn has_names_above(&self) -> bool {
+        self.is_part || self.is_narrow()
     }
 
     /// `place`: the numbers of the series and of the point in it.
@@ -66,6 +82,8 @@ impl<'c> Canvas<'c> {
         words: impl FnOnce() -> String,
     ) -> Element {
         match self.purpose {
+            // The script knows nothing of a part, and all of its words are in the picture.
+            Purpose::Page if self.is_part => element,
             Purpose::File => titled(element, &words()),
             Purpose::Page => self.keyed(element, "data-point", &key(place)),
         }
@@ -73,7 +91,7 @@ impl<'c> Canvas<'c> {
 
     /// Marks an element for the page's scripts.
     pub(super) fn keyed(&self, mut element: Element, name: &str, value: &str) -> Element {
-        if self.purpose == Purpose::Page {
+        if self.purpose == Purpose::Page && !self.is_part {
             element.assign(name, value);
         }
         element

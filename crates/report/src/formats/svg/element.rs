@@ -146,13 +146,17 @@ pub(super) fn clean(words: &str) -> String {
     words.chars().map(shown).collect()
 }
 
-/// An estimate, rather too large, because the font is unknown.
+/// An estimate, because the font is unknown: that of DejaVu Sans, which is wider than other usual ones.
 pub(super) fn width(words: &str, size: f64) -> f64 {
     let share = |c: char| match c {
-        'i' | 'l' | '.' | ',' | ':' | ' ' | '|' | '\'' => 0.34,
-        'm' | 'w' | 'M' | 'W' | '@' => 0.95,
-        c if c.is_ascii_uppercase() => 0.72,
-        c if c.is_ascii() => 0.58,
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ' ' | '|' | '\'' => 0.34,
+        'f' | 'r' | 't' | '-' | '/' | '(' | ')' => 0.42,
+        'c' | 'k' | 's' | 'v' | 'x' | 'y' | 'z' => 0.59,
+        'm' | 'M' | 'W' | '@' | '%' => 0.98,
+        'w' | '=' | '+' | '<' | '>' | '~' => 0.84,
+        c if c.is_ascii_uppercase() => 0.76,
+        c if c.is_ascii() => 0.64,
+        '–' => 0.5,
         _ => 1.0,
     };
     words.chars().map(share).sum::<f64>() * size
@@ -207,9 +211,13 @@ pub(super) fn broken(name: &str, size: f64, limit: f64) -> Vec<String> {
         .collect()
 }
 
-/// Breaks at spaces, or inside words wider than the picture.
+/// To the width of the picture.
 pub(super) fn wrapped(words: &str, size: f64) -> Vec<String> {
-    let limit = WIDTH - 2.0 * MARGIN;
+    wrapped_at(words, size, WIDTH - 2.0 * MARGIN)
+}
+
+/// Breaks at spaces, or inside words wider than the limit.
+pub(super) fn wrapped_at(words: &str, size: f64, limit: f64) -> Vec<String> {
     let mut lines = Vec::new();
     let mut current = String::new();
     for word in clean(words).split_whitespace() {

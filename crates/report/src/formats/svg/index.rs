@@ -7,8 +7,8 @@ use crate::sentences::{Report, one_line};
 const STYLE: &str = "body { font: 16px system-ui, sans-serif; margin: 1rem; color-scheme: light dark } \
                      div { display: flex; flex-wrap: wrap; gap: 1rem } img { max-width: 100% }";
 
-/// Charts of one question on several targets have one heading.
-pub(super) fn render(report: &Report, charts: &[NamedChart]) -> String {
+/// The answers, then the charts. Those of one question on several targets have one heading.
+pub(super) fn render(report: &Report, has_goals: bool, charts: &[NamedChart]) -> String {
     let questions = grouped(charts, |named| {
         (&named.suite, &named.section, named.family as u8)
     });
@@ -20,7 +20,15 @@ pub(super) fn render(report: &Report, charts: &[NamedChart]) -> String {
             escape(section)
         )
     });
-    let parts: String = parts.collect();
+    let goals = format!(
+        "<div>\n{}</div>\n",
+        linked(super::GOALS, "The answers to all goals")
+    );
+    let parts: String = has_goals
+        .then_some(goals)
+        .into_iter()
+        .chain(parts)
+        .collect();
     format!(
         "<!-- An index of charts, {MARK} -->\n<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n\
          <title>Charts · writebench</title>\n<style>{STYLE}</style>\n<h1>Charts</h1>\n<p>{}</p>\n{parts}</html>\n",
@@ -29,7 +37,11 @@ pub(super) fn render(report: &Report, charts: &[NamedChart]) -> String {
 }
 
 fn picture(named: &NamedChart) -> String {
-    let (file, title) = (escape(&file_name(named)), escape(&named.chart.title));
+    linked(&file_name(named), &named.chart.title)
+}
+
+fn linked(file: &str, title: &str) -> String {
+    let (file, title) = (escape(file), escape(title));
     format!("<a href=\"{file}\"><img src=\"{file}\" alt=\"{title}\" loading=\"lazy\"></a>\n")
 }
 

@@ -65,10 +65,11 @@ pub(super) fn items(canvas: &Canvas<'_>) -> Vec<LegendItem> {
 
 /// Others have their names beside their rows.
 pub(super) fn has_legend(chart: &Chart) -> bool {
-    matches!(
-        chart.kind,
-        ChartKind::Lines | ChartKind::Groups | ChartKind::Stacked
-    )
+    match chart.kind {
+        ChartKind::Lines | ChartKind::Groups | ChartKind::Stacked => true,
+        ChartKind::Bars => chart.series.len() > 1,
+        ChartKind::HeatMap | ChartKind::Ratios => false,
+    }
 }
 
 fn name_of(series: &Series) -> String {
@@ -110,7 +111,7 @@ fn sample(canvas: &Canvas<'_>, index: usize, (x, y): (f64, f64)) -> Element {
     let place = (x + sample_width(chart) / 2.0 - 4.0, y - 4.5);
     // Parts of a bar are areas without marks.
     sample.append(match chart.kind {
-        ChartKind::Stacked => square(place),
+        ChartKind::Stacked | ChartKind::Bars => square(place),
         _ => marker(index, place, 4.0),
     });
     sample

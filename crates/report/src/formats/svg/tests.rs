@@ -2,7 +2,9 @@ use roxmltree::Document;
 
 use super::{element, picture, render};
 use crate::charts::tests::examples::{self, copies, direct, durable, parallel};
-use crate::charts::tests::{SIZES, TWELVE, answering, chart_named, charts_of, study, troubled};
+use crate::charts::tests::{
+    SIZES, TWELVE, answering, chart_named, charts_of, goals_on, study, troubled,
+};
 use crate::charts::{Chart, ChartFamily, ChartKind, NamedChart, Scale, Unit};
 use crate::formats::palette;
 use crate::numbers::CaseReport;
@@ -261,7 +263,7 @@ fn ways_to_copy() -> Vec<(String, CaseReport)> {
 #[test]
 fn bars_have_names_and_values() {
     let charts = charts_of(&ways_to_copy());
-    let picture = render(chart_named(&charts, "copy-elapsed-ranked"));
+    let picture = render(chart_named(&charts, "copy-ranked"));
     let document = Document::parse(&picture).unwrap();
     let words = shown(&document);
     assert!(words.contains(&"splice".to_owned()), "{words:?}");
@@ -308,15 +310,16 @@ fn one_wide_interval_does_not_make_all_bars_short() {
         .samples
         .iter_mut()
         .take(3)
-        .for_each(|sample| sample.phases_ns.write *= 40);
+        .for_each(|sample| sample.phases_ns.write /= 40);
     record
         .samples
         .iter_mut()
         .for_each(|sample| sample.disturbed = None);
     cases[2].1 = CaseReport::from_record(record.clone());
-    cases[2].1.estimate.as_mut().unwrap().total_ns.value = 2e7;
+    let estimate = cases[2].1.estimate.as_mut().unwrap();
+    estimate.throughput_bytes_per_s.value = 1.7e9;
     let charts = charts_of(&cases);
-    let picture = render(chart_named(&charts, "copy-elapsed-ranked"));
+    let picture = render(chart_named(&charts, "copy-ranked"));
     let document = Document::parse(&picture).unwrap();
     let words = shown(&document);
     assert!(
@@ -324,7 +327,7 @@ fn one_wide_interval_does_not_make_all_bars_short() {
         "{words:?}"
     );
     assert!(
-        words.contains(&"30 ms".to_owned()) && !words.contains(&"100 ms".to_owned()),
+        words.contains(&"3".to_owned()) && !words.contains(&"10".to_owned()),
         "{words:?}"
     );
 }
@@ -538,7 +541,7 @@ fn a_long_name_of_a_bar_has_two_lines_and_is_not_cut() {
 fn an_index_has_the_charts_of_all_targets_side_by_side() {
     let charts = charts_of(&study(&[HOSTILE, "ext4"], &[1, 64]));
     let report = crate::Report::from_run(None, writebench_testkit::example_run());
-    let index = super::index::render(&report, &charts);
+    let index = super::index::render(&report, false, &charts);
     assert!(
         crate::formats::has_mark(index.as_bytes()),
         "later exports replace it"
@@ -696,4 +699,57 @@ fn charts_side_by_side_have_one_scale() {
     });
     let axes: std::collections::HashSet<Vec<String>> = axes.collect();
     assert_eq!(axes.len(), 1, "{axes:#?}");
+}
+
+#[test]
+fn three_directories_have_a_chart_of_all_goals_and_one_for_each_goal() {
+    let report = goals_on(&["xfs", "ext4", "tmpfs"]);
+    let files = super::files(&report, std::path::Path::new("charts")).files;
+    let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "goals.svg",
+            "stream.svg",
+            "durable-stream.svg",
+            "durable-files.svg",
+            "charts.html"
+        ]
+    );
+    for (name, text) in &files[..4] {
+        let document = Document::parse(text).unwrap();
+        let words = shown(&document);
+        for target in ["xfs", "ext4", "tmpfs"] {
+            let is_named = words
+                .iter()
+                .any(|word| word == target || *word == format!("{target} (no result)"));
+            assert!(is_named, "{name}: {target} in the legend");
+        }
+        let left = document
+            .descendants()
+            .filter_map(|node| node.attribute("x")?.parse::<f64>().ok());
+        assert!(left.fold(f64::INFINITY, f64::min) >= 0.0, "{name}");
+        if let Some(folder) = std::env::var_os("LOOK_AT") {
+            std::fs::write(std::path::Path::new(&folder).join(name), text).unwrap();
+        }
+    }
+    assert!(files[4].1.contains("src=\"goals.svg\""));
+}
+
+#[test]
+fn a_bar_of_one_sample_is_empty() {
+    let mut cases = copies(&["splice", "sendfile"]);
+    let mut record = cases[0].1.record.clone();
+    record.samples.truncate(1);
+    cases[0].1 = CaseReport::from_record(record);
+    let (picture, words) = pictured(&cases, ChartFamily::Ranked);
+    assert_eq!(picture.matches("fill-opacity=\"0\"").count(), 1);
+    assert!(
+        words.contains(&"Empty bar: one sample, which proves nothing.".to_owned()),
+        "{words:?}"
+    );
+    assert!(
+        words.iter().any(|word| word.ends_with("(one sample)")),
+        "{words:?}"
+    );
 }
