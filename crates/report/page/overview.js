@@ -22,6 +22,9 @@ const inUnit = (bytesPerSecond, per = 1e9) => {
   return value >= 0.9995 || value === 0 ? significant(value) : Number(value.toPrecision(3)).toFixed(Math.min(9, 2 - Math.floor(Math.log10(value))));
 };
 
+// Rates, or the time that a search minimizes: [value, low, high].
+const valuesOf = (entry) => entry.bar ?? entry.figures.throughput;
+
 // Each run and target, in the order in which they were named.
 const seriesNames = inOrder(cases.filter((entry) => entry.goal !== undefined || entry.other));
 
@@ -31,6 +34,8 @@ function inOrder(entries) {
   return [...new Set(named)].filter((name) => used.has(name));
 }
 
+const bestFirst = (goal, a, b) => (data.goals[goal].less ? a - b : b - a);
+
 function rankedRows(goal, list) {
   const rows = new Map();
   for (const entry of list) {
@@ -39,10 +44,10 @@ function rankedRows(goal, list) {
     if (!row.lanes.has(place(entry))) row.lanes.set(place(entry), entry);
     rows.set(entry.case, row);
   }
-  const best = (row) => most([...row.lanes.values()].map((entry) => entry.figures.throughput[0]));
+  const best = (row) => (data.goals[goal].less ? least : most)([...row.lanes.values()].map((entry) => valuesOf(entry)[0]));
   // One sample is a first impression: below cases with more.
   const isOnce = (row) => [...row.lanes.values()].every((entry) => entry.figures.samples === 1);
-  const sorted = [...rows.values()].map((row) => ({ ...row, best: best(row) })).sort((a, b) => isOnce(a) - isOnce(b) || b.best - a.best);
+  const sorted = [...rows.values()].map((row) => ({ ...row, best: best(row) })).sort((a, b) => isOnce(a) - isOnce(b) || bestFirst(goal, a.best, b.best));
   const is = (property) => (row) => [...row.lanes.values()].some((entry) => entry[property]);
   return { goal, rows: sorted, isPlain: is("plain"), isRecommended: is("recommended") };
 }
@@ -70,12 +75,12 @@ const coloured = (made, number) => paired(made, data.colours[number % data.colou
 const titleOf = (entry) => caseLines(entry).join("\n");
 
 function lane(entry, plain, end) {
-  const [median, low, high] = entry.figures.throughput;
+  const [median, low, high] = valuesOf(entry);
   const kind = `${median > end ? " beyond" : ""}${entry.figures.samples === 1 ? " single" : ""}`;
   const bar = styled(element("span", { class: `bar${kind}` }), { width: percentOf(median, end) });
   const parts = [bar];
   if (high > low) parts.push(styled(element("span", { class: high > end ? "interval beyond" : "interval" }), { left: percentOf(low, end), width: percentOf(Math.min(high, end) - Math.min(low, end), end) }));
-  if (plain && plain !== entry) parts.push(styled(element("span", { class: "plain-write" }), { left: percentOf(plain.figures.throughput[0], end) }));
+  if (plain && plain !== entry) parts.push(styled(element("span", { class: "plain-write" }), { left: percentOf(valuesOf(plain)[0], end) }));
   const cell = element("td", { class: "scale", title: titleOf(entry) }, ...parts);
   cell.addEventListener("click", () => copyCommand(entry));
   return cell;
@@ -94,7 +99,7 @@ function wayButton(entry, remarks) {
 
 // The targets of a case, the fastest first.
 function caseRows(ranked, row, plains, end, colour) {
-  const lanes = [...row.lanes].sort(([, a], [, b]) => b.figures.throughput[0] - a.figures.throughput[0]);
+  const lanes = [...row.lanes].sort(([, a], [, b]) => bestFirst(ranked.goal, valuesOf(a)[0], valuesOf(b)[0]));
   const recommended = (entry) => (seriesNames.length > 1 && entry.recommended ? `${place(entry)}, recommended` : place(entry));
   const remarks = [...(ranked.isRecommended(row) && seriesNames.length === 1 ? ["recommended"] : []), ...(ranked.isPlain(row) ? ["plain write"] : [])];
   return lanes.map(([name, entry], index) => {
@@ -113,8 +118,8 @@ function shape(name, attributes) {
   return made;
 }
 
-// Bytes per second, as if its records or files had the goal's size: of candidates with other sizes.
-const rateOf = (entry, per) => entry.figures.throughput[0] * (per && entry.per ? per / entry.per : 1);
+// A minimized time, or bytes per second, as if its records or files had the goal's size: of candidates with other sizes.
+const rateOf = (entry, per) => entry.bar?.[0] ?? entry.figures.throughput[0] * (per && entry.per ? per / entry.per : 1);
 
 // A mark per case, in the colour of its number of samples. A tooltip names the nearest, a click copies its command.
 function strip(entries, text, end, per) {

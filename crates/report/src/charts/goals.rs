@@ -1,4 +1,4 @@
-//! One chart of all answers: a part for each goal, and a bar in it for each target. Parts have axes of their own, because
+//! One chart of all answers: a part for each goal, and a bar in it for each target. Each part has its own axis, because
 //! goals have different units, and rates of different guarantees are not compared.
 
 use writebench_model::{Bytes, Stage, TargetRecord, Workload};

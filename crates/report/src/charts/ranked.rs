@@ -46,7 +46,7 @@ fn fewest(rows: &[ChartCase<'_>]) -> usize {
     }
 }
 
-/// The candidates of a search may do more than its goal, and are compared all the same, except copies that share blocks.
+/// The candidates of a search may do more than its goal, and are still compared, except copies that share blocks.
 fn compared_work(row: &ChartCase<'_>) -> Option<Workload> {
     let record = &row.case.record;
     let is_own = !record.origin.is_search() || record.workload.content == Content::SharedCopy;

@@ -21,9 +21,11 @@ pub(super) struct Run<'r> {
     /// Findings outside the folded part.
     pub at_once: usize,
     pub code: Option<Code>,
-    /// What is said of each goal.
+    /// Obstacles to answers, and limits of the values.
+    pub warnings: Vec<&'r str>,
+    /// Sentences about each goal.
     pub words: Vec<GoalWords>,
-    /// What is said of the whole run.
+    /// Sentences about the whole run.
     pub notes: Vec<String>,
 }
 
@@ -150,6 +152,9 @@ pub(super) fn goals(chart: &GoalsChart) -> Goals {
     }
 }
 
+/// More details make a page slow to open.
+const MOST_WORDS: usize = 60;
+
 /// Warnings before the fold.
 pub(super) const WARNINGS: usize = 3;
 
@@ -170,23 +175,45 @@ pub(super) fn runs<'r>(reports: &'r [Report], names: &'r [String]) -> Vec<Run<'r
             report,
             at_once: most.min(named.max(1)),
             code: code(report),
+            warnings: warnings(report),
             words: words(report),
             notes: if report.is_search() {
                 Vec::new()
             } else {
-                report.run_notes.clone()
+                report
+                    .run_notes
+                    .iter()
+                    .cloned()
+                    .chain(rest(report))
+                    .collect()
             },
         }
     };
     reports.iter().zip(names).map(run).collect()
 }
 
+/// The reason for a missing answer of a search comes first.
+fn warnings(report: &Report) -> Vec<&str> {
+    let reason = report.conclusions.iter().take(without_advice(report));
+    reason.chain(&report.warnings).map(String::as_str).collect()
+}
+
+/// The number of conclusions that say why a search has no answer.
+fn without_advice(report: &Report) -> usize {
+    usize::from(report.is_search() && report.advice.is_none())
+}
+
 fn words(report: &Report) -> Vec<GoalWords> {
     if report.is_search() {
-        return vec![GoalWords {
+        let sentences = report.conclusions.iter().skip(without_advice(report));
+        let words = GoalWords {
             goal: question(report).unwrap_or_default(),
-            sentences: report.conclusions.clone(),
-        }];
+            sentences: sentences.cloned().collect(),
+        };
+        return Some(words)
+            .filter(|words| !words.sentences.is_empty())
+            .into_iter()
+            .collect();
     }
     let of_answer = |answer: &WorkloadAnswer| {
         let finding = &answer.finding;
@@ -202,7 +229,19 @@ fn words(report: &Report) -> Vec<GoalWords> {
                 .collect(),
         }
     };
-    report.answers.iter().map(of_answer).collect()
+    report
+        .answers
+        .iter()
+        .take(MOST_WORDS)
+        .map(of_answer)
+        .collect()
+}
+
+/// The tables have the numbers of the rest.
+fn rest(report: &Report) -> Option<String> {
+    let rest = report.answers.len().checked_sub(MOST_WORDS)?;
+    let more = counted(rest, "more question");
+    (rest > 0).then(|| format!("{more}: the tables have their values."))
 }
 
 /// The sentences of a paragraph. A dot in `vs. ` ends none.

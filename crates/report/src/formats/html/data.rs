@@ -19,7 +19,7 @@ use crate::numbers::{
 };
 use crate::sentences::Report;
 use crate::sentences::finding;
-use crate::sentences::metric::{FILES, RECORDS, THROUGHPUT};
+use crate::sentences::metric::{ELAPSED, FILES, Metric, RECORDS, THROUGHPUT};
 use crate::sentences::or_nothing;
 
 #[derive(Serialize)]
@@ -48,8 +48,24 @@ struct Case {
 struct Goal<'r> {
     text: String,
     workload: &'r Workload,
+    /// The quantity of a search that minimizes a time. Others have rates.
+    minimized: Option<&'static Metric>,
     figures: Vec<&'r Figure>,
 }
+
+impl Goal<'_> {
+    /// How much of a value is 1 on the axis, and the axis' unit. Gigabytes per second have none.
+    fn unit(&self) -> Option<(f64, &'static str)> {
+        match self.minimized {
+            // The heading says of which time.
+            Some(metric) => Some((metric.text.unit(), ELAPSED.unit)),
+            None => own_unit(self.workload),
+        }
+    }
+}
+
+/// A value outside the final, and how much of it is 1 on the axis of its goal.
+type Other<'r> = (f64, &'r Figure);
 
 /// `names` are the runs'. `comparisons` are of the first run with each other.
 pub(super) fn data<'r>(
@@ -75,15 +91,15 @@ pub(super) fn data<'r>(
             let is_other = is_ranked && others.contains(&number);
             let has_goal = is_ranked && report.is_drawn(case);
             let goal = has_goal.then(|| goal_number(&mut goals, case, &report.run.targets, target));
-            let workload = &case.record.workload;
-            let figure = case
-                .estimate
-                .as_ref()
-                .map(|estimate| &estimate.throughput_bytes_per_s);
+            let figure = drawn_figure(case);
             match goal {
                 Some(goal) => goals[goal].figures.extend(figure),
                 None => {
-                    of_others.extend(figure.filter(|_| is_other).map(|figure| (workload, figure)));
+                    let per = minimized(case).map_or_else(
+                        || rate_bytes(&case.record.workload),
+                        |metric| metric.text.unit(),
+                    );
+                    of_others.extend(figure.filter(|_| is_other).map(|figure| (per, figure)));
                 }
             }
             let facts = facts(
@@ -132,19 +148,39 @@ fn goal_number<'r>(
     target: usize,
 ) -> usize {
     let workload = &case.record.workload;
+    let minimized = minimized(case);
     goals
         .iter()
-        .position(|goal| goal.workload == workload)
+        .position(|goal| goal.workload == workload && goal.minimized == minimized)
         .unwrap_or_else(|| {
             let goal = finding::goal(workload, Some(&targets[target]), finding::promised(targets));
-            let text = format!("{goal}, {}", Bytes(workload.bytes).in_words());
+            let less = minimized.map_or(String::new(), |metric| {
+                format!(", {}, less is better", metric.unit)
+            });
+            let text = format!("{goal}, {}{less}", Bytes(workload.bytes).in_words());
             goals.push(Goal {
                 text,
                 workload,
+                minimized,
                 figures: Vec::new(),
             });
             goals.len() - 1
         })
+}
+
+/// The quantity of a search that minimizes a time.
+fn minimized(case: &CaseReport) -> Option<&'static Metric> {
+    let metric = Metric::for_case(&case.record, case.estimate.as_ref()?);
+    (!metric.is_rate() && !metric.is_elapsed()).then_some(metric)
+}
+
+/// The values that the chart of all cases draws.
+fn drawn_figure(case: &CaseReport) -> Option<&Figure> {
+    let estimate = case.estimate.as_ref()?;
+    match minimized(case) {
+        Some(metric) => (metric.figure)(estimate),
+        None => Some(&estimate.throughput_bytes_per_s),
+    }
 }
 
 /// Candidates outside the final, each where it was measured last.
@@ -170,7 +206,7 @@ fn others(report: &Report) -> HashSet<usize> {
 }
 
 /// The scale of candidates outside the final: that of their goal.
-fn overview(goals: &[Goal<'_>], others: &[(&Workload, &Figure)]) -> Value {
+fn overview(goals: &[Goal<'_>], others: &[Other<'_>]) -> Value {
     match goals {
         [goal] => goal_scale(goal, others),
         _ => {
@@ -181,13 +217,11 @@ fn overview(goals: &[Goal<'_>], others: &[(&Workload, &Figure)]) -> Value {
 }
 
 /// Each goal has its own scale, because goals have different units, and rates of different guarantees are not compared.
-fn goal_scale(goal: &Goal<'_>, others: &[(&Workload, &Figure)]) -> Value {
-    let (per, unit) = own_unit(goal.workload).unzip();
+fn goal_scale(goal: &Goal<'_>, others: &[Other<'_>]) -> Value {
+    let (per, unit) = goal.unit().unzip();
     let per = per.unwrap_or(1.0);
     let of_goal = goal.figures.iter().map(|figure| ends(figure, per));
-    let of_others = others
-        .iter()
-        .map(|(workload, figure)| ends(figure, rate_bytes(workload)));
+    let of_others = others.iter().map(|(per, figure)| ends(figure, *per));
     scale_data(&bars(of_goal.chain(of_others)), per, unit)
 }
 
@@ -210,11 +244,14 @@ fn bars(ends: impl Iterator<Item = (f64, f64)>) -> Scale {
 }
 
 /// `others` are of the only goal.
-fn goal_data(goal: &Goal<'_>, others: &[(&Workload, &Figure)]) -> Value {
+fn goal_data(goal: &Goal<'_>, others: &[Other<'_>]) -> Value {
     let mut data = goal_scale(goal, others);
     data["text"] = json!(goal.text);
-    if let Some((per, _)) = own_unit(goal.workload) {
+    if let Some((per, _)) = goal.unit() {
         data["per"] = json!(per);
+    }
+    if goal.minimized.is_some() {
+        data["less"] = json!(true);
     }
     data
 }
@@ -274,6 +311,8 @@ fn facts(
         // Of a record or file: candidates may have other sizes than the goal.
         "per": Some(rate_bytes(&record.workload)).filter(|&per| is_other && per > 1.0),
         "way": goal.map(|_| finding::words(record)),
+        // Instead of the throughput, in the chart of all cases.
+        "bar": minimized(case).and(drawn_figure(case)).filter(|_| goal.is_some() || is_other).map(spread),
         "shown": goal.and(case.estimate.as_ref()).map(|estimate| shown(record, estimate)),
         "plain": Some(true).filter(|_| goal.is_some() && is_baseline(case)),
         "recommended": Some(true).filter(|_| goal.is_some() && is_recommended),
@@ -289,7 +328,9 @@ fn facts(
 
 /// Value and interval as in the tables of a terminal: one rounding for both.
 fn shown(record: &CaseRecord, estimate: &Estimate) -> [String; 2] {
+    let metric = Metric::for_case(record, estimate);
     let metric = match own_unit(&record.workload) {
+        _ if !metric.is_rate() && !metric.is_elapsed() => metric,
         Some((_, unit)) if unit == FILES.unit => &FILES,
         Some(_) => &RECORDS,
         None => &THROUGHPUT,

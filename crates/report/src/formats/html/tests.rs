@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use flate2::read::DeflateDecoder;
-use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunRecord, Sample, Stage};
+use writebench_model::{CaseOrigin, CaseRecord, Objective, Outcome, RunRecord, Sample, Stage};
 use writebench_testkit::{example_case, example_run};
 
 mod first_answer;
@@ -336,6 +336,35 @@ fn search_for_files() -> Report {
     Report::from_run(None, run)
 }
 
+fn search_for_cpu_time() -> Report {
+    let mut run = search(3).whole_run();
+    run.settings.objective = Objective::Cpu;
+    run.decisions.clear();
+    for sample in run.cases.iter_mut().flat_map(|case| &mut case.samples) {
+        sample.system_cpu_ns = sample.phases_ns.write / 3;
+    }
+    Report::from_run(None, run)
+}
+
+#[test]
+fn a_search_for_the_least_cpu_time_has_that_time_in_its_chart() {
+    let data = page_data(&render(&[search_for_cpu_time()]));
+    let goal = &data["goals"][0];
+    assert_eq!((&goal["unit"], &goal["less"]), (&"ms".into(), &true.into()));
+    let text = goal["text"].as_str().unwrap();
+    assert!(text.ends_with(", ms CPU, less is better"), "{text}");
+    let cases = data["cases"].as_array().unwrap();
+    let drawn = cases
+        .iter()
+        .filter(|case| case["goal"] == 0 || case["other"] == true);
+    for case in drawn {
+        let bar = case["bar"][0].as_f64().unwrap();
+        let write_ns = case["figures"]["elapsed"].as_f64().unwrap();
+        assert!((bar / write_ns - 1.0 / 3.0).abs() < 0.01, "{case}");
+        assert!(bar <= goal["end"].as_f64().unwrap());
+    }
+}
+
 /// There were bars of files per second below an axis of gigabytes, and only of the losers.
 #[test]
 fn a_search_for_files_has_one_unit_in_its_chart_and_its_answers_in_it() {
@@ -380,7 +409,12 @@ fn a_search_for_files_has_one_unit_in_its_chart_and_its_answers_in_it() {
 /// The page rounded 1621.7 files/s in bytes, and the table in files.
 #[test]
 fn a_chart_and_its_table_have_the_same_numbers() {
-    for report in [search(3), search_for_files(), run("a", 1, "plain")] {
+    for report in [
+        search(3),
+        search_for_files(),
+        search_for_cpu_time(),
+        run("a", 1, "plain"),
+    ] {
         let data = page_data(&render(std::slice::from_ref(&report)));
         for finding in report
             .findings
