@@ -32,7 +32,7 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["javascript", "js", "nodejs"], "node"),
     (&["py", "python3"], "python"),
     (&["rs"], "rust"),
-    (&["aio", "io-uring", "libaio"], "uring"),
+    (&["aio", "io-uring", "libaio"], "io_uring"),
     (&["psync"], "pwrite"),
     (&["pvsync"], "pwritev"),
     (&["clone", "reflink"], "ficlone"),
@@ -72,7 +72,7 @@ pub(crate) fn case(name: &str) -> Option<String> {
         .map(part)
         .collect::<Option<Vec<_>>>()?
         .join(",");
-    let with_method = ["", "write,", "uring,"].map(|method| format!("{method}{ours}"));
+    let with_method = ["", "write,", "io_uring,"].map(|method| format!("{method}{ours}"));
     with_method
         .into_iter()
         .find(|case| *case != name && Case::parse(case).is_ok())
@@ -200,7 +200,7 @@ mod tests {
     fn a_case_in_the_words_of_other_programs_gets_its_name() {
         for (theirs, ours) in [
             ("reflink", "ficlone"),
-            ("libaio", "uring"),
+            ("libaio", "io_uring"),
             ("direct=1", "write,cache=direct"),
             ("bs=4k", "write,chunk=4k"),
             ("fsync", "write,sync=fsync"),
@@ -210,7 +210,7 @@ mod tests {
             ("write,fallocate=none", "write,prepare=create"),
             ("write,fallocate=keep", "write,prepare=fallocate-keep-size"),
             ("pwrite,bs=4k,O_DIRECT", "pwrite,chunk=4k,cache=direct"),
-            ("iodepth=8", "uring,depth=8"),
+            ("iodepth=8", "io_uring,depth=8"),
         ] {
             assert_eq!(case(theirs).as_deref(), Some(ours));
         }
@@ -234,7 +234,7 @@ mod tests {
             ("-o", Some("x.csv"), "--export csv=x.csv"),
             ("--svg", None, "--export svg=DIRECTORY"),
             ("-n", Some("3"), "--samples 3"),
-            ("--libaio", None, "--case uring"),
+            ("--libaio", None, "--case io_uring"),
         ] {
             assert_eq!(option(theirs, value, &|_| true).as_deref(), Some(ours));
         }

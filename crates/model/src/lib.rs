@@ -11,6 +11,7 @@ mod data;
 mod decision;
 mod disturbed_by;
 mod durability;
+mod earlier_names;
 mod environment;
 mod event;
 mod experience;
@@ -50,6 +51,7 @@ pub use data::Data;
 pub use decision::{ContestAnswer, Decision};
 pub use disturbed_by::DisturbedBy;
 pub use durability::{DurableCall, DurableCalls, Keeper};
+pub use earlier_names::todays_name;
 pub use environment::{
     Cpu, Device, Environment, Filesystem, LayerBelow, LayerRole, Memory, System,
 };

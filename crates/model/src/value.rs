@@ -6,12 +6,15 @@ use crate::value_card::InCode::{LeftToCaller, Unsupported};
 use crate::value_card::Phrase::{Beside, First, How, Instead, Last, Silent};
 use crate::value_card::{InCode, InFio, ValueCard};
 
-/// Declares closed sets of values, whose names axes, command line and database share.
+/// Declares closed sets of values, whose names axes, command line and database share. Earlier versions had the names after
+/// a `|`, which are read and never written.
 macro_rules! named_values {
-    ($($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ })+) => {$(
+    ($($(#[$meta:meta])* $name:ident {
+        $($(#[$doc:meta])* $variant:ident = $text:literal $(| $earlier:literal)*,)+
+    })+) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-        pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant,)+ }
+        pub enum $name { $($(#[$doc])* #[serde(rename = $text $(, alias = $earlier)*)] $variant,)+ }
 
         impl $name {
             /// All values, in the order of the help text.
@@ -22,7 +25,7 @@ macro_rules! named_values {
             }
 
             pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($text => Some(Self::$variant),)+ _ => None }
+                match name { $($text $(| $earlier)* => Some(Self::$variant),)+ _ => None }
             }
         }
 

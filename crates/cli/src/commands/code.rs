@@ -55,7 +55,7 @@ const CODE_EXAMPLES: &str = "Examples:
   writebench code pwrite,prepare=fallocate,threads=2 --lang c --main > writer.c
   writebench code write,sync=fsync --lang python --atomic
   writebench code write,sync=fsync --lang c --atomic --powerloss
-  writebench code uring,depth=4,cache=direct,prepare=fallocate-ahead --lang c --stream
+  writebench code io_uring,depth=4,cache=direct,prepare=fallocate-ahead --lang c --stream
   writebench code write,prepare=zero-fill,sync=fdatasync/1 --lang rust --append";
 
 impl CodeCommand {

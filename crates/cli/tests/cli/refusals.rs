@@ -113,7 +113,7 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
         &["Did you mean --suite create,mmap,"],
     ),
     (&["--case", "reflink"], 2, &["Did you mean --case ficlone?"]),
-    (&["--case", "libaio"], 2, &["Did you mean --case uring?"]),
+    (&["--case", "libaio"], 2, &["Did you mean --case io_uring?"]),
     (
         &["--case", "direct=1"],
         2,
@@ -204,7 +204,7 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     ),
     (&["--case", "write,cache=dontcache"], 2, &["pwritev2"]),
     (&["--case", "splice,size=0"], 2, &["size=0"]),
-    (&["--case", "uring,depth=0"], 2, &["depth=0", "4096"]),
+    (&["--case", "io_uring,depth=0"], 2, &["depth=0", "4096"]),
     (
         &["--suite", "write", "--cold"],
         2,
