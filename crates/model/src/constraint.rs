@@ -39,12 +39,9 @@ impl Constraint {
         let axis = Axis::from_name(name).ok_or_else(|| {
             let methods = Method::ALL.iter().map(|method| method.name());
             let axes = Axis::ALL.iter().map(|axis| axis.name());
-            unknown(
-                "method or axis",
-                name,
-                "expected one of",
-                methods.chain(axes),
-            )
+            let names = methods.chain(axes);
+            let lists = "writebench list methods";
+            unknown("method or axis", name, names, lists)
         })?;
         let value = value.map(|value| axis.canonical(value)).transpose()?;
         Ok(Self::WithoutValue(axis, value))
@@ -176,7 +173,7 @@ mod tests {
 
     #[test]
     fn an_unknown_word_gets_a_suggestion() {
-        let refused = Constraint::without("urnig").unwrap_err();
+        let refused = Constraint::without("io_urnig").unwrap_err();
         assert!(
             refused.contains("method or axis") && refused.contains("io_uring"),
             "{refused}"

@@ -71,7 +71,7 @@ pub use sample::{
     Extent, Failure, Latency, Outcome, PhasesNs, ReadBack, ReadFrom, Sample, SampleDocument,
     SystemState, Timeline,
 };
-pub use similar::{did_you_mean, is_slip};
+pub use similar::{did_you_mean, is_slip, unknown};
 pub use size::{
     LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch,
 };

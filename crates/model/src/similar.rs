@@ -1,18 +1,34 @@
 //! Suggestions for misspelt words.
 
-/// An error about an unknown word, with the known ones.
-pub(crate) fn unknown<'n>(
+/// An error about an unknown word: the name that was meant, or the three nearest, and the command that `lists` all.
+pub fn unknown<'n>(
     kind: &str,
     word: &str,
-    has: &str,
-    names: impl Iterator<Item = &'n str>,
+    names: impl IntoIterator<Item = &'n str>,
+    lists: &str,
 ) -> String {
-    let names: Vec<&str> = names.collect();
-    format!(
-        "unknown {kind} '{word}': {has} {}{}",
-        names.join(", "),
-        did_you_mean(word, &names)
-    )
+    let names: Vec<&str> = names.into_iter().collect();
+    let meant = did_you_mean(word, &names);
+    if meant.is_empty() {
+        let nearest = nearest(word, &names).join(", ");
+        format!("unknown {kind} '{word}': the nearest are {nearest}. `{lists}` lists all")
+    } else {
+        format!("unknown {kind} '{word}'{meant} `{lists}` lists all")
+    }
+}
+
+/// The three names that resemble the word most, the best first.
+fn nearest<'n>(word: &str, names: &[&'n str]) -> Vec<&'n str> {
+    let word = word.to_lowercase();
+    let distance = |name: &str| {
+        let has_other = name.contains(&word) || word.contains(name);
+        // The rest of a longer name is no mistake.
+        (!has_other, strsim::osa_distance(&word, name))
+    };
+    let mut names = names.to_vec();
+    names.sort_by_key(|name| distance(name));
+    names.truncate(3);
+    names
 }
 
 /// The end of an error about an unknown word: `. Did you mean 'size'?`, or nothing.
@@ -71,6 +87,20 @@ mod tests {
             "",
             "as near to both"
         );
+    }
+
+    #[test]
+    fn an_unknown_word_gets_the_name_that_was_meant_or_the_three_nearest() {
+        let names = ["write", "pwrite", "writev", "mmap", "mmap-write"];
+        assert_eq!(
+            unknown("method", "wirte", names, "writebench list methods"),
+            "unknown method 'wirte'. Did you mean 'write'? `writebench list methods` lists all"
+        );
+        assert_eq!(
+            unknown("method", "mapped", names, "writebench list methods"),
+            "unknown method 'mapped': the nearest are mmap, write, writev. `writebench list methods` lists all"
+        );
+        assert_eq!(nearest("mmap-", &names)[0], "mmap");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::meant;
 use crate::newest_answer::{Choice, newest_answer};
+use crate::synonyms;
 
 /// Print the function that writes or copies a file as a case does
 #[derive(Args)]
@@ -64,6 +65,12 @@ impl CodeCommand {
             Some(case) => case.clone(),
             None => newest_answer(self.goal, |choice| self.command(&choice), global)?.case,
         };
+        let understood = synonyms::case(&name).map_err(|why| usage!("{why}"))?;
+        understood
+            .note
+            .iter()
+            .for_each(|note| global.output.note(note));
+        let name = understood.name;
         let case = Case::parse(&name).map_err(|error| {
             if let Some(goal) = Goal::from_word(&name) {
                 let meant = self.command(&Choice::Goal(goal));
