@@ -328,7 +328,7 @@ fn foreign_text_becomes_no_option() {
         );
         assert!(
             name.chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || "=,@-.".contains(letter)),
+                .all(|letter| letter.is_ascii_alphanumeric() || "=,@-_.".contains(letter)),
             "{}",
             name
         );
