@@ -43,7 +43,7 @@ const GROUPS: &[Group] = &[
         form: Form::Main,
         tested: &[
             "write,sync=fsync",
-            "uring,chunk=1MiB,depth=2,cache=direct,sync=fdatasync",
+            "io_uring,chunk=1MiB,depth=2,cache=direct,sync=fdatasync",
             "pwrite,cache=dontcache,sync=fdatasync",
             "mmap,prepare=fallocate,sync=msync",
             "write,sync=o-dsync",

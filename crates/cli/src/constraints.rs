@@ -10,11 +10,12 @@ use writebench_runner::Rule;
 use writebench_snippets::{Language, code};
 
 use crate::arguments::{WHAT, named_values};
+use crate::synonyms;
 
 #[derive(Args, Clone, Default)]
 pub(crate) struct ConstraintArguments {
     /// Leave out this method, or the cases with this value or any value but plain write's. May be repeated
-    #[arg(long, value_name = "METHOD|AXIS[=VALUE]", value_parser = Constraint::without, help_heading = WHAT)]
+    #[arg(long, value_name = "METHOD|AXIS[=VALUE]", value_parser = without, help_heading = WHAT)]
     without: Vec<Constraint>,
     /// Leave out what `writebench code` cannot print in this language
     #[arg(long = "lang", value_name = "LANGUAGE", value_parser = named_values(Language::ALL, Language::name),
@@ -42,6 +43,19 @@ impl ConstraintArguments {
             .chain(threads)
             .chain(length)
             .collect()
+    }
+}
+
+/// A method or an axis, which may be in the words of other programs.
+fn without(text: &str) -> Result<Constraint, String> {
+    match synonyms::values(text)?.as_deref() {
+        Some([(axis, value)]) => Constraint::without(&format!("{axis}={value}")),
+        _ if text.contains(',') => Constraint::without(text),
+        _ => {
+            let understood = synonyms::case(text)?.name;
+            let method = understood.split(',').next();
+            Constraint::without(method.unwrap_or_default())
+        }
     }
 }
 

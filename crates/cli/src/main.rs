@@ -28,6 +28,7 @@ mod selection;
 mod session;
 mod signals;
 mod stack;
+mod synonyms;
 mod usage_errors;
 
 use std::cell::RefCell;

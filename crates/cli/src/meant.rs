@@ -1,11 +1,14 @@
-//! Words of other programs and of everyday speech, with the words of this program for them.
+//! Words of other programs and of everyday speech that are no names here, for suggestions. `synonyms` has those that are
+//! accepted.
 
 use std::path::Path;
 
-use writebench_model::{Axis, Case, Method};
+use writebench_model::{Axis, Method};
 use writebench_report::formats::{FORMATS, Format, Render};
 
-/// Lower-case words with their meaning: a name, an option, or an axis with its value. A word can have several meanings.
+use crate::synonyms;
+
+/// Lower-case words with their meaning: a name or an option. A word can have several meanings.
 const MEANT: &[(&[&str], &str)] = &[
     (&["bench", "benchmark", "measure", "start", "test"], "run"),
     (&["search"], "advise"),
@@ -32,19 +35,8 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["javascript", "js", "nodejs"], "node"),
     (&["py", "python3"], "python"),
     (&["rs"], "rust"),
-    (&["aio", "io-uring", "libaio"], "uring"),
-    (&["psync"], "pwrite"),
-    (&["pvsync"], "pwritev"),
     (&["clone", "reflink"], "ficlone"),
-    (&["block-size", "blocksize", "bs"], "chunk"),
-    (&["iodepth", "queue-depth"], "depth"),
-    (&["jobs", "numjobs"], "threads"),
-    (&["direct", "o-direct"], "cache=direct"),
-    (&["fallocate"], "prepare=fallocate"),
-    (&["fdatasync"], "sync=fdatasync"),
-    (&["fsync"], "sync=fsync"),
-    (&["o-dsync"], "sync=o-dsync"),
-    (&["o-sync"], "sync=o-sync"),
+    (&["aio"], "io_uring"),
 ];
 
 /// The first fitting meaning.
@@ -56,64 +48,11 @@ pub(crate) fn meant(word: &str, fits: impl Fn(&str) -> bool) -> Option<&'static 
         .map(|(_, ours)| *ours)
 }
 
-/// The case that a name in other words means: `bs=4k` → `write,chunk=4k`.
+/// The case that a name probably means, which is not one: `reflink` → `ficlone`, `bs=4k` → `write,chunk=4KiB`.
 pub(crate) fn case(name: &str) -> Option<String> {
-    let part = |part: &str| {
-        let (word, value) = part
-            .split_once('=')
-            .map_or((part, None), |(word, value)| (word, Some(value)));
-        match meant(word, is_of_case) {
-            Some(ours) => with_value(ours, value),
-            None => Some(part.to_owned()),
-        }
-    };
-    let ours = name
-        .split(',')
-        .map(part)
-        .collect::<Option<Vec<_>>>()?
-        .join(",");
-    let with_method = ["", "write,", "uring,"].map(|method| format!("{method}{ours}"));
-    with_method
-        .into_iter()
-        .find(|case| *case != name && Case::parse(case).is_ok())
-}
-
-/// Our word with the meaning of another program's value, mostly of fio: `direct=0` → `cache=buffered`. None if there is
-/// no word for it.
-pub(crate) fn with_value(ours: &str, value: Option<&str>) -> Option<String> {
-    let Some(value) = value.filter(|value| !value.is_empty()) else {
-        return Some(ours.to_owned());
-    };
-    let is_yes = ["1", "yes", "on", "true"].contains(&value);
-    let is_no = ["0", "no", "off", "false", "none"].contains(&value);
-    match ours {
-        "cache=direct" if is_no => Some("cache=buffered".to_owned()),
-        // A number of writes.
-        "sync=fsync" | "sync=fdatasync" if value.parse::<u32>().is_ok_and(|every| every > 0) => {
-            Some(format!("{ours}/{value}"))
-        }
-        "sync=fsync" | "sync=fdatasync" | "sync=o-dsync" | "sync=o-sync" if is_no => {
-            Some("sync=none".to_owned())
-        }
-        "prepare=fallocate" => {
-            let prepare = match value {
-                "native" => "fallocate",
-                "posix" => "posix-fallocate",
-                "keep" => "fallocate-keep-size",
-                "truncate" => "set-len",
-                _ if is_yes => "fallocate",
-                _ if is_no => "create",
-                _ => return None,
-            };
-            Some(format!("prepare={prepare}"))
-        }
-        _ if ours.contains('=') => is_yes.then(|| ours.to_owned()),
-        axis => {
-            let axis = Axis::from_name(axis)?;
-            axis.canonical(value)
-                .is_ok()
-                .then(|| format!("{axis}={value}"))
-        }
+    match meant(name, |ours| Method::from_name(ours).is_some()) {
+        Some(method) => Some(method.to_owned()),
+        None => synonyms::with_method(name),
     }
 }
 
@@ -134,18 +73,36 @@ pub(crate) fn option(
     if let Some(format) = format_named(name).filter(|_| has("export")) {
         return Some(export_to(format));
     }
-    let ours = Axis::from_name(name)
-        .map(Axis::name)
-        .or_else(|| meant(name, is_of_case))?;
-    if Method::from_name(ours).is_some() {
-        return has("case").then(|| format!("--case {ours}"));
+    if let Some(case) = synonyms::case(name).ok().filter(|case| case.note.is_some()) {
+        return has("case").then(|| format!("--case {}", case.name));
     }
-    let is_axis = Axis::from_name(ours).is_some();
-    let set = match value {
-        None if is_axis => format!("{ours}=VALUE"),
-        value => with_value(ours, value)?,
+    has("set").then(|| set(name, value)).flatten()
+}
+
+/// `--set sync=fsync/4` for `--fsync 4`.
+fn set(name: &str, value: Option<&str>) -> Option<String> {
+    /// Options whose presence is their value.
+    const SWITCHES: &[&str] = &["direct", "overwrite"];
+    let value = value.or_else(|| SWITCHES.contains(&name).then_some("1"));
+    let Some(value) = value else {
+        let example = synonyms::values(&format!("{name}=1")).ok().flatten();
+        let axis = Axis::from_name(name).or_else(|| Some(example?.first()?.0));
+        return axis
+            .filter(|axis| axis.is_number())
+            .map(|axis| format!("--set {axis}=VALUE"));
     };
-    has("set").then(|| format!("--set {set}"))
+    let values = match synonyms::values(&format!("{name}={value}")).ok()? {
+        Some(values) => values,
+        None => {
+            let axis = Axis::from_name(name)?;
+            vec![(axis, axis.canonical(value).ok()?)]
+        }
+    };
+    let set: Vec<String> = values
+        .iter()
+        .map(|(axis, value)| format!("--set {axis}={value}"))
+        .collect();
+    Some(set.join(" ")).filter(|set| !set.is_empty())
 }
 
 /// The value is a format or a file.
@@ -183,41 +140,23 @@ pub(crate) fn format_named(name: &str) -> Option<&'static Format> {
         .find(|format| format.name == name || format.alias == Some(name))
 }
 
-/// Whether this is a method, an axis, or an axis with its value.
-fn is_of_case(ours: &str) -> bool {
-    Method::from_name(ours).is_some()
-        || ours
-            .split('=')
-            .next()
-            .is_some_and(|axis| Axis::from_name(axis).is_some())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_case_in_the_words_of_other_programs_gets_its_name() {
+    fn a_name_that_is_no_case_gets_one() {
         for (theirs, ours) in [
             ("reflink", "ficlone"),
-            ("libaio", "uring"),
             ("direct=1", "write,cache=direct"),
-            ("bs=4k", "write,chunk=4k"),
-            ("fsync", "write,sync=fsync"),
-            ("write,fsync=1", "write,sync=fsync/1"),
+            ("bs=4k", "write,chunk=4KiB"),
             ("fsync=32", "write,sync=fsync/32"),
-            ("write,direct=0", "write,cache=buffered"),
-            ("write,fallocate=none", "write,prepare=create"),
-            ("write,fallocate=keep", "write,prepare=fallocate-keep-size"),
-            ("pwrite,bs=4k,O_DIRECT", "pwrite,chunk=4k,cache=direct"),
-            ("iodepth=8", "uring,depth=8"),
+            ("iodepth=8", "io_uring,depth=8"),
         ] {
             assert_eq!(case(theirs).as_deref(), Some(ours));
         }
         assert_eq!(case("wirte"), None);
-        assert_eq!(case("write,bs=nonsense"), None);
-        assert_eq!(case("write,direct=maybe"), None);
-        assert_eq!(case("write,fallocate=some"), None);
+        assert_eq!(case("bs=nonsense"), None);
     }
 
     #[test]
@@ -229,12 +168,18 @@ mod tests {
             ("--direct", Some("1"), "--set cache=direct"),
             ("--direct", Some("0"), "--set cache=buffered"),
             ("--fsync", Some("4"), "--set sync=fsync/4"),
+            ("--end_fsync", Some("1"), "--set sync=fsync"),
+            (
+                "--numjobs",
+                Some("4"),
+                "--set threads=4 --set files=per-thread",
+            ),
             ("--output", Some("json"), "--export json=-"),
             ("-o", Some("x"), "--export json=x"),
             ("-o", Some("x.csv"), "--export csv=x.csv"),
             ("--svg", None, "--export svg=DIRECTORY"),
             ("-n", Some("3"), "--samples 3"),
-            ("--libaio", None, "--case uring"),
+            ("--libaio", None, "--case io_uring"),
         ] {
             assert_eq!(option(theirs, value, &|_| true).as_deref(), Some(ours));
         }

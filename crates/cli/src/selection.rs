@@ -7,8 +7,8 @@ use clap::Args;
 use writebench_model::{
     Assignment, Axis, AxisValues, Bytes, Case, CaseOrigin, CaseRecord, Checksums, Choices,
     Constraint, Data, Goal, Layout, Method, Origin, Overrides, RecordedCase, RunRecord,
-    SelectedCase, Selection, Space, Suite, TargetRecord, combinations, counted, did_you_mean,
-    suite_named,
+    SelectedCase, Selection, Space, Suite, TargetRecord, combinations, counted, suite_named,
+    unknown,
 };
 use writebench_stats::{distinct, grouped};
 
@@ -19,6 +19,7 @@ use crate::file_copy::FileCopy;
 use crate::global::Global;
 use crate::meant;
 use crate::newest_answer::{Choice, newest_answer};
+use crate::synonyms;
 
 #[derive(Args, Clone, Default)]
 pub(crate) struct SelectionArguments {
@@ -37,11 +38,11 @@ pub(crate) struct SelectionArguments {
     pub record: Vec<Bytes>,
     /// Replace the suites' values on an axis: AXIS=VALUE[,VALUE...]. May be repeated
     #[arg(long, value_name = "AXIS=VALUES", value_parser = assignment, help_heading = WHAT)]
-    pub set: Vec<(Axis, Vec<String>)>,
-    /// Find the fastest method for this goal, or for `all` goals. May be repeated. `writebench list goals` has their names
+    pub set: Vec<SetValues>,
+    /// Find the fastest method for these goals, separated by commas, or for `all`. `writebench list goals` has their names
     /// [default: stream, durable-stream, copy, records and durable-files]
-    #[arg(long = "for", value_name = "GOAL", hide_possible_values = true, value_parser = goals_or_all(),
-        conflicts_with_all = ["suite", "case"], help_heading = WHAT)]
+    #[arg(long = "for", value_name = "GOAL", value_delimiter = ',', hide_possible_values = true,
+        value_parser = goals_or_all(), conflicts_with_all = ["suite", "case"], help_heading = WHAT)]
     pub goals: Vec<&'static [Goal]>,
     /// The constraints on the methods of goals.
     #[arg(skip)]
@@ -76,18 +77,17 @@ impl SelectionArguments {
 
     /// The size of all files, if no option sets it. A budget may then choose a smaller one.
     pub(crate) fn adaptive_size(&self, rows: &[SelectedCase]) -> Option<u64> {
-        let is_named =
-            !self.size.is_empty() || self.set.iter().any(|(axis, _)| *axis == Axis::Size);
+        let is_named = !self.size.is_empty() || self.set.iter().any(|set| set.axis == Axis::Size);
         let size = rows.iter().map(|row| row.case.given().size_bytes).max()?;
         let is_one = self.is_empty() || rows.iter().all(|row| row.case.given().size_bytes == size);
         (is_one && !is_named && self.case.is_empty()).then_some(size)
     }
 
     /// With a case in place of each goal's name: the recommendation of the newest run. Sizes that are given replace its
-    /// own.
+    /// own. Words of other programs are replaced by ours, which a note says.
     ///
     /// # Errors
-    /// The newest run has no answer for a goal, or several.
+    /// The newest run has no answer for a goal, or several. A word has no equal.
     pub(crate) fn with_answers(&self, copies_file: bool, global: &Global) -> Result<Self> {
         let is_given = [
             (Axis::Size, copies_file || !self.size.is_empty()),
@@ -101,13 +101,20 @@ impl SelectionArguments {
             // `write` is a method, and an everyday word for a goal.
             let is_case = Method::from_name(name).is_some();
             let Some(goal) = Goal::from_word(name).filter(|_| !is_case) else {
-                return Ok(name.clone());
+                let understood =
+                    synonyms::case(name).map_err(|why| usage!("--case {name}: {why}"))?;
+                understood
+                    .note
+                    .iter()
+                    .for_each(|note| global.output.note(note));
+                return Ok(understood.name);
             };
             let answer = newest_answer(Some(goal), as_option, global)?;
             let case = Case::parse(&answer.case)?;
             Ok(RecordedCase::from(case).name_without(&given))
         };
         let case = self.case.iter().map(named).collect::<Result<_>>()?;
+        note_synonyms(&self.set, global);
         Ok(Self {
             case,
             ..self.clone()
@@ -543,7 +550,8 @@ pub(crate) fn move_baseline_first(
     selection: &SelectionArguments,
     cold: bool,
 ) -> Result<()> {
-    let cases = named_cases(name, &overrides(selection, cold)?).unwrap_or_default();
+    let understood = synonyms::case(name).map_or_else(|_| name.to_owned(), |case| case.name);
+    let cases = named_cases(&understood, &overrides(selection, cold)?).unwrap_or_default();
     let is_meant =
         |row: &SelectedCase| row.label.as_deref() == Some(name) || cases.contains(&row.case);
     let none = || {
@@ -578,7 +586,7 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<AxisValues> {
             },
         )?;
     }
-    let mut overrides = selection.set.clone();
+    let mut overrides: AxisValues = selection.set.iter().map(SetValues::values).collect();
     overrides.extend(
         of_options
             .into_iter()
@@ -701,42 +709,90 @@ pub(crate) fn different_cases(records: &[CaseRecord], ranks: u32) -> Result<Vec<
     ))
 }
 
+/// The values of an axis in `--set`.
+#[derive(Clone)]
+pub(crate) struct SetValues {
+    pub axis: Axis,
+    values: Vec<String>,
+    /// What words of other programs are here.
+    note: Option<String>,
+}
+
+impl SetValues {
+    pub(crate) fn values(&self) -> (Axis, Vec<String>) {
+        (self.axis, self.values.clone())
+    }
+}
+
+impl From<(Axis, Vec<String>)> for SetValues {
+    fn from((axis, values): (Axis, Vec<String>)) -> Self {
+        Self {
+            axis,
+            values,
+            note: None,
+        }
+    }
+}
+
+/// Says what words of other programs are here.
+pub(crate) fn note_synonyms(set: &[SetValues], global: &Global) {
+    let notes = set.iter().filter_map(|set| set.note.as_ref());
+    notes.for_each(|note| global.output.note(note));
+}
+
 /// `AXIS=VALUE[,VALUE...]`.
-pub(crate) fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
-    let (axis, values) = text
+pub(crate) fn assignment(text: &str) -> Result<SetValues, String> {
+    let (name, values) = text
         .split_once('=')
         .ok_or("expected AXIS=VALUE[,VALUE...]")?;
-    if axis == "method" {
+    if name == "method" {
         return Err(format!(
             "a method is not an axis. To leave out other methods, add --without METHOD. To measure it: writebench run --case {values}"
         ));
     }
-    let axis = Axis::from_name(axis).ok_or_else(|| {
-        let names: Vec<&str> = Axis::ALL.iter().map(|axis| axis.name()).collect();
-        let meant = meant::meant(axis, |ours| {
-            ours.split('=')
-                .next()
-                .is_some_and(|axis| names.contains(&axis))
-        });
-        let with_value = meant
-            .filter(|ours| ours.contains('='))
-            .and_then(|ours| meant::with_value(ours, Some(values)));
-        match (meant, with_value) {
-            (_, Some(ours)) => format!("unknown axis '{axis}': '{text}' is '{ours}' here"),
-            (Some(meant), None) if !meant.contains('=') => {
-                format!("unknown axis '{axis}', which is '{meant}' here")
-            }
-            _ => format!(
-                "unknown axis '{axis}': expected one of {}{}",
-                names.join(", "),
-                did_you_mean(axis, &names)
-            ),
-        }
-    })?;
+    let values: Vec<&str> = values.split(',').collect();
+    if let Some(set) = in_other_words(text, name, &values)? {
+        return Ok(set);
+    }
+    let names = Axis::ALL.iter().map(|axis| axis.name());
+    let axis = Axis::from_name(name)
+        .ok_or_else(|| unknown("axis", name, names, "writebench list axes"))?;
     // Unknown values fail here, contradictions in the cases.
-    let values: Result<_, String> = values
-        .split(',')
-        .map(|value| axis.canonical(value))
+    let values: Result<_, String> = values.iter().map(|value| axis.canonical(value)).collect();
+    Ok((axis, values?).into())
+}
+
+/// The values of one axis, if they are in the words of other programs.
+fn in_other_words(text: &str, name: &str, values: &[&str]) -> Result<Option<SetValues>, String> {
+    let mut ours = Vec::new();
+    let mut any_other = false;
+    for value in values {
+        match synonyms::values(&format!("{name}={value}"))? {
+            Some(meant) => {
+                any_other = true;
+                ours.extend(meant);
+            }
+            None => ours.extend(Axis::from_name(name).map(|axis| (axis, (*value).to_owned()))),
+        }
+    }
+    let Some(axis) = ours.first().map(|(axis, _)| *axis).filter(|_| any_other) else {
+        return Ok(None);
+    };
+    if ours.iter().any(|(other, _)| *other != axis) {
+        let each: Vec<String> = ours
+            .iter()
+            .map(|(axis, value)| format!("--set {axis}={value}"))
+            .collect();
+        return Err(format!(
+            "'{text}' is about two axes here: {}",
+            each.join(" ")
+        ));
+    }
+    let values: Result<Vec<String>, String> = ours
+        .iter()
+        .map(|(axis, value)| axis.canonical(value))
         .collect();
-    Ok((axis, values?))
+    let values = values?;
+    let note = synonyms::note(text, &format!("{axis}={}", values.join(",")));
+    Ok(Some(SetValues { axis, values, note }))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
-use writebench_model::{Axis, built_in_suites, is_slip};
+use writebench_model::{Axis, built_in_suites, is_slip, unknown};
 use writebench_report::quoted;
 
 use crate::meant::{self, meant};
@@ -13,13 +13,33 @@ use crate::meant::{self, meant};
 /// The parser's error in one line: what is wrong, what would fit, and whose help to read.
 pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsString]) -> String {
     let path = named_commands(interface, words);
-    let cause = negative(error, words).unwrap_or_else(|| cause(error));
-    let meant = suggestion(error, &path, words).or_else(|| similar(error));
+    let meant = suggestion(error, &path, words);
+    let unknown = unknown_name(error).filter(|_| meant.is_none());
+    let meant = meant.or_else(|| similar(error).filter(|_| unknown.is_none()));
+    let cause = negative(error, words)
+        .or(unknown)
+        .unwrap_or_else(|| cause(error));
     let meant = meant.map_or(String::new(), |meant| format!(" Did you mean {meant}?"));
     let names: Vec<&str> = path.iter().map(|command| command.get_name()).collect();
     let end = if cause.ends_with('?') { "" } else { "." };
     let line = format!("{cause}{end}{meant} See {} --help", names.join(" "));
     line.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+/// The error about a goal or a suite that does not exist. clap would print all names.
+fn unknown_name(error: &clap::Error) -> Option<String> {
+    if error.kind() != ErrorKind::InvalidValue {
+        return None;
+    }
+    let option = first_text(error, ContextKind::InvalidArg)?;
+    let (kind, lists) = match option.split(' ').next()? {
+        "--for" => ("goal", "writebench list goals"),
+        "--suite" => ("suite", "writebench list suites"),
+        _ => return None,
+    };
+    let value = first_text(error, ContextKind::InvalidValue)?;
+    let valid = texts(error, ContextKind::ValidValue);
+    Some(unknown(kind, value, valid, lists))
 }
 
 /// The error, mostly in clap's own words.
@@ -141,7 +161,7 @@ fn suggestion(error: &clap::Error, path: &[&Command], words: &[OsString]) -> Opt
             meant::option(option, value_of(option, words), &has_option)
                 .or_else(|| of_another_command(option, path, words))
         }
-        ErrorKind::InvalidValue => valid_value(error, command),
+        ErrorKind::InvalidValue => valid_value(error),
         ErrorKind::MissingRequiredArgument => missing_argument(error, command, words),
         ErrorKind::InvalidSubcommand if command.get_name() == "list" => {
             let word = first_text(error, ContextKind::InvalidSubcommand)?;
@@ -172,7 +192,7 @@ fn argument<'c>(command: &'c Command, long: &str) -> Option<&'c Arg> {
 }
 
 /// The accepted value that an unknown one means.
-fn valid_value(error: &clap::Error, command: &Command) -> Option<String> {
+fn valid_value(error: &clap::Error) -> Option<String> {
     let option = first_text(error, ContextKind::InvalidArg)?
         .split(' ')
         .next()?;
@@ -180,9 +200,6 @@ fn valid_value(error: &clap::Error, command: &Command) -> Option<String> {
     let valid = texts(error, ContextKind::ValidValue);
     if value == "all" && option == "--suite" {
         return Some(format!("{option} {}", valid.join(",")));
-    }
-    if value.contains(',') {
-        return several(argument(command, option.strip_prefix("--")?)?, value);
     }
     let ours = meant(value, |ours| valid.contains(&ours))?;
     Some(if option.starts_with('-') {
@@ -211,21 +228,6 @@ fn missing_argument(error: &clap::Error, command: &Command, words: &[OsString]) 
         given.join(" "),
         values.join("|")
     ))
-}
-
-/// `--for wal --for copy` for `--for wal,copy`.
-fn several(option: &clap::Arg, value: &str) -> Option<String> {
-    let known = option.get_possible_values();
-    let long = option.get_long()?;
-    let is_known = |part: &str| known.iter().any(|name| name.matches(part, false));
-    let is_repeated = matches!(option.get_action(), clap::ArgAction::Append);
-    (is_repeated && value.split(',').all(is_known)).then(|| {
-        value
-            .split(',')
-            .map(|part| format!("--{long} {part}"))
-            .collect::<Vec<_>>()
-            .join(" ")
-    })
 }
 
 /// The same words for the command that has the option: `writebench advise /data --for stream`.

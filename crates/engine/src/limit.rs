@@ -159,7 +159,7 @@ impl WriteShape {
         let size = Bytes(size_bytes);
         let chunk = Bytes(self.chunk_bytes.min(size_bytes));
         let name = format!(
-            "uring,size={size},chunk={chunk},depth={depth},prepare={prepare},cache=direct,memory={memory}"
+            "io_uring,size={size},chunk={chunk},depth={depth},prepare={prepare},cache=direct,memory={memory}"
         );
         Case::parse(&name).map_err(|error| error.to_string())
     }

@@ -131,10 +131,10 @@ const FILLING: &[&str] = &[
     "writev,size=64MiB,chunk=16KiB",
     "pwritev,size=64MiB,chunk=16KiB,sync=rwf-dsync",
     "fwrite,size=64MiB,chunk=1KiB",
-    "uring,size=64MiB,chunk=384KiB",
-    "uring,size=64MiB,chunk=384KiB,sync=fsync/1",
-    "uring,size=64MiB,chunk=384KiB,depth=4,sync=fdatasync/3,cache=direct,registered=both",
-    "uring,size=64MiB,chunk=384KiB,threads=2,depth=3",
+    "io_uring,size=64MiB,chunk=384KiB",
+    "io_uring,size=64MiB,chunk=384KiB,sync=fsync/1",
+    "io_uring,size=64MiB,chunk=384KiB,depth=4,sync=fdatasync/3,cache=direct,registered=both",
+    "io_uring,size=64MiB,chunk=384KiB,threads=2,depth=3",
     "write,size=64MiB,prepare=zero-fill",
 ];
 

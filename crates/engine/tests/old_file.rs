@@ -98,7 +98,7 @@ fn main() -> ExitCode {
 const BUFFERED: [&str; 3] = [
     "write,size=2MiB,prepare=overwrite,sync=fsync",
     "mmap,size=2MiB,prepare=overwrite",
-    "uring,size=2MiB,prepare=overwrite,depth=4",
+    "io_uring,size=2MiB,prepare=overwrite,depth=4",
 ];
 const DIRECT: &str = "pwrite,size=2MiB,prepare=overwrite,threads=2,cache=direct,sync=fdatasync";
 

@@ -139,7 +139,7 @@ fn each_way(kind: Kind, method: &str) -> Result<()> {
     let mut taken = 0;
     for way in WAYS {
         // A ring writes each file at once.
-        let chunk = if method == "uring-files" {
+        let chunk = if method == "io_uring-files" {
             "16KiB"
         } else {
             "4KiB"

@@ -266,8 +266,8 @@ fn full_disk() -> Result<()> {
             ("write-files", Naming::Direct),
             ("write-files", Naming::Rename),
             ("write-files", Naming::Tmpfile),
-            ("uring-files,depth=1", Naming::Direct),
-            ("uring-files,depth=1", Naming::Rename),
+            ("io_uring-files,depth=1", Naming::Direct),
+            ("io_uring-files,depth=1", Naming::Rename),
         ] {
             let outcome = sample(&format!("{method},{full},threads=2,naming={naming}"))?;
             let Outcome::Failed(failure) = &outcome else {

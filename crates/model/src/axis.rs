@@ -217,8 +217,8 @@ axes! {
         depth: u32 as Count<4096> = 32,
         summary: "operations of each thread in flight",
         about:
-            "How much is on its way at the same time, for each thread: writes of `uring`, files of `uring-files`, \
-             chunks of `uring-copy`, and buffers of `pipeline`. It is `iodepth` of fio. With `cache=direct` the \
+            "How much is on its way at the same time, for each thread: writes of `io_uring`, files of `io_uring-files`, \
+             chunks of `io_uring-copy`, and buffers of `pipeline`. It is `iodepth` of fio. With `cache=direct` the \
              device works on several chunks while your thread prepares more. Buffered writes mostly end while \
              they are submitted, because they only copy into the page cache. Then depth saves calls, and no \
              waiting. The ring gets two entries for each, because a linked sync may follow.",
@@ -272,7 +272,7 @@ axes! {
         file_size: FileSize = FileSize::Each(16 << 10),
         summary: "bytes of each file in a set, log-uniform between two sizes, or one file with all bytes",
         about:
-            "The sizes of the files in a set, for `write-files` and `uring-files`. The number of files follows \
+            "The sizes of the files in a set, for `write-files` and `io_uring-files`. The number of files follows \
              from `size`: 32 MiB in files of 16 KiB are 2,048. The last file gets what is left. At most 4,194,304 \
              files are possible.",
         card: |size| ValueCard {

@@ -657,7 +657,7 @@ pub(crate) fn parse_name(text: &str) -> Result<(Method, Vec<Assignment<'_>>), Ca
 
 fn unknown_method(name: &str) -> CaseError {
     let names = Method::ALL.iter().map(|method| method.name());
-    CaseError::Unknown(unknown("method", name, "expected one of", names))
+    CaseError::Unknown(unknown("method", name, names, "writebench list methods"))
 }
 
 fn assignment<'t>(part: &'t str, method: Method) -> Result<Assignment<'t>, CaseError> {
@@ -671,12 +671,18 @@ fn assignment<'t>(part: &'t str, method: Method) -> Result<Assignment<'t>, CaseE
 }
 
 fn unknown_axis(name: &str, method: Method) -> CaseError {
-    let has = format!("{method} has");
-    CaseError::Unknown(unknown(
-        "axis",
-        name,
-        &has,
-        method.own_axes().map(Axis::name),
+    let lists = "writebench list methods";
+    let Some(axis) = Axis::from_name(name) else {
+        let names = method.own_axes().map(Axis::name);
+        return CaseError::Unknown(unknown("axis", name, names, lists));
+    };
+    let with = Method::ALL.iter().filter(|method| method.has_axis(axis));
+    let with: Vec<&str> = with.map(|method| method.name()).collect();
+    let (first, rest) = with.split_at(with.len().min(3));
+    let others = if rest.is_empty() { "" } else { " and others" };
+    CaseError::Unknown(format!(
+        "{method} has no axis '{axis}'. The axis belongs to {}{others}: see `{lists}`",
+        first.join(", ")
     ))
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::axis::Axis;
 use crate::bounded::{MOST_SAMPLES, at_most};
 use crate::case::Case;
+use crate::earlier_names::{self, todays_name};
 use crate::sample::{Sample, SampleDocument};
 use crate::value::{DataMemory, named_values};
 use crate::workload::{Content, Workload};
@@ -19,6 +20,7 @@ pub struct CaseRecord {
     pub target: String,
     #[serde(flatten)]
     pub origin: CaseOrigin,
+    #[serde(default, deserialize_with = "earlier_names::label")]
     pub label: Option<String>,
     /// Documents have had this name since version 0.1.
     #[serde(rename = "contract")]
@@ -284,7 +286,11 @@ impl From<Case> for RecordedCase {
 
 impl From<CaseTexts> for RecordedCase {
     fn from(texts: CaseTexts) -> Self {
-        Self::Unknown(texts)
+        Self::Unknown(CaseTexts {
+            name: todays_name(&texts.name).into_owned(),
+            method: todays_name(&texts.method).into_owned(),
+            axes: texts.axes,
+        })
     }
 }
 

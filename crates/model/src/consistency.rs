@@ -98,7 +98,7 @@ fn starts_and_calls(case: &Case) -> Result<(), Contradiction> {
         return refuse(Axis::Sync, why);
     }
     if choices.cache == Cache::Dontcache && !method.has_flags() {
-        let why = "RWF_DONTCACHE is a flag of pwritev2(2). Use pwrite, writev, pwritev or uring";
+        let why = "RWF_DONTCACHE is a flag of pwritev2(2). Use pwrite, writev, pwritev or io_uring";
         return refuse(Axis::Cache, why);
     }
     Ok(())

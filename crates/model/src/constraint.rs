@@ -14,7 +14,7 @@ use crate::value::FileLayout;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Constraint {
-    /// The program does not use this method. `uring` and `mmap` are also left out as a part of a copy, or of a set of
+    /// The program does not use this method. `io_uring` and `mmap` are also left out as a part of a copy, or of a set of
     /// files.
     WithoutMethod(Method),
     /// The program does not use this value, or with `None` any value but plain write's.
@@ -39,12 +39,9 @@ impl Constraint {
         let axis = Axis::from_name(name).ok_or_else(|| {
             let methods = Method::ALL.iter().map(|method| method.name());
             let axes = Axis::ALL.iter().map(|axis| axis.name());
-            unknown(
-                "method or axis",
-                name,
-                "expected one of",
-                methods.chain(axes),
-            )
+            let names = methods.chain(axes);
+            let lists = "writebench list methods";
+            unknown("method or axis", name, names, lists)
         })?;
         let value = value.map(|value| axis.canonical(value)).transpose()?;
         Ok(Self::WithoutValue(axis, value))
@@ -135,7 +132,7 @@ mod tests {
     #[test]
     fn a_constraint_forbids_what_its_option_names() {
         for (option, forbidden, allowed) in [
-            ("--without uring", "uring-copy", "pwrite"),
+            ("--without io_uring", "io_uring-copy", "pwrite"),
             ("--without mmap", "read-mmap", "read-write"),
             ("--without write", "write", "write-files"),
             (
@@ -176,9 +173,9 @@ mod tests {
 
     #[test]
     fn an_unknown_word_gets_a_suggestion() {
-        let refused = Constraint::without("urnig").unwrap_err();
+        let refused = Constraint::without("io_urnig").unwrap_err();
         assert!(
-            refused.contains("method or axis") && refused.contains("uring"),
+            refused.contains("method or axis") && refused.contains("io_uring"),
             "{refused}"
         );
         assert!(

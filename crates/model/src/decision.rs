@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::earlier_names;
 use crate::workload::Workload;
 
 /// The result of a contest between the cases of one workload on one target.
@@ -37,12 +38,17 @@ impl Decision {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContestAnswer {
     /// The name of the case to use.
+    #[serde(deserialize_with = "earlier_names::name")]
     pub case: String,
     /// The bound in millionths: with a probability of 95 %, no other compared case is faster by more than this.
     pub bound_ppm: u64,
     /// The names of the other cases with the samples of an answer that may be as fast: within two standard errors, the
     /// fastest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "earlier_names::names"
+    )]
     pub as_good: Vec<String>,
 }
 

@@ -29,7 +29,7 @@ impl FileSize {
         let (value, paragraph) = match self {
             Self::Each(_) => (
                 "SIZE",
-                "All files have this size, such as `16KiB`. With `uring-files` a file must fit into one `chunk`, \
+                "All files have this size, such as `16KiB`. With `io_uring-files` a file must fit into one `chunk`, \
                  because its single write is linked.",
             ),
             Self::Between { .. } => (

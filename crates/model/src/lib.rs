@@ -13,6 +13,7 @@ mod data;
 mod decision;
 mod disturbed_by;
 mod durability;
+mod earlier_names;
 mod environment;
 mod event;
 mod experience;
@@ -52,6 +53,7 @@ pub use data::Data;
 pub use decision::{ContestAnswer, Decision};
 pub use disturbed_by::DisturbedBy;
 pub use durability::{DurableCall, DurableCalls, Keeper};
+pub use earlier_names::todays_name;
 pub use environment::{
     Cpu, Device, Environment, Filesystem, LayerBelow, LayerRole, Memory, System,
 };
@@ -72,7 +74,7 @@ pub use sample::{
     Extent, Failure, Latency, Outcome, PhasesNs, ReadBack, ReadFrom, Sample, SampleDocument,
     SystemState, Timeline,
 };
-pub use similar::{did_you_mean, is_slip, nearest};
+pub use similar::{did_you_mean, is_slip, unknown};
 pub use size::{
     LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch,
 };

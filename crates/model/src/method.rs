@@ -54,9 +54,9 @@ impl FioEngine {
 }
 
 macro_rules! methods {
-    ($($method:ident = $name:literal: $card:path,)+) => {
+    ($($method:ident = $name:literal $(| $earlier:literal)*: $card:path,)+) => {
         named_values! {
-            Method { $($method = $name,)+ }
+            Method { $($method = $name $(| $earlier)*,)+ }
         }
 
         impl Method {
@@ -74,16 +74,16 @@ methods! {
     Pwritev = "pwritev": cards::PWRITEV,
     Fwrite = "fwrite": cards::FWRITE,
     Mmap = "mmap": cards::MMAP,
-    Uring = "uring": cards::URING,
+    Uring = "io_uring" | "uring": cards::URING,
     Mpiio = "mpiio": cards::MPIIO,
     WriteFiles = "write-files": cards::WRITE_FILES,
-    UringFiles = "uring-files": cards::URING_FILES,
+    UringFiles = "io_uring-files" | "uring-files": cards::URING_FILES,
     ReadWrite = "read-write": copy_cards::READ_WRITE,
     MmapWrite = "mmap-write": copy_cards::MMAP_WRITE,
     ReadMmap = "read-mmap": copy_cards::READ_MMAP,
     MmapMmap = "mmap-mmap": copy_cards::MMAP_MMAP,
     Pipeline = "pipeline": copy_cards::PIPELINE,
-    UringCopy = "uring-copy": copy_cards::URING_COPY,
+    UringCopy = "io_uring-copy" | "uring-copy": copy_cards::URING_COPY,
     Splice = "splice": copy_cards::SPLICE,
     Sendfile = "sendfile": copy_cards::SENDFILE,
     CopyFileRange = "copy-file-range": copy_cards::COPY_FILE_RANGE,

@@ -1,18 +1,20 @@
 //! Suggestions for misspelt words.
 
-/// An error about an unknown word, with the known ones.
-pub(crate) fn unknown<'n>(
+/// An error about an unknown word: the name that was meant, or the three nearest, and the command that `lists` all.
+pub fn unknown<'n>(
     kind: &str,
     word: &str,
-    has: &str,
-    names: impl Iterator<Item = &'n str>,
+    names: impl IntoIterator<Item = &'n str>,
+    lists: &str,
 ) -> String {
-    let names: Vec<&str> = names.collect();
-    format!(
-        "unknown {kind} '{word}': {has} {}{}",
-        names.join(", "),
-        did_you_mean(word, &names)
-    )
+    let names: Vec<&str> = names.into_iter().collect();
+    let meant = did_you_mean(word, &names);
+    if meant.is_empty() {
+        let nearest = nearest(word, names).join(", ");
+        format!("unknown {kind} '{word}': the nearest are {nearest}. `{lists}` lists all")
+    } else {
+        format!("unknown {kind} '{word}'{meant} `{lists}` lists all")
+    }
 }
 
 /// The end of an error about an unknown word: `. Did you mean 'size'?`, or nothing.
@@ -32,7 +34,7 @@ pub fn did_you_mean<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N
 
 /// The three names nearest to a word, the nearest first. A name with the word in it is nearer than any other, and hyphens
 /// do not count.
-pub fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     const MOST: usize = 3;
     let letters = |text: &str| text.to_lowercase().replace(['-', '_'], "");
     let word = letters(word);
@@ -105,6 +107,19 @@ mod tests {
         );
         assert_eq!(nearest("Zero_fill", names)[0], "zero-fill");
         assert_eq!(nearest("", ["a"]), ["a"]);
+    }
+
+    #[test]
+    fn an_unknown_word_gets_the_name_that_was_meant_or_the_three_nearest() {
+        let names = ["write", "pwrite", "writev", "mmap", "mmap-write"];
+        assert_eq!(
+            unknown("method", "wirte", names, "writebench list methods"),
+            "unknown method 'wirte'. Did you mean 'write'? `writebench list methods` lists all"
+        );
+        assert_eq!(
+            unknown("method", "mapped", names, "writebench list methods"),
+            "unknown method 'mapped': the nearest are mmap, write, writev. `writebench list methods` lists all"
+        );
     }
 
     #[test]

@@ -506,6 +506,6 @@ pub fn suite_named(name: &str) -> Result<&'static Suite, SuiteError> {
         .find(|suite| suite.name == name)
         .ok_or_else(|| {
             let names = suites.iter().map(|suite| suite.name.as_str());
-            SuiteError(unknown("suite", name, "expected one of", names))
+            SuiteError(unknown("suite", name, names, "writebench list suites"))
         })
 }

@@ -49,7 +49,7 @@ impl SyncCall {
             }
             Self::RwfDsync => {
                 "pwritev2(2) or an io_uring write with `RWF_DSYNC` (Linux 4.7): `O_DSYNC` for a single call, so a \
-                 program can choose for each record. Needs `pwrite`, `writev`, `pwritev` or `uring`."
+                 program can choose for each record. Needs `pwrite`, `writev`, `pwritev` or `io_uring`."
             }
         }
     }
@@ -114,7 +114,7 @@ impl Described for Sync {
         let on_the_way = ValueEntry {
             value: "CALL/N",
             paragraph: "The call after every N chunks of each thread, in phase write, such as `fsync/1` or \
-                        `fdatasync/32`. Each chunk, or group of N, is then a durable record with a latency. `uring` \
+                        `fdatasync/32`. Each chunk, or group of N, is then a durable record with a latency. `io_uring` \
                         links the sync to its write, so several records can be in flight. N is from 1 to 16,777,216. \
                         Batches help most, because all their records share one flush, but a crash can take a batch \
                         ([Findings](../explanation/findings.md#durable-records)).",

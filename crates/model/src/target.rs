@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bounded::list;
+use crate::earlier_names;
 use crate::environment::Environment;
 use crate::value::named_values;
 
@@ -102,6 +103,6 @@ pub struct Limit {
     /// The best of several measurements. None if it cannot be measured here.
     pub bytes_per_s: Option<u64>,
     /// What was measured, or the reason why it could not be.
-    #[serde(alias = "how")]
+    #[serde(alias = "how", deserialize_with = "earlier_names::sentence")]
     pub description: String,
 }

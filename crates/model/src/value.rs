@@ -7,12 +7,15 @@ use crate::value_card::InCode::{LeftToCaller, Unsupported};
 use crate::value_card::Phrase::{Beside, First, How, Instead, Last, Silent};
 use crate::value_card::{InCode, InFio, ValueCard};
 
-/// Declares closed sets of values, whose names axes, command line and database share.
+/// Declares closed sets of values, whose names axes, command line and database share. Earlier versions had the names after
+/// a `|`, which are read and never written.
 macro_rules! named_values {
-    ($($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ })+) => {$(
+    ($($(#[$meta:meta])* $name:ident {
+        $($(#[$doc:meta])* $variant:ident = $text:literal $(| $earlier:literal)*,)+
+    })+) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-        pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant,)+ }
+        pub enum $name { $($(#[$doc])* #[serde(rename = $text $(, alias = $earlier)*)] $variant,)+ }
 
         impl $name {
             /// All values, in the order of the help text.
@@ -23,7 +26,7 @@ macro_rules! named_values {
             }
 
             pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($text => Some(Self::$variant),)+ _ => None }
+                match name { $($text $(| $earlier)* => Some(Self::$variant),)+ _ => None }
             }
         }
 
@@ -386,7 +389,7 @@ axis_values! {
              fdatasync(2) follows. While it is written, the file is too long and its end reads as zeros, so after \
              a crash you need another way to find the end of your data, for example a checksum in each record. It \
              needs one writer per file (`threads=1` or `files=per-thread`) and `write`, `pwrite`, `writev`, \
-             `pwritev` or `uring`. A filesystem without fallocate(2) makes the case unsupported, and a full disk \
+             `pwritev` or `io_uring`. A filesystem without fallocate(2) makes the case unsupported, and a full disk \
              fails the sample up to 64 MiB early.",
         /// Zeros are written and synced, so no extent is unwritten.
         ZeroFill = "zero-fill" { First("zeros and fsync(2)"), effort 3 }
@@ -425,7 +428,7 @@ axis_values! {
              Offsets, lengths and addresses must be multiples of the device's logical block, often 512 or 4096 \
              bytes; statx(2) names the value since Linux 6.1 (`STATX_DIOALIGN`). With `memory=any`, each chunk is \
              first copied into aligned memory, inside the clock. Each write waits for the device, so it pays in \
-             chunks of 2 to 8 MiB, or with several in flight (`uring`): 1.35 to 1.52 times plain write on ext4 \
+             chunks of 2 to 8 MiB, or with several in flight (`io_uring`): 1.35 to 1.52 times plain write on ext4 \
              for a durable file, but only 0.89 in chunks of 256 KiB \
              ([Findings](../explanation/findings.md#durable-files)). It is no sync: combine it with `sync`. tmpfs \
              and btrfs with checksums serve it from the page cache, which makes the case unsupported.",
@@ -489,7 +492,7 @@ axis_values! {
         Files = "files" { Beside("registered file".into()), effort 1 }
             "io_uring_register(2) registers the file once, so that operations do not look it up by its descriptor \
              (`IOSQE_FIXED_FILE`). It saves a few atomic operations, which matters in many small writes. With \
-             `uring-files` the ring has all files registered anyway, so only `none` and `buffers` are possible.",
+             `io_uring-files` the ring has all files registered anyway, so only `none` and `buffers` are possible.",
         Both = "both" { Beside("registered buffers and file".into()), effort 1 }
             "Registers memory and file. It belongs to the fastest cases for records on xfs: 2.07 times plain \
              write ([Findings](../explanation/findings.md#durable-records)).",

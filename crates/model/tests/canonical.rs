@@ -21,7 +21,7 @@ enum Call {
     Drop(u64, u64),
 }
 
-/// The calls that the engine makes for `write`, `pwrite`, `writev`, `pwritev` and `uring`. The first thread syncs a
+/// The calls that the engine makes for `write`, `pwrite`, `writev`, `pwritev` and `io_uring`. The first thread syncs a
 /// shared descriptor at the end.
 fn calls(case: &Case) -> Vec<Vec<Call>> {
     let ranges = case.ranges();
@@ -196,7 +196,7 @@ const VARIED: &[Axis] = &[
 
 /// Two cases of a method and a size that differ on a few axes.
 fn pair() -> impl Strategy<Value = (Case, Case)> {
-    let method = prop::sample::select(vec!["write", "pwrite", "writev", "pwritev", "uring"]);
+    let method = prop::sample::select(vec!["write", "pwrite", "writev", "pwritev", "io_uring"]);
     let values = || prop::collection::vec(prop::sample::select(VARIED).prop_flat_map(value), 0..4);
     (method, value(Axis::Size), values(), values(), values()).prop_filter_map(
         "a possible pair",
@@ -211,7 +211,7 @@ fn pair() -> impl Strategy<Value = (Case, Case)> {
                 // A ring links a sync to its write.
                 let is_linked =
                     |(axis, value): &(Axis, &str)| *axis == Axis::Sync && value.contains('/');
-                if method == "uring" && values.iter().any(is_linked) {
+                if method == "io_uring" && values.iter().any(is_linked) {
                     return None;
                 }
                 let name: String = values
@@ -277,12 +277,12 @@ fn values_without_effect_are_the_defaults() {
             "writev,size=64KiB,chunk=4KiB,vector=15",
         ),
         (
-            "uring,size=64KiB,chunk=4KiB,depth=64",
-            "uring,size=64KiB,chunk=4KiB",
+            "io_uring,size=64KiB,chunk=4KiB,depth=64",
+            "io_uring,size=64KiB,chunk=4KiB",
         ),
         (
-            "uring,size=64KiB,chunk=64KiB,depth=1,sync=fsync/1",
-            "uring,size=64KiB,sync=fsync/1",
+            "io_uring,size=64KiB,chunk=64KiB,depth=1,sync=fsync/1",
+            "io_uring,size=64KiB,sync=fsync/1",
         ),
         (
             "write,size=64KiB,chunk=4KiB,sync=fsync/16",
@@ -319,7 +319,10 @@ fn values_without_effect_are_the_defaults() {
             "write-files,size=1MiB,file-size=4KiB..64KiB,chunk=16KiB",
             "write-files,size=1MiB,file-size=4KiB..64KiB,chunk=16KiB",
         ),
-        ("uring-files,size=64KiB,depth=4", "uring-files,size=64KiB"),
+        (
+            "io_uring-files,size=64KiB,depth=4",
+            "io_uring-files,size=64KiB",
+        ),
         (
             "pipeline,size=1MiB,chunk=256KiB,depth=8",
             "pipeline,size=1MiB,chunk=256KiB",

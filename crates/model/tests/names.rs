@@ -83,8 +83,8 @@ fn effort_grows_with_the_number_of_choices() {
         "writev,chunk=64KiB,prepare=fallocate",
         "mmap,chunk=64KiB,prepare=set-len",
         "pwrite,chunk=64KiB,prepare=create,threads=4",
-        "uring,chunk=64KiB,prepare=create",
-        "uring,chunk=64KiB,prepare=create,cache=direct,registered=buffers",
+        "io_uring,chunk=64KiB,prepare=create",
+        "io_uring,chunk=64KiB,prepare=create,cache=direct,registered=buffers",
     ];
     let of = |name: &str| Case::parse(name).unwrap().effort();
     assert!(
@@ -432,7 +432,7 @@ fn records_smaller_than_a_sector_exclude_direct_io_and_deep_queues() {
                 .cases()
                 .all(|case| !case.to_string().contains("direct"))
     );
-    let deep = Case::parse("uring,size=10000,chunk=100,depth=4,sync=fsync/1").unwrap();
+    let deep = Case::parse("io_uring,size=10000,chunk=100,depth=4,sync=fsync/1").unwrap();
     assert!(
         deep.answers(&space.baseline.workload()).is_err(),
         "four are in flight"
@@ -491,14 +491,14 @@ fn the_words_of_a_case_are_a_programmers() {
              fsync(2) of the directory",
         ),
         (
-            "uring-files,size=1MiB,depth=4,naming=rename,sync-files=each",
+            "io_uring-files,size=1MiB,depth=4,naming=rename,sync-files=each",
             "linked io_uring(7) open, write, fsync, close under a temporary name, rename, 4 in flight, then fsync(2) \
              of the directory",
         ),
         ("allocate", "posix_fallocate(3)"),
         ("allocate,call=ftruncate", "ftruncate(2)"),
         (
-            "uring,chunk=4KiB,depth=4,registered=both,sync=rwf-dsync",
+            "io_uring,chunk=4KiB,depth=4,registered=both,sync=rwf-dsync",
             "io_uring(7) writes in 4 KiB chunks with RWF_DSYNC, 4 in flight, registered buffers and file",
         ),
         (

@@ -211,6 +211,23 @@ mod tests {
     }
 
     #[test]
+    fn cases_with_an_earlier_name_of_their_method_are_read_with_todays() {
+        let sample = Sample::without_figures(0, Outcome::Ok);
+        let today = RunRecord {
+            cases: ["io_uring,depth=4", "io_uring-copy", "io_uring-files"]
+                .map(|name| example_case("a section", name, vec![sample.clone()]))
+                .into(),
+            ..example_run()
+        };
+        let report = Report::from_run(Some(3), today.clone());
+        for text in [render(&report), crate::formats::jsonl::render(&report)] {
+            let earlier = text.replace("io_uring", "uring");
+            assert_ne!(earlier, text);
+            assert_eq!(run_of_export(&earlier).unwrap().run.cases, today.cases);
+        }
+    }
+
+    #[test]
     fn names_of_schema_5_gain_the_memory_of_their_data() {
         for (id, memory, alignment, now) in [
             ("write", "plain", Some("page"), "write,memory=page-aligned"),

@@ -7,6 +7,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/007.sql"),
     include_str!("../migrations/008.sql"),
     include_str!("../migrations/009.sql"),
+    include_str!("../migrations/010.sql"),
 ];
 
 /// The `user_version` of the first migration. Earlier schemas were never released.

@@ -52,7 +52,7 @@ fn cases_of_schema_8_get_names_with_their_memory() {
         "write",
         "pwrite,cache=direct",
         "write,sync=fsync",
-        "uring,memory=huge-pages",
+        "io_uring,memory=huge-pages",
         "fwrite",
         "read-write",
     ];
@@ -120,7 +120,7 @@ fn cases_of_schema_8_get_names_with_their_memory() {
         "write,memory=page-aligned",
         "pwrite,cache=direct,memory=page-aligned",
         "write,sync=fsync",
-        "uring,memory=huge-pages",
+        "io_uring,memory=huge-pages",
         "fwrite,memory=page-aligned",
         "read-write",
     ];
@@ -144,8 +144,53 @@ fn cases_of_schema_8_get_names_with_their_memory() {
 }
 
 #[test]
+fn cases_of_schema_9_have_the_names_of_today_and_their_samples() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let cases = [
+        "write",
+        "io_uring,size=1MiB,depth=4",
+        "io_uring-copy,size=1MiB",
+        "io_uring-files",
+    ];
+    let run = RunRecord {
+        cases: cases
+            .map(|name| example_case("one", name, Vec::new()))
+            .into(),
+        ..example_run()
+    };
+    let mut store = open(&path).unwrap();
+    let number = store.begin_run(&run).unwrap();
+    let event = |row: &CaseRecord| RunEvent::Sample {
+        target: 0,
+        case: row.case.clone(),
+        sample: Sample::without_figures(0, Outcome::Ok).into(),
+    };
+    for row in &run.cases {
+        store.record(number, &event(row)).unwrap();
+    }
+    drop(store);
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch(
+        "UPDATE cases SET name = replace(name, 'io_uring', 'uring'), record = replace(record, 'io_uring', 'uring');
+         UPDATE samples SET name = replace(name, 'io_uring', 'uring');
+         PRAGMA user_version = 9",
+    )
+    .unwrap();
+    drop(old);
+    let store = open(&path).unwrap();
+    let read = store.run(number).unwrap();
+    for (row, name) in read.cases.iter().zip(cases) {
+        assert_eq!((row.case.name(), row.samples.len()), (name, 1));
+        assert!(row.case.known().is_some(), "{name}");
+    }
+    let found = store.newest_run_with(&cases, |case, name| *case == name);
+    assert_eq!(found.unwrap(), Some(number));
+}
+
+#[test]
 fn a_database_of_another_schema_is_refused_and_not_touched() {
-    for (schema, told) in [(6, "the older writebench"), (10, "a newer writebench")] {
+    for (schema, told) in [(6, "the older writebench"), (11, "a newer writebench")] {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("db");
         let old = rusqlite::Connection::open(&path).unwrap();
@@ -158,7 +203,7 @@ fn a_database_of_another_schema_is_refused_and_not_touched() {
         let error = open(&path).err().unwrap().to_string();
         assert!(
             error.contains(&format!(
-                "has schema {schema}, this writebench knows 9. Use {told}"
+                "has schema {schema}, this writebench knows 10. Use {told}"
             )),
             "{error}"
         );

@@ -26,7 +26,7 @@ use crate::export::{Export, ExportArguments};
 use crate::file_copy::FileCopy;
 use crate::global::Global;
 use crate::output::Output;
-use crate::selection::SelectionArguments;
+use crate::selection::{SelectionArguments, SetValues, note_synonyms};
 use crate::session::{MeasuringArguments, Plan, Request, Target, most_unasked_bytes, new_run};
 use crate::{database, selection};
 
@@ -41,10 +41,10 @@ pub(crate) struct AdviseCommand {
     /// end), overwrite and durable-overwrite (an existing file), records (each durable before the next), copy and
     /// durable-copy (a file in the page cache), files and durable-files (many small ones), replace and durable-replace (a
     /// file that no reader sees in part), larger-than-memory. Everyday words are log, wal and database (records),
-    /// checkpoint (durable-stream), untar (files), save (durable-replace), cp, backup (durable-copy). May be repeated, and
-    /// `all` is all but the last [default: stream, durable-stream, copy, records and durable-files]
-    #[arg(long = "for", value_name = "GOAL", hide_possible_values = true, value_parser = goals_or_all(),
-        help_heading = WHAT)]
+    /// checkpoint (durable-stream), untar (files), save (durable-replace), cp, backup (durable-copy). Several are separated
+    /// by commas, and `all` is all but the last [default: stream, durable-stream, copy, records and durable-files]
+    #[arg(long = "for", value_name = "GOAL", value_delimiter = ',', hide_possible_values = true,
+        value_parser = goals_or_all(), help_heading = WHAT)]
     goals: Vec<&'static [Goal]>,
     /// Write a file of this size, or each of many files. LEAST..MOST draws their sizes [default: 64MiB, or 16MiB on
     /// a slow disk, 4MiB of records, 16KiB for each of many files, 1MiB to replace, or 1.5 times the memory for
@@ -80,7 +80,7 @@ pub(crate) struct AdviseCommand {
     cold: bool,
     /// Give every case this value, including plain write. May be repeated
     #[arg(long, value_name = "AXIS=VALUE", value_parser = selection::assignment, help_heading = WHAT)]
-    set: Vec<(Axis, Vec<String>)>,
+    set: Vec<SetValues>,
     #[command(flatten)]
     constraints: ConstraintArguments,
     /// Stop the search after this time [default: 60s, or 45s for several goals]
@@ -122,6 +122,7 @@ const OPTIONS: [Axis; 3] = [Axis::Size, Axis::Chunk, Axis::Ranks];
 
 impl AdviseCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
+        note_synonyms(&self.set, global);
         match self.goals.concat().as_slice() {
             [goal] => self.search(*goal, global),
             goals => self.answer(goals, global),
@@ -161,6 +162,7 @@ impl AdviseCommand {
                 .into_iter()
                 .chain(self.fixed())
                 .filter(|(axis, _)| *axis != Axis::Origin)
+                .map(SetValues::from)
                 .collect(),
             constraints: self.constraints.list(),
             ..SelectionArguments::default()
@@ -371,7 +373,7 @@ impl AdviseCommand {
             copied.check_size(Bytes(space.baseline.given().size_bytes))?;
         }
         let has_axis = |axis| space.cases().any(|case| case.method().has_axis(axis));
-        if let Some((axis, _)) = self.set.iter().find(|(axis, _)| !has_axis(*axis)) {
+        if let Some(SetValues { axis, .. }) = self.set.iter().find(|set| !has_axis(set.axis)) {
             return Err(usage!(
                 "--set {axis}: no candidate has this axis. Leave it out"
             ));
@@ -527,7 +529,7 @@ impl AdviseCommand {
         let rate = self.rate.map(|rate| (Axis::Rate, vec![rate.to_string()]));
         self.set
             .iter()
-            .cloned()
+            .map(SetValues::values)
             .chain(data_from)
             .chain(cold)
             .chain(rate)

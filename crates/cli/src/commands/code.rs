@@ -14,6 +14,7 @@ use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::meant;
 use crate::newest_answer::{Choice, newest_answer};
+use crate::synonyms;
 
 /// Print the function that writes or copies a file as a case does
 #[derive(Args)]
@@ -55,7 +56,7 @@ const CODE_EXAMPLES: &str = "Examples:
   writebench code pwrite,prepare=fallocate,threads=2 --lang c --main > writer.c
   writebench code write,sync=fsync --lang python --atomic
   writebench code write,sync=fsync --lang c --atomic --powerloss
-  writebench code uring,depth=4,cache=direct,prepare=fallocate-ahead --lang c --stream
+  writebench code io_uring,depth=4,cache=direct,prepare=fallocate-ahead --lang c --stream
   writebench code write,prepare=zero-fill,sync=fdatasync/1 --lang rust --append";
 
 impl CodeCommand {
@@ -64,6 +65,12 @@ impl CodeCommand {
             Some(case) => case.clone(),
             None => newest_answer(self.goal, |choice| self.command(&choice), global)?.case,
         };
+        let understood = synonyms::case(&name).map_err(|why| usage!("{why}"))?;
+        understood
+            .note
+            .iter()
+            .for_each(|note| global.output.note(note));
+        let name = understood.name;
         let case = Case::parse(&name).map_err(|error| {
             if let Some(goal) = Goal::from_word(&name) {
                 let meant = self.command(&Choice::Goal(goal));

@@ -62,7 +62,7 @@ pub(crate) struct RunCommand {
 
 const RUN_EXAMPLES: &str = "Examples:
   writebench run /data                                       the five most common goals
-  writebench run /data --for copy --for durable-copy         two goals
+  writebench run /data --for copy,durable-copy               two goals
   writebench run /data --suite write,parallel --size 4GiB    two suites, 4 GiB
   writebench run --case write,chunk=64KiB --case mmap        two cases, here
   writebench run --case write --command './mine {file}'      your own program

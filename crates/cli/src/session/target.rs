@@ -1,5 +1,6 @@
 //! TARGET: a directory, or a block device that `--destroy` names.
 
+use std::io::ErrorKind::PermissionDenied;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -150,9 +151,17 @@ impl Target {
             Deadline::without_stop(limit),
         );
         let (agent, mut inspection) = inspected.map_err(|error| match error {
-            RunnerError::Target { call, error, .. } if call == "realpath" => {
+            RunnerError::Target { call, error, .. }
+                if call == "realpath" && error.kind() != PermissionDenied =>
+            {
                 usage!(
                     "target {name}: {}. Give a directory that exists",
+                    Failure::io_message(&error)
+                )
+            }
+            RunnerError::Target { call, error, .. } if error.kind() == PermissionDenied => {
+                anyhow!(
+                    "target {name}: {call}: {}. Give a directory that you can open",
                     Failure::io_message(&error)
                 )
             }

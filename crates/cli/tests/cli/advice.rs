@@ -255,7 +255,7 @@ fn without_some() -> Result<()> {
         .as_str()
         .context("a name")?;
     ensure!(
-        !recommended.contains("fallocate") && !recommended.starts_with("uring"),
+        !recommended.contains("fallocate") && !recommended.starts_with("io_uring"),
         "{recommended}"
     );
     Ok(())
@@ -845,8 +845,8 @@ fn refusals() -> Result<()> {
             "--rate sets the time",
         ),
         (
-            &["--for", "stream", "--without", "urnig"],
-            "Did you mean 'uring'",
+            &["--for", "stream", "--without", "io_urnig"],
+            "Did you mean 'io_uring'",
         ),
         (
             &[

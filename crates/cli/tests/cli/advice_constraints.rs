@@ -39,19 +39,19 @@ fn constraints() -> Result<()> {
     let has = |names: &[String], part: &str| names.iter().skip(1).any(|name| name.contains(part));
     let all = without(&[])?;
     ensure!(
-        has(&all, "uring") && has(&all, "threads=4") && has(&all, "chunk=64KiB"),
+        has(&all, "io_uring") && has(&all, "threads=4") && has(&all, "chunk=64KiB"),
         "{all:?}"
     );
     let few = without(&[
         "--without",
-        "uring",
+        "io_uring",
         "--without",
         "chunk=64KiB",
         "--without",
         "cache",
     ])?;
     ensure!(
-        !["uring", "chunk=64KiB", "cache="]
+        !["io_uring", "chunk=64KiB", "cache="]
             .iter()
             .any(|part| has(&few, part)),
         "{few:?}"
@@ -63,7 +63,7 @@ fn constraints() -> Result<()> {
     ensure!(!has(&without(&["--threads", "1"])?, "threads="));
     let python = without(&["--lang", "python"])?;
     ensure!(
-        python.len() > 20 && !has(&python, "uring") && !has(&python, "huge=collapse"),
+        python.len() > 20 && !has(&python, "io_uring") && !has(&python, "huge=collapse"),
         "{python:?}"
     );
     let direct = without(&["--set", "cache=direct"])?;

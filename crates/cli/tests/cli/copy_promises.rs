@@ -185,7 +185,7 @@ pub(crate) const COPIES: &[Promise] = &[
         ],
     ),
     (
-        "uring-copy,size=1MiB,chunk=64KiB,depth=4,registered=both",
+        "io_uring-copy,size=1MiB,chunk=64KiB,depth=4,registered=both",
         &[
             (CREATE, 1),
             ("open source", 1),

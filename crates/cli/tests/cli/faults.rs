@@ -121,7 +121,7 @@ fn calls(method: Method) -> (&'static str, &'static str) {
     match method.name() {
         "fwrite" => ("fwrite", "fclose"),
         "pwrite" => ("pwrite", "close"),
-        "uring" | "uring-copy" => ("io_uring write", "close"),
+        "io_uring" | "io_uring-copy" => ("io_uring write", "close"),
         _ => (
             method.card().calls.rsplit(", ").next().unwrap_or_default(),
             "close",

@@ -220,7 +220,7 @@ const METHODS: &[&str] = &[
     "pwritev,size=1MiB,chunk=4KiB,vector=4",
     "mmap,size=1MiB",
     "mmap,size=1MiB,sync=msync",
-    "uring,size=1MiB,chunk=64KiB",
+    "io_uring,size=1MiB,chunk=64KiB",
     "splice,size=1MiB",
     "copy-file-range,size=1MiB",
 ];

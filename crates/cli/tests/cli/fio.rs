@@ -59,8 +59,8 @@ const CASES: &[&str] = &[
     "mmap,size=1MiB,sync=msync",
     "mmap,size=1MiB,chunk=4KiB,threads=2,files=per-thread",
     "mmap,size=1MiB,prepare=fallocate",
-    "uring,size=1MiB,chunk=64KiB,depth=4",
-    "uring,size=1MiB,chunk=64KiB,depth=4,registered=both,prepare=overwrite",
+    "io_uring,size=1MiB,chunk=64KiB,depth=4",
+    "io_uring,size=1MiB,chunk=64KiB,depth=4,registered=both,prepare=overwrite",
     "write,size=1MiB,chunk=256KiB,prepare=set-len",
     "write,size=1MiB,chunk=256KiB,prepare=fallocate",
     "write,size=1MiB,chunk=256KiB,prepare=posix-fallocate",
@@ -75,7 +75,7 @@ const CASES: &[&str] = &[
 
 const PAST_THE_CACHE: &[&str] = &[
     "pwrite,size=1MiB,chunk=256KiB,prepare=overwrite,cache=direct,memory=page-aligned",
-    "uring,size=1MiB,chunk=64KiB,depth=4,registered=buffers,cache=direct,memory=page-aligned",
+    "io_uring,size=1MiB,chunk=64KiB,depth=4,registered=buffers,cache=direct,memory=page-aligned",
 ];
 
 /// Returns the exported jobs of one round.

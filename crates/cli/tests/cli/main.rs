@@ -61,6 +61,7 @@ mod stalls;
 mod strangers;
 mod streams;
 mod suites;
+mod synonyms;
 mod syscalls;
 mod terminal;
 mod terminals;
@@ -128,6 +129,7 @@ fn main() -> Result<ExitCode> {
     strangers::add(&mut trials);
     streams::add(&mut trials);
     suites::add(&mut trials);
+    synonyms::add(&mut trials);
     syscalls::add(&mut trials);
     terminals::add(&mut trials);
     bytes_written::add(&mut trials);

@@ -77,9 +77,9 @@ pub(crate) fn add(trials: &mut Trials) {
 /// With operations under way, whose memory the worker must keep, and without.
 fn failing_ring() -> Result<()> {
     const CASES: [&str; 3] = [
-        "uring,size=1MiB,chunk=64KiB,depth=4",
-        "uring-copy,size=1MiB,chunk=64KiB,depth=4",
-        "uring-files,size=1MiB,depth=4",
+        "io_uring,size=1MiB,chunk=64KiB,depth=4",
+        "io_uring-copy,size=1MiB,chunk=64KiB,depth=4",
+        "io_uring-files,size=1MiB,depth=4",
     ];
     for when in ["1", "3", "2+"] {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
@@ -195,7 +195,7 @@ fn forbidden() -> Result<()> {
                 "--samples",
                 "1",
                 "--case",
-                "uring,size=1MiB",
+                "io_uring,size=1MiB",
                 "--case",
                 AFTER,
                 "--db",
@@ -209,7 +209,7 @@ fn forbidden() -> Result<()> {
             "unsupported is no failure: {output:?}"
         );
         let document: Value = serde_json::from_str(&std::fs::read_to_string(export)?)?;
-        let uring = case(&document, "uring,size=1MiB")?;
+        let uring = case(&document, "io_uring,size=1MiB")?;
         let reason = uring["reason"].as_str().context("a reason")?;
         ensure!(
             uring["outcome"] == "unsupported" && uring["estimate"].is_null(),
@@ -324,7 +324,7 @@ fn cut() -> Result<()> {
     // 262,144 records.
     for name in [
         "write,chunk=4KiB,sync=fsync/1,source=chunk",
-        "uring,chunk=4KiB,depth=2,sync=fsync/1,source=chunk",
+        "io_uring,chunk=4KiB,depth=2,sync=fsync/1,source=chunk",
     ] {
         let arguments = ["--case", name, "--samples", "1", "--budget", "3s"];
         let document = program.run(target.path(), &arguments, 0)?;

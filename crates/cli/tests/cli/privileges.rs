@@ -174,7 +174,7 @@ fn own_group() -> Result<()> {
 fn locked_memory() -> Result<()> {
     let nobody = Nobody::new()?;
     let target = nobody.target();
-    let case = "uring,registered=both,size=1MiB";
+    let case = "io_uring,registered=both,size=1MiB";
     let arguments = [
         "run",
         text(&target)?,

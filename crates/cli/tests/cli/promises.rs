@@ -485,7 +485,7 @@ pub(crate) const PROMISES: &[Promise] = &[
         ],
     ),
     (
-        "uring,size=72MiB,chunk=8MiB,depth=2,prepare=fallocate-ahead",
+        "io_uring,size=72MiB,chunk=8MiB,depth=2,prepare=fallocate-ahead",
         &[
             (CREATE, 1),
             ("io_uring_setup 4", 1),
@@ -502,7 +502,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ),
     // A queue makes no calls on the file, so its entries are counted.
     (
-        "uring,size=1MiB,chunk=64KiB,depth=4",
+        "io_uring,size=1MiB,chunk=64KiB,depth=4",
         &[
             (CREATE, 1),
             ("io_uring_setup 8", 1),
@@ -511,7 +511,7 @@ pub(crate) const PROMISES: &[Promise] = &[
         ],
     ),
     (
-        "uring,size=64KiB,chunk=4KiB,depth=2,registered=both,sync=fsync/1",
+        "io_uring,size=64KiB,chunk=4KiB,depth=2,registered=both,sync=fsync/1",
         &[
             (CREATE, 1),
             ("io_uring_setup 4", 1),
@@ -525,7 +525,7 @@ pub(crate) const PROMISES: &[Promise] = &[
         ],
     ),
     (
-        "uring,size=64KiB,chunk=4KiB,depth=8,cache=direct,sync=fdatasync/4",
+        "io_uring,size=64KiB,chunk=4KiB,depth=8,cache=direct,sync=fdatasync/4",
         &[
             ("open O_WRONLY|O_CREAT|O_EXCL|O_DIRECT", 1),
             ("io_uring_setup 16", 1),

@@ -13,12 +13,12 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (
         &["--case", "wirte"],
         2,
-        &["unknown method 'wirte'", "pwritev"],
+        &["unknown method 'wirte'. Did you mean 'write'? `writebench list methods` lists all"],
     ),
     (
         &["--case", "write,chnk=4k"],
         2,
-        &["unknown axis 'chnk'", "chunk"],
+        &["unknown axis 'chnk'. Did you mean 'chunk'?"],
     ),
     (&["--case", "write,szie=4k"], 2, &["Did you mean 'size'?"]),
     (&["--case", "mmpa"], 2, &["Did you mean 'mmap'?"]),
@@ -51,35 +51,26 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--direct=0"], 2, &["Did you mean --set cache=buffered?"]),
     (&["--fsync", "4"], 2, &["Did you mean --set sync=fsync/4?"]),
     (
-        &["--set", "direct=0"],
+        &["--numjobs", "4"],
         2,
-        &["'direct=0' is 'cache=buffered' here"],
+        &["Did you mean --set threads=4 --set files=per-thread?"],
     ),
     (
-        &["--set", "fsync=1"],
+        &["--set", "numjobs=4"],
         2,
-        &["'fsync=1' is 'sync=fsync/1' here"],
-    ),
-    (
-        &["--case", "write,fsync=1"],
-        2,
-        &["Did you mean --case write,sync=fsync/1?"],
-    ),
-    (
-        &["--case", "write,direct=0"],
-        2,
-        &["Did you mean --case write,cache=buffered?"],
-    ),
-    (
-        &["--case", "write,fallocate=none"],
-        2,
-        &["Did you mean --case write,prepare=create?"],
+        &["'numjobs=4' is about two axes here: --set threads=4 --set files=per-thread"],
     ),
     (
         &["--case", "write,fallocate=some"],
         2,
-        &["unknown axis 'fallocate': write has"],
+        &["fallocate=some: expected none, native, posix, keep or truncate"],
     ),
+    (
+        &["--case", "write,iodepth=8"],
+        2,
+        &["write has one write in flight, as in fio. For 8: io_uring,depth=8"],
+    ),
+    (&["--case", "pwrite,blockSize=64m"], 2, &["Add ranks=N"]),
     (
         &["--samples", "abc"],
         2,
@@ -113,7 +104,6 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
         &["Did you mean --suite create,mmap,"],
     ),
     (&["--case", "reflink"], 2, &["Did you mean --case ficlone?"]),
-    (&["--case", "libaio"], 2, &["Did you mean --case uring?"]),
     (
         &["--case", "direct=1"],
         2,
@@ -122,14 +112,15 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (
         &["--case", "bs=4k"],
         2,
-        &["Did you mean --case write,chunk=4k?"],
+        &["Did you mean --case write,chunk=4KiB?"],
     ),
     (
         &["--case", "fsync"],
         2,
-        &["Did you mean --case write,sync=fsync?"],
+        &[
+            "'fsync' does not say when. Once at the end is sync=fsync, and after each write sync=fsync/1",
+        ],
     ),
-    (&["--set", "bs=4k"], 2, &["'bs', which is 'chunk' here"]),
     (&["--size", "4kb"], 2, &["4kb", "ambiguous", "4KiB"]),
     (&["--json"], 2, &["Did you mean --export json=-?"]),
     (&["--csv", "file"], 2, &["Did you mean --export csv=-?"]),
@@ -154,7 +145,11 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
         2,
         &["sync=msync", "fdatasync"],
     ),
-    (&["--case", "write,vector=4"], 2, &["unknown axis 'vector'"]),
+    (
+        &["--case", "write,vector=4"],
+        2,
+        &["write has no axis 'vector'. The axis belongs to writev, pwritev:"],
+    ),
     (
         &["--case", "write,threads=2"],
         2,
@@ -204,7 +199,7 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     ),
     (&["--case", "write,cache=dontcache"], 2, &["pwritev2"]),
     (&["--case", "splice,size=0"], 2, &["size=0"]),
-    (&["--case", "uring,depth=0"], 2, &["depth=0", "4096"]),
+    (&["--case", "io_uring,depth=0"], 2, &["depth=0", "4096"]),
     (
         &["--suite", "write", "--cold"],
         2,
@@ -252,7 +247,16 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     ),
     (&["--reserve", "101%"], 2, &["101%", "5%", "10GiB"]),
     (&["--reserve", "100%"], 3, &["not enough free", "--reserve"]),
-    (&["--set", "theads=3"], 2, &["unknown axis 'theads'"]),
+    (
+        &["--set", "theads=3"],
+        2,
+        &["unknown axis 'theads'. Did you mean 'threads'? `writebench list axes` lists all"],
+    ),
+    (
+        &["--set", "speed=3"],
+        2,
+        &["unknown axis 'speed': the nearest are"],
+    ),
     (
         &["--set", "prepare=nope"],
         2,
@@ -263,7 +267,21 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
         2,
         &["no selected case has the axis 'map'"],
     ),
-    (&["--suite", "wrte"], 2, &["wrte", "vectored"]),
+    (
+        &["--suite", "wrte"],
+        2,
+        &[
+            "unknown suite 'wrte'. Did you mean 'write'? `writebench list suites` lists all. See writebench run",
+        ],
+    ),
+    (
+        &["--for", "fast"],
+        2,
+        &[
+            "unknown goal 'fast': the nearest are",
+            "`writebench list goals` lists all",
+        ],
+    ),
     (&["--samples", "0"], 2, &["--samples"]),
     (&["--budget", "soon"], 2, &["soon", "30s"]),
     (&["--budget", "0s"], 2, &["longer than nothing"]),
@@ -469,7 +487,8 @@ fn no_command() -> Result<()> {
         (&["start"], "Did you mean `writebench run`?".to_owned()),
         (
             &["advise", "--for", "recods"],
-            "Did you mean 'records'? See writebench advise --help".to_owned(),
+            "Did you mean 'records'? `writebench list goals` lists all. See writebench advise --help"
+                .to_owned(),
         ),
         (
             &["code", "write", "--lang", "c++"],
@@ -485,7 +504,7 @@ fn no_command() -> Result<()> {
         ),
         (
             &["code", "bs=4k", "--lang", "c"],
-            "Did you mean write,chunk=4k?".to_owned(),
+            "Did you mean write,chunk=4KiB?".to_owned(),
         ),
         (&["man", "compar"], "Did you mean 'compare'?".to_owned()),
         (
@@ -495,10 +514,6 @@ fn no_command() -> Result<()> {
         (
             &["advise", "--suite", "write"],
             "Did you mean `writebench run --suite write`?".to_owned(),
-        ),
-        (
-            &["advise", "--for", "wal,copy"],
-            "Did you mean --for wal --for copy?".to_owned(),
         ),
         (
             &["list", "write"],

@@ -77,9 +77,9 @@ const SAME: &[&[&str]] = &[
         "mmap,size=64KiB,populate=window,window=4MiB",
     ],
     &[
-        "uring,size=64KiB,chunk=16KiB",
-        "uring,size=64KiB,chunk=16KiB,depth=4",
-        "uring,size=64KiB,chunk=16KiB,depth=64",
+        "io_uring,size=64KiB,chunk=16KiB",
+        "io_uring,size=64KiB,chunk=16KiB,depth=4",
+        "io_uring,size=64KiB,chunk=16KiB,depth=64",
     ],
     &[
         "write,size=64KiB,chunk=16KiB",

@@ -80,7 +80,7 @@ fn fails_at(call: Call, byte: u64, errno: Errno) -> (When, What) {
 }
 
 const DURABLE: &str = "write,size=12KiB,chunk=4KiB,sync=fsync";
-const URING: &str = "uring,size=12KiB,chunk=4KiB,sync=fsync";
+const URING: &str = "io_uring,size=12KiB,chunk=4KiB,sync=fsync";
 const MAPPED: &str = "mmap,size=12KiB,chunk=4KiB,sync=fsync";
 const BUFFERED: &str = "fwrite,size=12KiB,chunk=4KiB,sync=fsync";
 const SET_LENGTH: &str = "write,size=12KiB,chunk=4KiB,prepare=set-len";
@@ -263,7 +263,7 @@ fn claims() -> Vec<(&'static str, Vec<Row>)> {
                     "write: pwrite 5 at 20480",
                 ),
                 row(
-                    "uring,size=64KiB,chunk=4KiB,threads=4",
+                    "io_uring,size=64KiB,chunk=4KiB,threads=4",
                     &[fails_at(Write, 61440, lost)],
                     "write: io_uring write 5 at 61440",
                 ),
@@ -318,7 +318,7 @@ fn short_then_error() -> Vec<Row> {
 fn sets() -> Vec<Row> {
     let set = |more: &str| format!("write-files,size=12KiB,chunk=3KiB,file-size=6KiB{more}");
     let each = || set(",sync-files=each");
-    let linked = || "uring-files,size=12KiB,file-size=6KiB,sync-files=each".to_owned();
+    let linked = || "io_uring-files,size=12KiB,file-size=6KiB,sync-files=each".to_owned();
     let rest = "write: io_uring write 5 at 3072";
     let rows = vec![
         row(each(), &[fails(Create, Errno::NOSPC)], "write: open 28"),
@@ -400,7 +400,7 @@ fn interrupted() -> Vec<Row> {
     .map(|call| fails(call, Errno::INTR));
     vec![
         row(SET_LENGTH, &all, "ok").meets(7),
-        row("uring,size=12KiB,chunk=4KiB,prepare=set-len", &all, "ok").meets(7),
+        row("io_uring,size=12KiB,chunk=4KiB,prepare=set-len", &all, "ok").meets(7),
         row(DURABLE, &[fails(Fsync, Errno::INTR)], "sync: fsync 4"),
         row(
             "fwrite,size=64KiB,chunk=4KiB",
@@ -440,7 +440,7 @@ fn direct() -> Vec<Row> {
             "write: pwritev 5 at 8192",
         ),
         (
-            "uring,size=12KiB,chunk=4KiB,cache=direct",
+            "io_uring,size=12KiB,chunk=4KiB,cache=direct",
             "write: io_uring write 5 at 8192",
         ),
     ] {

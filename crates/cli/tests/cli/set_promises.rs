@@ -79,7 +79,7 @@ pub(crate) const SETS: &[Promise] = &[
     ),
     // Each file's open, write and close, and with options its fsync and rename.
     (
-        "uring-files,size=64KiB,depth=4,file-size=8KiB",
+        "io_uring-files,size=64KiB,depth=4,file-size=8KiB",
         &[
             ("io_uring_setup 16", 1),
             ("io_uring_register IORING_REGISTER_FILES2", 1),
@@ -88,7 +88,7 @@ pub(crate) const SETS: &[Promise] = &[
         ],
     ),
     (
-        "uring-files,size=64KiB,depth=2,registered=buffers,file-size=8KiB,naming=rename,sync-files=each",
+        "io_uring-files,size=64KiB,depth=2,registered=buffers,file-size=8KiB,naming=rename,sync-files=each",
         &[
             ("io_uring_setup 8", 1),
             ("io_uring_register IORING_REGISTER_FILES2", 1),

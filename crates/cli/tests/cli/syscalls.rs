@@ -85,8 +85,16 @@ const FLUSHES: &[(&str, u64, u64)] = &[
         4,
         50,
     ),
-    ("uring,size=256KiB,chunk=4KiB,depth=1,sync=fsync/1", 64, 170),
-    ("uring,size=256KiB,chunk=4KiB,depth=16,sync=fsync/16", 4, 50),
+    (
+        "io_uring,size=256KiB,chunk=4KiB,depth=1,sync=fsync/1",
+        64,
+        170,
+    ),
+    (
+        "io_uring,size=256KiB,chunk=4KiB,depth=16,sync=fsync/16",
+        4,
+        50,
+    ),
     ("mmap,size=256KiB,chunk=4KiB,sync=msync/1", 64, 170),
 ];
 

@@ -28,7 +28,7 @@ pub(super) const IO_URING_SETUP: Call = Call {
     lacks: &[Errno::PERM],
     advice: &[(
         Errno::PERM,
-        "see kernel.io_uring_disabled and kernel.io_uring_group",
+        "in a container, its seccomp profile blocks io_uring. Elsewhere see kernel.io_uring_disabled and kernel.io_uring_group",
     )],
 };
 

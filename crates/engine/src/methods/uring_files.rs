@@ -319,7 +319,7 @@ mod tests {
 
     /// The pushed chains, and the result.
     fn run(axes: &str, results: &[(usize, u64, i32)]) -> (Vec<Vec<u64>>, Result<WriteLoop>) {
-        let name = format!("uring-files,size=24KiB,file-size=8KiB,depth=2,{axes}");
+        let name = format!("io_uring-files,size=24KiB,file-size=8KiB,depth=2,{axes}");
         let case = Case::parse(name.trim_end_matches(',')).unwrap();
         let source = vec![7; 24 << 10];
         let region = region::split(&case, 0, &source, None)[0];

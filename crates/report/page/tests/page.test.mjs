@@ -543,7 +543,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       await withPage(files[kind], async (page) => {
         const width = await page.evaluate(() => {
           document.querySelectorAll("details").forEach((details) => (details.open = true));
-          document.querySelectorAll(".code > p, .answers .way, .overview .copy, figcaption").forEach((node) => (node.textContent = `uring,${"registered=both,".repeat(8)}`));
+          document.querySelectorAll(".code > p, .answers .way, .overview .copy, figcaption").forEach((node) => (node.textContent = `io_uring,${"registered=both,".repeat(8)}`));
           return document.documentElement.scrollWidth;
         });
         assert.ok(width <= 390, `${kind}: ${width}`);

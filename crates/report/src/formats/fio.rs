@@ -87,7 +87,7 @@ fn file_name(case: &str, used_names: &mut HashSet<String>) -> String {
 }
 
 fn plain_letter(letter: char) -> char {
-    if letter.is_ascii_alphanumeric() || "=,@-".contains(letter) {
+    if letter.is_ascii_alphanumeric() || "=,@-_".contains(letter) {
         letter
     } else {
         '-'

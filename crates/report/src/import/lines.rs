@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use writebench_model::{
     Decision, FoldedRun, MOST_ROWS, MOST_SAMPLES, RecordedCase, RunEvent, RunRecord, RunStatus,
-    TargetRecord,
+    TargetRecord, todays_name,
 };
 
 use super::{Exported, ImportError, check_targets};
@@ -127,7 +127,7 @@ impl Reader {
 
     fn sample(&self, line: SampleLine<'_>) -> Result<RunEvent, String> {
         let target = self.target(&line.target)?;
-        let case = self.cases[target].get(&*line.case);
+        let case = self.cases[target].get(&*todays_name(&line.case));
         let taken = case.and_then(|case| Some((case, self.run.samples(target, case)?)));
         let (case, taken) = taken.ok_or_else(|| {
             format!(

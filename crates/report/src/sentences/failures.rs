@@ -77,7 +77,7 @@ mod tests {
 
     fn cases() -> Vec<CaseRecord> {
         let forbidden = |depth: u32| {
-            let name = format!("uring,size=1MiB,depth={depth}");
+            let name = format!("io_uring,size=1MiB,depth={depth}");
             ended(
                 &name,
                 None,
@@ -110,7 +110,7 @@ mod tests {
         );
         let lines = [
             "1 of 5 candidates failed: write: No space left on device (28) (write).",
-            "3 of 5 candidates are unsupported: io_uring_setup: Operation not permitted (1) (uring,size=1MiB,depth=1 and 2 \
+            "3 of 5 candidates are unsupported: io_uring_setup: Operation not permitted (1) (io_uring,size=1MiB,depth=1 and 2 \
              more).",
         ];
         assert_eq!(

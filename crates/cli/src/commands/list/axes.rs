@@ -1,6 +1,5 @@
 use anyhow::Result;
-use writebench_model::{Axis, Method, ValueEntry, nearest};
-use writebench_report::quoted;
+use writebench_model::{Axis, Method, ValueEntry};
 
 use super::reference;
 use crate::exit::usage;
@@ -98,14 +97,13 @@ fn unknown(word: &str) -> anyhow::Error {
         .filter(|axis| axis.entries().iter().any(|entry| entry.value == word))
         .map(|axis| format!("{axis}={word}"))
         .collect();
-    let alike = if axes_with_value.is_empty() {
+    if axes_with_value.is_empty() {
         let names = Axis::ALL.iter().map(|axis| axis.name());
-        nearest(word, names).join(", ")
-    } else {
-        axes_with_value.join(", ")
-    };
-    let word = quoted(word);
-    usage!("no axis is called {word}. The nearest: {alike}. `writebench list axes` shows all")
+        let error = writebench_model::unknown("axis", word, names, "writebench list axes");
+        return usage!("{error}");
+    }
+    let axes = axes_with_value.join(", ");
+    usage!("{word} is a value, and not an axis: {axes}. `writebench list axes` lists all axes")
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 use anyhow::Result;
-use writebench_model::{Axis, Case, Method, SyncCall, nearest};
-use writebench_report::quoted;
+use writebench_model::{Axis, Case, Method, SyncCall};
 
 use super::reference::{below, default_of, field};
 use crate::exit::usage;
@@ -52,9 +51,8 @@ fn block(method: Method, width: usize) -> String {
 
 fn unknown(word: &str) -> anyhow::Error {
     let names = Method::ALL.iter().map(|method| method.name());
-    let alike = nearest(word, names).join(", ");
-    let word = quoted(word);
-    usage!("no method is called {word}. The nearest: {alike}. `writebench list methods` shows all")
+    let error = writebench_model::unknown("method", word, names, "writebench list methods");
+    usage!("{error}")
 }
 
 #[cfg(test)]
@@ -75,6 +73,6 @@ mod tests {
     #[test]
     fn an_unknown_method_gets_the_nearest_names() {
         let error = described("copyfile", 80).unwrap_err().to_string();
-        assert!(error.contains("nearest: copy-file-range"), "{error}");
+        assert!(error.contains("nearest are copy-file-range"), "{error}");
     }
 }

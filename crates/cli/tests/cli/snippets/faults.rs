@@ -314,7 +314,7 @@ const FAULTS: &[(&str, Faults)] = &[
         ],
     ),
     (
-        "uring,chunk=4KiB,depth=2",
+        "io_uring,chunk=4KiB,depth=2",
         &[
             (When::InFile(0, Call::Write, 2), What::Short, End::Whole),
             (
@@ -325,7 +325,7 @@ const FAULTS: &[(&str, Faults)] = &[
         ],
     ),
     (
-        "uring,chunk=4KiB,depth=2,sync=fsync/1",
+        "io_uring,chunk=4KiB,depth=2,sync=fsync/1",
         &[(
             When::Call(Call::Fsync),
             What::Fail(Errno::IO),
@@ -477,7 +477,7 @@ const FAULTS: &[(&str, Faults)] = &[
         )],
     ),
     (
-        "uring-copy,chunk=4KiB,depth=2",
+        "io_uring-copy,chunk=4KiB,depth=2",
         &[
             (When::InFile(0, Call::Write, 2), What::Short, End::Whole),
             (

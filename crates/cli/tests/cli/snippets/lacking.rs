@@ -19,14 +19,14 @@ const ON_IMAGES: [(&str, &str); 3] = [
 ];
 
 const OF_RINGS: [(&str, &str); 4] = [
-    ("uring,chunk=16KiB,depth=4,sync=fsync/5", "fsync"),
+    ("io_uring,chunk=16KiB,depth=4,sync=fsync/5", "fsync"),
     (
-        "uring,chunk=16KiB,depth=4,cache=direct,sync=fdatasync",
+        "io_uring,chunk=16KiB,depth=4,cache=direct,sync=fdatasync",
         "fdatasync",
     ),
-    ("uring-copy,chunk=16KiB,depth=4,sync=fsync", "fsync"),
+    ("io_uring-copy,chunk=16KiB,depth=4,sync=fsync", "fsync"),
     (
-        "uring-copy,chunk=16KiB,depth=4,cache=direct,threads=2,descriptor=per-thread,sync=fdatasync",
+        "io_uring-copy,chunk=16KiB,depth=4,cache=direct,threads=2,descriptor=per-thread,sync=fdatasync",
         "fdatasync",
     ),
 ];

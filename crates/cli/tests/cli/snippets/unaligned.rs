@@ -14,7 +14,7 @@ use super::grid::in_all_languages;
 const CASES: [(&str, bool); 7] = [
     (SMALL, true),
     ("pwrite,chunk=2MiB,cache=direct", false),
-    ("uring,chunk=1MiB,depth=4,cache=direct", false),
+    ("io_uring,chunk=1MiB,depth=4,cache=direct", false),
     ("pwrite,chunk=64KiB,cache=direct,memory=huge-pages", true),
     (
         "pwrite,chunk=whole,cache=direct,threads=2,memory=huge-pages",
@@ -25,7 +25,7 @@ const CASES: [(&str, bool); 7] = [
         false,
     ),
     (
-        "uring,chunk=16KiB,depth=4,registered=both,cache=direct,memory=huge-pages",
+        "io_uring,chunk=16KiB,depth=4,registered=both,cache=direct,memory=huge-pages",
         false,
     ),
 ];

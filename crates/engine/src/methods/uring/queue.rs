@@ -1,4 +1,4 @@
-//! The chunks in flight of the method `uring`.
+//! The chunks in flight of the method `io_uring`.
 #![expect(
     unsafe_code,
     reason = "the kernel reads the queue's memory after the call"
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn a_sync_is_linked_to_its_write_and_follows_it() {
         with_queue(
-            "uring,size=64KiB,chunk=16KiB,depth=4,sync=fdatasync/1",
+            "io_uring,size=64KiB,chunk=16KiB,depth=4,sync=fdatasync/1",
             |queue, _| {
                 let index = queue.free.pop().unwrap();
                 queue.begin(index, 16 << 10, None).unwrap();
@@ -334,7 +334,7 @@ mod tests {
             },
         );
         with_queue(
-            "uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/2",
+            "io_uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/2",
             |queue, _| {
                 for _ in 0..2 {
                     let index = queue.free.pop().unwrap();
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn a_short_write_and_its_canceled_sync_are_queued_again() {
         with_queue(
-            "uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1",
+            "io_uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1",
             |queue, write_loop| {
                 let index = queue.free.pop().unwrap();
                 queue.begin(index, 16 << 10, None).unwrap();
@@ -379,7 +379,7 @@ mod tests {
     #[test]
     fn a_sync_that_ran_behind_a_short_write_does_not_count() {
         with_queue(
-            "uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1",
+            "io_uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1",
             |queue, write_loop| {
                 let index = queue.free.pop().unwrap();
                 queue.begin(index, 16 << 10, None).unwrap();
@@ -397,7 +397,7 @@ mod tests {
     #[test]
     fn interrupted_writes_are_queued_again_and_errors_are_errors() {
         with_queue(
-            "uring,size=64KiB,chunk=16KiB,depth=4",
+            "io_uring,size=64KiB,chunk=16KiB,depth=4",
             |queue, write_loop| {
                 let index = queue.free.pop().unwrap();
                 queue.begin(index, 16 << 10, None).unwrap();

@@ -114,7 +114,7 @@ fn each_method_has_the_engine_that_makes_its_calls() {
             "ioengine=vsync iodepth=128 iodepth_batch_submit=128",
         ),
         (
-            "uring,size=1MiB,chunk=4KiB,depth=8,registered=files",
+            "io_uring,size=1MiB,chunk=4KiB,depth=8,registered=files",
             "fixedbufs=0 registerfiles=1",
         ),
         (
@@ -245,7 +245,7 @@ fn cases_without_a_job_have_a_reason() {
             "RWF_DONTCACHE",
         ),
         ("writev,size=1MiB,sync=fsync/128", "by itself"),
-        ("uring,size=1MiB,sync=fsync/1", "by itself"),
+        ("io_uring,size=1MiB,sync=fsync/1", "by itself"),
         ("mmap,size=1MiB,prepare=set-len,sync=fsync", "with msync"),
         (
             "mmap,size=1MiB,prepare=set-len,sync=msync/1",
@@ -328,7 +328,7 @@ fn foreign_text_becomes_no_option() {
         );
         assert!(
             name.chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || "=,@-.".contains(letter)),
+                .all(|letter| letter.is_ascii_alphanumeric() || "=,@-_.".contains(letter)),
             "{}",
             name
         );

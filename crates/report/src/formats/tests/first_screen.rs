@@ -122,7 +122,10 @@ fn a_search_has_a_line_for_each_step_to_the_recommended_method() {
         stage(
             Stage::Final,
             false,
-            case("uring,prepare=fallocate,cache=direct,registered=both", 21)
+            case(
+                "io_uring,prepare=fallocate,cache=direct,registered=both",
+                21
+            )
         ),
         stage(
             Stage::Final,

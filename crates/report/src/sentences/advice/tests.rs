@@ -42,9 +42,9 @@ fn times(times: [u64; 8], factor: u64) -> Vec<u64> {
 #[test]
 fn the_simplest_of_the_fastest_is_recommended() {
     let sentences = conclusions(vec![
-        case(Screening, "uring,size=16MiB,depth=4", None, &[1]),
+        case(Screening, "io_uring,size=16MiB,depth=4", None, &[1]),
         case(Screening, "write,size=16MiB", None, &[1]),
-        case(Final, "uring,depth=4", None, &times(FAST, 1)),
+        case(Final, "io_uring,depth=4", None, &times(FAST, 1)),
         case(Final, "write,chunk=4MiB", None, &times(AS_FAST, 1)),
         case(Final, "write,chunk=8KiB", BASELINE, &times(FAST, 3)),
     ]);
@@ -53,7 +53,7 @@ fn the_simplest_of_the_fastest_is_recommended() {
         [
             "Recommended: write,chunk=4MiB, at 10.6 GB/s in the page cache, 2.97 times as fast as plain write (write,chunk=8KiB), 95% CI 2.95 – 3.03, 8 rounds.",
             "No other of the 3 methods compared is more than 2 % faster (95 %).",
-            "Same or inconclusive: uring,depth=4.",
+            "Same or inconclusive: io_uring,depth=4.",
             "To check: writebench run '/data/<b>|`x`' --case write,chunk=4MiB --case \
              write,chunk=8KiB",
             "As code, `int write_file(const char *path, const void *data, size_t size)`: writebench code write,chunk=4MiB \
@@ -164,7 +164,7 @@ fn the_recommendation_names_the_required_memory() {
 #[test]
 fn fewer_than_six_rounds_give_no_advice() {
     let sentences = conclusions(vec![
-        case(Final, "uring,depth=4", None, &times(FAST, 1)[..5]),
+        case(Final, "io_uring,depth=4", None, &times(FAST, 1)[..5]),
         case(Final, "write,chunk=8KiB", BASELINE, &times(FAST, 3)[..5]),
     ]);
     assert_eq!(
@@ -179,20 +179,20 @@ fn fewer_than_six_rounds_give_no_advice() {
 fn an_interval_around_one_leaves_the_baseline() {
     let noisy = [50, 104, 98, 60, 130, 101, 140, 102];
     let sentences = conclusions(vec![
-        case(Final, "uring,depth=4", None, &times(noisy, 1)),
+        case(Final, "io_uring,depth=4", None, &times(noisy, 1)),
         case(Final, "write", BASELINE, &times(FAST, 1)),
     ]);
     assert_eq!(
         sentences[0],
         "Recommended: plain write, write, at 10.6 GB/s in the page cache. No method was measurably faster here (tried 2 candidates, fastest: \
-         uring,depth=4, 1.00 × (0.70 – 1.55) in 8 rounds)."
+         io_uring,depth=4, 1.00 × (0.70 – 1.55) in 8 rounds)."
     );
     assert_eq!(
         sentences[1],
         "The other method compared is at most 22 % faster (95 %)."
     );
     assert!(
-        sentences[2].ends_with("--case write --case uring,depth=4"),
+        sentences[2].ends_with("--case write --case io_uring,depth=4"),
         "{}",
         sentences[2]
     );
@@ -203,7 +203,7 @@ fn a_baseline_with_too_few_samples_gives_no_advice_however_fast_another_method_i
     let mut few = case(Final, "write", BASELINE, &times(FAST, 3));
     few.samples.truncate(5);
     let sentences = conclusions(vec![
-        case(Final, "uring,depth=4", None, &times(FAST, 1)),
+        case(Final, "io_uring,depth=4", None, &times(FAST, 1)),
         few,
     ]);
     assert!(
@@ -215,7 +215,7 @@ fn a_baseline_with_too_few_samples_gives_no_advice_however_fast_another_method_i
 #[test]
 fn one_lucky_sample_makes_no_fastest_method() {
     let sentences = conclusions(vec![
-        case(Final, "uring,depth=4", None, &times(FAST, 1)[..1]),
+        case(Final, "io_uring,depth=4", None, &times(FAST, 1)[..1]),
         case(Final, "write,chunk=8KiB", None, &times(FAST, 2)),
         case(Final, "write", BASELINE, &times(FAST, 2)),
     ]);
@@ -233,12 +233,12 @@ fn a_simpler_method_outside_the_final_is_not_as_fast() {
     // Two lucky rounds of so few do not distinguish it from the fastest.
     let dropped: Vec<u64> = [130, 99, 135, 98, 99].map(|time| time * 1_000_000).into();
     let sentences = conclusions(vec![
-        case(Final, "uring,depth=4", None, &long),
+        case(Final, "io_uring,depth=4", None, &long),
         case(Final, "write,chunk=4MiB", None, &dropped),
         case(Final, "write", BASELINE, &slow),
     ]);
     assert!(
-        sentences[0].starts_with("Recommended: uring,depth=4, "),
+        sentences[0].starts_with("Recommended: io_uring,depth=4, "),
         "{sentences:?}"
     );
     assert!(
@@ -251,7 +251,7 @@ fn a_simpler_method_outside_the_final_is_not_as_fast() {
 fn a_gain_that_is_certain_and_small_changes_no_program() {
     let slower: Vec<u64> = times(FAST, 1).iter().map(|time| time + time / 50).collect();
     let sentences = conclusions(vec![
-        case(Final, "uring,depth=4", None, &times(FAST, 1)),
+        case(Final, "io_uring,depth=4", None, &times(FAST, 1)),
         case(Final, "write", BASELINE, &slower),
     ]);
     assert!(
@@ -297,7 +297,7 @@ fn a_baseline_that_failed_leaves_the_simplest_of_the_fastest() {
         limit_ns: 1_000_000_000,
     };
     let sentences = conclusions(vec![
-        case(Final, "uring,depth=4", None, &times(FAST, 1)),
+        case(Final, "io_uring,depth=4", None, &times(FAST, 1)),
         case(Final, "pwrite", None, &times(AS_FAST, 1)),
         failed,
     ]);
@@ -397,7 +397,7 @@ fn a_finalist_without_a_rival_is_no_answer_and_has_the_limit_as_the_reason() {
 fn a_search_without_advice_says_how_many_rounds_the_best_cases_have() {
     let sentences = conclusions(vec![
         case(Final, "write", BASELINE, &times(FAST, 3)[..5]),
-        case(Final, "uring,depth=4", None, &times(FAST, 1)),
+        case(Final, "io_uring,depth=4", None, &times(FAST, 1)),
         case(Final, "pwrite,threads=2", None, &times(FAST, 1)[..1]),
     ]);
     assert!(
@@ -473,7 +473,7 @@ proptest! {
     fn rows_agree_with_each_other_and_with_the_recommendation(
         table in prop::collection::vec(prop::collection::vec(prop::option::weighted(0.8, 50u64..500), 12), 2..6)
     ) {
-        let names = ["write", "pwrite", "mmap", "uring,depth=4", "write,chunk=4MiB"];
+        let names = ["write", "pwrite", "mmap", "io_uring,depth=4", "write,chunk=4MiB"];
         let record = |(name, times): (&&str, &Vec<Option<u64>>)| {
             let label = BASELINE.filter(|_| *name == "write");
             let mut record = case(Final, name, label, &vec![0; times.len()]);
@@ -506,7 +506,7 @@ proptest! {
     fn the_fastest_of_a_run_is_the_first_of_its_table_and_slower_than_none(
         table in prop::collection::vec(prop::collection::vec(prop::option::of(50u64..500), 10), 1..6)
     ) {
-        let names = ["write", "pwrite", "mmap", "uring,depth=4", "write,chunk=4MiB"];
+        let names = ["write", "pwrite", "mmap", "io_uring,depth=4", "write,chunk=4MiB"];
         let record = |(name, times): (&&str, &Vec<Option<u64>>)| {
             let sample = |(round, time): (u32, &Option<u64>)| {
                 let mut sample = Sample::without_figures(round, Outcome::Ok);
