@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use etcetera::BaseStrategy;
 use writebench_model::Failure;
+use writebench_report::formats::{display_width, padded};
 use writebench_report::{Report, quoted};
 use writebench_store::Store;
 
@@ -104,14 +105,62 @@ pub(crate) fn note_next_commands(
         quoted(&format!("{number}@{target}"))
     });
     let database = option(store);
-    output.note(&format!("All cases: writebench{database} show {run} --all"));
-    output.note(&format!("A page: writebench{database} report {run}"));
     let is_newest = store
         .newest_run()
         .is_ok_and(|newest| newest == Some(number));
+    let mut commands = Vec::new();
     if let Some(arguments) = report.code_arguments().filter(|_| is_newest) {
-        output.note(&format!("As code: writebench{database} code {arguments}"));
+        commands.push((
+            format!("writebench{database} code {arguments}"),
+            "the method as a function".to_owned(),
+        ));
     }
+    if let Some((target, goal)) = report.goal_to_search() {
+        commands.push((
+            format!(
+                "writebench{database} advise {} --for {goal}",
+                quoted(&target)
+            ),
+            "search hundreds of methods".to_owned(),
+        ));
+    }
+    commands.push((
+        format!("writebench{database} show {run} --all"),
+        "all cases and exact names".to_owned(),
+    ));
+    commands.push((
+        format!("writebench{database} report {run}"),
+        "all results as a web page".to_owned(),
+    ));
+    next_lines(&commands, output.width())
+        .iter()
+        .for_each(|line| output.note(line));
+}
+
+/// Commands with what they print beside them, or above if a line would be too long.
+fn next_lines(commands: &[(String, String)], width: Option<usize>) -> Vec<String> {
+    const NEXT: &str = "Next:  ";
+    let length = |(command, _): &(String, String)| display_width(command);
+    let widest = commands.iter().map(length).max().unwrap_or(0);
+    let all_fit = commands.iter().all(|(_, what)| {
+        let needed = NEXT.len() + widest + 2 + display_width(what);
+        width.is_none_or(|width| needed <= width)
+    });
+    if !all_fit {
+        let lines = commands
+            .iter()
+            .flat_map(|(command, what)| [format!("  # {what}"), format!("  {command}")]);
+        return [NEXT.trim_end().to_owned()]
+            .into_iter()
+            .chain(lines)
+            .collect();
+    }
+    let lines = commands.iter().enumerate().map(|(place, (command, what))| {
+        let next = if place == 0 { NEXT } else { "" };
+        let command = padded(command, widest);
+        format!("{next:indent$}{command}  {what}", indent = NEXT.len())
+    });
+    lines.collect()
 }
 
 /// ` --db FILE`, if it is needed.
@@ -139,4 +188,35 @@ fn default_path() -> Result<PathBuf> {
     let home =
         etcetera::choose_base_strategy().context("no home directory. Name a database with --db")?;
     Ok(home.data_dir().join("writebench").join("writebench.db"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_beside_what_it_prints_or_below() {
+        let commands = [
+            ("writebench code --for log --lang c", "a function"),
+            ("writebench report 1", "a page"),
+        ]
+        .map(|(command, what)| (command.to_owned(), what.to_owned()));
+        assert_eq!(
+            next_lines(&commands, Some(80)),
+            [
+                "Next:  writebench code --for log --lang c  a function",
+                "       writebench report 1                 a page",
+            ]
+        );
+        assert_eq!(
+            next_lines(&commands, Some(50)),
+            [
+                "Next:",
+                "  # a function",
+                "  writebench code --for log --lang c",
+                "  # a page",
+                "  writebench report 1",
+            ]
+        );
+    }
 }

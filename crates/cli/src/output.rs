@@ -28,6 +28,8 @@ pub(crate) struct Output {
 impl Output {
     pub(crate) fn new(color: ColorChoice, quiet: bool, is_relayed: bool) -> Self {
         let choice = match color {
+            // A launcher's terminal is not the reader's, and ends in a log.
+            ColorChoice::Auto if is_relayed => anstream::ColorChoice::Never,
             ColorChoice::Auto => anstream::ColorChoice::Auto,
             ColorChoice::Always => anstream::ColorChoice::AlwaysAnsi,
             ColorChoice::Never => anstream::ColorChoice::Never,
@@ -112,7 +114,7 @@ impl Output {
     }
 
     pub(crate) fn shows_progress(&self) -> bool {
-        !self.quiet && io::stderr().is_terminal()
+        !self.quiet && !self.is_relayed && io::stderr().is_terminal()
     }
 
     /// The columns that the results may have. None if there is no limit.
@@ -127,6 +129,9 @@ impl Output {
     }
 
     fn terminal_width(&self) -> Option<usize> {
+        if self.is_relayed {
+            return None;
+        }
         let stdout = io::stdout();
         let stderr = io::stderr();
         let to = if self.results_on_stderr.get() {

@@ -4,7 +4,7 @@ use crate::axis::Axis;
 use crate::case::Case;
 use crate::file_set::FileSize;
 use crate::method::Method;
-use crate::value::{Directory, Naming, Opening, SyncFiles};
+use crate::value::{Directory, Naming, Opening, Prepare, SyncFiles};
 use crate::value_card::Phrase;
 
 /// Pieces of a sentence by their place in it.
@@ -54,6 +54,75 @@ impl Case {
         } = sentence;
         let call = instead.unwrap_or(self.method().card().words);
         format!("{first}{call}{how}{beside}{last}")
+    }
+
+    /// The description for a table: `fallocate, then io_uring writes with O_DIRECT, 2 in flight`. It leaves out what the
+    /// workload says already, such as the size of a record or that a file is overwritten in place.
+    pub fn short_words(&self) -> String {
+        let is_said = |axis: Axis| match axis {
+            Axis::Chunk => {
+                self.workload().durable_every_bytes == Some(self.choices().chunk_size_bytes)
+            }
+            Axis::Prepare => self.choices().prepare == Prepare::Overwrite,
+            _ => false,
+        };
+        let mut sentence = Sentence::default();
+        for axis in self.chosen_axes().filter(|axis| self.has_phrase(*axis)) {
+            if !is_said(axis) {
+                sentence.add(self.card(axis).words);
+            }
+        }
+        let call = if self.method().writes_set() {
+            self.short_calls_of_set()
+        } else {
+            let own = self.method().card().words;
+            sentence.instead.unwrap_or(own).to_owned()
+        };
+        let Sentence {
+            first,
+            how,
+            beside,
+            last,
+            ..
+        } = sentence;
+        let words = format!("{first}{call}{how}{beside}{last}");
+        // A record is the workload's word for the chunk.
+        let words = if self.workload().durable_every_bytes.is_some() {
+            words.replace("after each chunk", "after each record")
+        } else {
+            words
+        };
+        without_sections(&words.replace("zeros and fsync(2)", "zero-fill"))
+    }
+
+    /// The calls that distinguish ways to write a set. All of them open, write and close each file, and sync the
+    /// directories last.
+    fn short_calls_of_set(&self) -> String {
+        let ring = if self.method() == Method::UringFiles {
+            "io_uring: "
+        } else {
+            ""
+        };
+        let name = self.calls_of_name().join(" and ");
+        let name = if name.is_empty() {
+            String::new()
+        } else {
+            format!(", {name}")
+        };
+        let tmpfile = if self.choices().naming == Naming::Tmpfile {
+            " to an O_TMPFILE"
+        } else {
+            ""
+        };
+        match self.choices().sync_files {
+            SyncFiles::None => format!("{ring}write{tmpfile}{name}"),
+            SyncFiles::Each => format!("{ring}write{tmpfile} and fsync each{name}"),
+            SyncFiles::Batch => format!("{ring}write all{tmpfile}, then fsync each{name}"),
+            SyncFiles::Writeback => {
+                format!("{ring}write and sync_file_range all{tmpfile}, then fsync each{name}")
+            }
+            SyncFiles::Syncfs => format!("{ring}write all{tmpfile}, then one syncfs{name}"),
+        }
     }
 
     fn words_of_set(&self, sentence: &Sentence) -> String {
@@ -156,11 +225,13 @@ impl Case {
             .collect()
     }
 
-    /// The choices that this case makes and another one does not: `fallocate(2) first, 2 threads`.
+    /// The choices that this case makes and another one does not: `fallocate(2) first, 2 threads`. A method replaces
+    /// another.
     pub fn words_beyond(&self, other: &Self) -> String {
         let mut words = Vec::new();
         if self.method() != other.method() {
-            words.push(self.method().card().words.to_owned());
+            let [own, others] = [self, other].map(|case| case.method().card().words);
+            words.push(format!("{own} instead of {others}"));
         }
         for axis in self.chosen_axes() {
             let is_also_others =
@@ -171,6 +242,15 @@ impl Case {
         }
         words.join(", ")
     }
+}
+
+/// The words with the names of calls only, not the sections of the manual that describe them.
+fn without_sections(words: &str) -> String {
+    ["(2)", "(3)", "(7)"]
+        .iter()
+        .fold(words.to_owned(), |words, section| {
+            words.replace(section, "")
+        })
 }
 
 /// The words of a phrase in a list of choices, without the rest of the sentence.

@@ -352,7 +352,7 @@ fn the_difference_of_two_cases_has_words() {
     );
     assert_eq!(
         beyond("pwrite,sync=fdatasync", "write,sync=fsync"),
-        "pwrite(2), then fdatasync(2)"
+        "pwrite(2) instead of write(2), then fdatasync(2)"
     );
     assert_eq!(beyond("write", "write,threads=1"), "");
 }
@@ -507,6 +507,47 @@ fn the_words_of_a_case_are_a_programmers() {
         ),
     ] {
         assert_eq!(Case::parse(name).unwrap().words(), words, "{name}");
+    }
+}
+
+#[test]
+fn the_short_words_of_a_case_leave_out_its_work() {
+    for (name, words) in [
+        ("write,sync=fsync", "write, then fsync"),
+        (
+            "io_uring,prepare=fallocate,cache=direct,depth=2,sync=fdatasync",
+            "fallocate, then io_uring writes with O_DIRECT, 2 in flight, then fdatasync",
+        ),
+        (
+            "write,chunk=4KiB,prepare=zero-fill,sync=fdatasync/1",
+            "zero-fill, then write, fdatasync after each record",
+        ),
+        (
+            "pwrite,prepare=overwrite,chunk=4MiB",
+            "pwrite in 4 MiB chunks",
+        ),
+        (
+            "read-write,prepare=fallocate",
+            "fallocate, then read and write",
+        ),
+        (
+            "write-files,size=1MiB,sync-files=syncfs,threads=2,directory=per-thread",
+            "write all, then one syncfs, 2 threads, a directory each",
+        ),
+        (
+            "write-files,size=1MiB,naming=rename,sync-files=each,prepare=overwrite",
+            "write and fsync each, rename",
+        ),
+        (
+            "io_uring-files,size=1MiB,depth=4,sync-files=batch",
+            "io_uring: write all, then fsync each, 4 in flight",
+        ),
+        (
+            "write-files,file-size=whole,naming=exchange-background,sync-files=each,prepare=overwrite",
+            "write and fsync each, RENAME_EXCHANGE and unlink by a second thread",
+        ),
+    ] {
+        assert_eq!(Case::parse(name).unwrap().short_words(), words, "{name}");
     }
 }
 

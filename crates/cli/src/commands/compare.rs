@@ -33,7 +33,7 @@ pub(crate) struct CompareCommand {
     /// Call a case the same if the interval of its ratio is within this distance of 1 [default: 5%]
     #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm)]
     as_fast: Option<u32>,
-    /// Print every case and every column, even if the table is wider than the terminal
+    /// Print every case and every column. Columns that do not fit into the terminal follow in further parts
     #[arg(long, short = 'v')]
     all: bool,
     #[command(flatten)]

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 use writebench_model::Environment;
+use writebench_report::formats::folded;
 use writebench_report::visible;
 
 use crate::exit::Exit;
@@ -23,26 +24,29 @@ pub(crate) struct ProbeCommand {
 impl ProbeCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let target = Target::inspect(&self.target, None)?;
+        let width = global.output.width();
         let text = match self.json {
             true => {
                 serde_json::to_string_pretty(&target.environment).context("cannot write JSON")?
                     + "\n"
             }
-            false => text(&target.environment, target.path()),
+            false => text(&target.environment, target.path(), width),
         };
         global.output.results(&text)
     }
 }
 
-fn text(environment: &Environment, target: &Path) -> String {
+fn text(environment: &Environment, target: &Path, width: Option<usize>) -> String {
+    const LABEL: usize = 12;
     let mut text = String::new();
     for (label, line) in
         writebench_report::machine_lines(environment, &target.display().to_string())
     {
-        text += &format!("{label:<12}{}\n", visible(&line));
+        let line = format!("{label:<LABEL$}{}", visible(&line));
+        text += &folded(&line, width.unwrap_or(usize::MAX), LABEL);
     }
     for (path, value) in &environment.tunables {
-        text += &format!("  {path:<52}{}\n", visible(value));
+        text += &format!("  /{path:<51}{}\n", visible(value));
     }
     text
 }

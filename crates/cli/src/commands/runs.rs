@@ -76,11 +76,13 @@ fn list(runs: &[RunSummary]) -> String {
         let [started, status] = [(&run.started, 20), (&run.status, 11)]
             .map(|(text, width)| padded(&visible(text), width));
         let label = padded(&label(run), label_width);
-        let suites = visible(&run.suites);
         let target = visible(&run.target);
-        format!(
-            "{number:>4}  {started}  {status}  {cases:>5}  {samples:>7}  {label}  {suites} on {target}\n"
-        )
+        // A run that failed before its first case has no suite.
+        let of = match run.suites.as_str() {
+            "" => target.into_owned(),
+            suites => format!("{} on {target}", visible(suites)),
+        };
+        format!("{number:>4}  {started}  {status}  {cases:>5}  {samples:>7}  {label}  {of}\n")
     };
     let heading = padded("label", label_width);
     let heading = format!(
@@ -179,6 +181,15 @@ mod tests {
             "{list}"
         );
         assert!(!list.contains('\u{7}'), "{list}");
+    }
+
+    #[test]
+    fn a_run_without_a_case_has_its_target_only() {
+        let failed = RunSummary {
+            suites: String::new(),
+            ..run(None)
+        };
+        assert!(list(&[failed]).ends_with("  -      /data\n"));
     }
 
     #[test]

@@ -26,7 +26,8 @@ pub(crate) struct ShowCommand {
     /// suite's order, or throughput with --top]
     #[arg(long, value_name = "BY", value_parser = named_values(&Sort::ALL, Sort::name), help_heading = OUTPUT)]
     sort: Option<Sort>,
-    /// Print everything: the machine, all columns, even if they are wider than the terminal, and all conclusions
+    /// Print everything: the machine, all columns and all conclusions. Columns that do not fit into the terminal follow in
+    /// further parts
     #[arg(long, short = 'v', help_heading = OUTPUT)]
     all: bool,
     /// Print only the first rows of each table

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use writebench_model::{
-    Case, Experience, Goal, Objective, RunRecord, SelectedCase, Settings, TargetRecord,
+    Case, Durability, Experience, Goal, Objective, RunRecord, SelectedCase, Settings, TargetRecord,
 };
 use writebench_runner::{AdaptiveSize, Contest, Contests, EachCase, SizedSchedule};
 use writebench_stats::{as_f64, distinct, grouped};
@@ -405,7 +405,7 @@ fn contests_of_goal(
 ) -> Vec<Contest> {
     let experience = experience(&rows[0].case, settings.objective);
     let mut contests = Vec::new();
-    for (number, target) in targets.iter().enumerate() {
+    for (number, target) in targets_of_goal(&rows[0].case, targets) {
         let mut methods = Vec::new();
         for row in rows {
             if let Some(place) = cases.iter().position(|case| *case == row.case) {
@@ -426,6 +426,19 @@ fn contests_of_goal(
         contests.push(Contest::new(number, methods, rule).searching(others, &experience));
     }
     contests
+}
+
+/// The targets with a contest, and their numbers. A durable goal has none where nothing is durable, unless that is
+/// everywhere.
+fn targets_of_goal<'t>(
+    plain: &Case,
+    targets: &'t [TargetRecord],
+) -> impl Iterator<Item = (usize, &'t TargetRecord)> {
+    let keeps_data = |target: &TargetRecord| target.loses_data().is_none();
+    let needs_durability = plain.workload().durability == Durability::Durable;
+    let leaves_out = needs_durability && targets.iter().any(keeps_data);
+    let numbered = targets.iter().enumerate();
+    numbered.filter(move |(_, target)| !leaves_out || keeps_data(target))
 }
 
 /// The experience with the goal of this plain write. Only times were measured, so other quantities have none.
@@ -452,6 +465,21 @@ mod tests {
             case: Case::parse("write,size=64MiB").unwrap(),
         };
         (0..goals).map(row).collect()
+    }
+
+    #[test]
+    fn a_durable_goal_has_no_contest_in_memory_beside_a_disk() {
+        let mut targets = ["/data", "/dev/shm"].map(writebench_testkit::example_target);
+        targets[1].environment.filesystem.kind = "tmpfs".to_owned();
+        let numbers = |name: &str, targets: &[TargetRecord]| -> Vec<usize> {
+            let plain = Case::parse(name).unwrap();
+            targets_of_goal(&plain, targets)
+                .map(|(number, _)| number)
+                .collect()
+        };
+        assert_eq!(numbers("write", &targets), [0, 1]);
+        assert_eq!(numbers("write,sync=fsync", &targets), [0]);
+        assert_eq!(numbers("write,sync=fsync", &targets[1..]), [0]);
     }
 
     #[test]

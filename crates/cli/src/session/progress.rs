@@ -21,8 +21,8 @@ pub(super) fn started(bar: &ProgressBar, case: &Case, left: usize, time: Option<
         Some(seconds) => format!("at most {seconds}s left"),
         None => String::new(),
     });
-    bar.set_message(case.words());
-    // Last, because the bar's thread may draw at any time.
     let numbers = time.map_or(SAMPLES, |_| Numbers::SamplesInTime);
+    progress::say(bar, numbers, &case.words());
+    // Last, because the bar's thread may draw at any time.
     progress::fit(bar, numbers);
 }

@@ -183,10 +183,11 @@ fn search() -> Result<()> {
                 .is_some_and(|sentence| sentence.contains(text))
         })
     };
-    let check = place("To check: writebench run /").context("no command to check it")?;
+    let check = place("To repeat this comparison:\n  writebench run /")
+        .context("no command to check it")?;
     ensure!(place("Recommended: ") == Some(0), "{sentences:?}");
     ensure!(
-        place("As code, `int write_file(") == Some(check + 1),
+        place("To print it as code, `int write_file(") == Some(check + 1),
         "{sentences:?}"
     );
     Ok(())

@@ -523,9 +523,9 @@ fn answer_and_doubts() -> Result<()> {
         .find(|line| line.starts_with("new file, page cache  write(2)"))
         .context("an answer")?;
     // Disturbed samples leave one of two.
-    ensure!(finding.contains("plain, only "), "{finding}");
+    ensure!(finding.contains("too few rounds ("), "{finding}");
     ensure!(
-        certainty.starts_with("new file, page cache: Inconclusive vs. write,size=1MiB"),
+        certainty.starts_with("new file, page cache: Too few rounds to compare it with"),
         "{certainty}"
     );
     ensure!(
@@ -533,7 +533,7 @@ fn answer_and_doubts() -> Result<()> {
         "{last:?}"
     );
     let page = ended.stderr.trim_end().lines().last().context("a note")?;
-    ensure!(page == "A page: writebench report 1", "{page}");
+    ensure!(page.contains("writebench report 1  "), "{page}");
     let shown = program.call(&["show"])?;
     ensure!(
         ended

@@ -22,7 +22,6 @@ const MOST_ROWS: usize = 20;
 /// The comparison as styled text. It has all columns if there is no `width`.
 pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
-    let width = width.filter(|_| !is_all);
     let mut heading = format!("B vs. A: {}", counts(comparison));
     if comparison.cases.is_empty() {
         heading += &format!(", {FAULT}no case has results on both sides{FAULT:#}");
@@ -30,7 +29,9 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
     let heading = folded(&heading, width.unwrap_or(usize::MAX), 0);
     let mut text = format!("{HEADING}{}{HEADING:#}\n", heading.trim_end());
     for (letter, side) in [("A", &comparison.a), ("B", &comparison.b)] {
-        text += &format!("{QUIET}{letter}{QUIET:#}  {}\n", visible(&side_line(side)));
+        let line = format!("{letter}  {}", visible(&side_line(side)));
+        let line = folded(&line, width.unwrap_or(usize::MAX), 3);
+        text += &format!("{QUIET}{letter}{QUIET:#}{}", &line[letter.len()..]);
     }
     let is_long = comparison.cases.len() > MOST_ROWS && !is_all && !comparison.is_of_single_runs();
     let rows: Vec<&ComparedCase> = comparison
@@ -38,7 +39,7 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
         .iter()
         .filter(|case| !is_long || case.verdict.is_difference())
         .collect();
-    let (table, is_cut) = table_text(table(rows.iter().copied(), comparison), width);
+    let (table, is_cut) = table_text(table(rows.iter().copied(), comparison), width, is_all);
     text += &table;
     if !rows.is_empty() {
         text += "\n";

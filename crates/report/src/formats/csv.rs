@@ -3,7 +3,7 @@
 use writebench_model::{Latency, Sample, TargetRecord};
 use writebench_stats::as_f64;
 
-use crate::numbers::{Burst, CaseReport, LimitShare, OverTime};
+use crate::numbers::{Burst, CaseReport, LimitShare, OverTime, has_percentile};
 use crate::sentences::Report;
 
 struct SampleRow<'r> {
@@ -103,16 +103,16 @@ const COLUMNS: &[Column] = &[
     }),
     ("disturbed_by", |row| text(row.sample.disturbed.as_ref())),
     ("latency_p50_ns", |row| {
-        row.latency(|latency| latency.p50_ns)
+        row.percentile(2, |latency| latency.p50_ns)
     }),
     ("latency_p90_ns", |row| {
-        row.latency(|latency| latency.p90_ns)
+        row.percentile(10, |latency| latency.p90_ns)
     }),
     ("latency_p99_ns", |row| {
-        row.latency(|latency| latency.p99_ns)
+        row.percentile(100, |latency| latency.p99_ns)
     }),
     ("latency_p99_9_ns", |row| {
-        row.latency(|latency| latency.p99_9_ns)
+        row.percentile(1000, |latency| latency.p99_9_ns)
     }),
     ("latency_max_ns", |row| {
         row.latency(|latency| latency.max_ns)
@@ -196,6 +196,12 @@ impl<'r> SampleRow<'r> {
 
     fn latency(&self, value: fn(&Latency) -> u64) -> String {
         text(self.sample.latency.as_deref().map(value))
+    }
+
+    fn percentile(&self, in_calls: u64, value: fn(&Latency) -> u64) -> String {
+        let latency = self.sample.latency.as_deref();
+        let known = latency.filter(|latency| has_percentile(latency.count, in_calls));
+        text(known.map(value))
     }
 
     fn burst(&self, value: fn(&Burst) -> f64) -> String {

@@ -167,34 +167,6 @@ fn widest(lines: &[String]) -> usize {
         .unwrap_or(0)
 }
 
-/// The lines of a table with a text below each row. Wide first cells are above. It is None if the table does not fit.
-pub(super) fn with_text_below(
-    table: &Table,
-    below: &[impl AsRef<str>],
-    width: Option<usize>,
-) -> Option<Vec<String>> {
-    const INDENT: usize = 2;
-    // A long name must not cost the row its interval.
-    const NEEDED: u8 = 1;
-    let needed = columns_up_to(table, NEEDED).len();
-    let beside = fitting_ranks(table, width).filter(|beside| beside.shown.len() >= needed);
-    let (mut lines, lines_per_row) = match beside {
-        Some(beside) => (beside.lines, 1),
-        None => (named_above(table, width)?.lines, 2),
-    };
-    let rows = lines.split_off(lines.len() - lines_per_row * table.rows.len());
-    for (row, text) in rows.chunks(lines_per_row).zip(below) {
-        lines.extend_from_slice(row);
-        if text.as_ref().is_empty() {
-            continue;
-        }
-        let text_width = width.unwrap_or(usize::MAX).saturating_sub(INDENT);
-        let text = folded(text.as_ref(), text_width, 0);
-        lines.extend(text.lines().map(|line| format!("{:INDENT$}{line}", "")));
-    }
-    Some(lines)
-}
-
 /// The table with the name of each row above its values, because names may be as wide as a terminal.
 fn named_above(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     let mut nameless = table.clone();
@@ -212,27 +184,131 @@ fn named_above(table: &Table, width: Option<usize>) -> Option<WrappedTable> {
     Some(fitted)
 }
 
-/// The table in parts, one below the other. Each has the first column, and as many others as fit.
+/// A wider first column is a list of its own, with numbers that stand for its texts in the other columns.
+const MOST_KEY: usize = 32;
+
+/// All columns. Those that do not fit beside the first one follow in further parts.
+pub(super) fn with_all_columns(table: &Table, width: Option<usize>) -> WrappedTable {
+    let shown: Vec<usize> = (0..table.columns.len()).collect();
+    let all = lines(table, &shown);
+    if width.is_none_or(|width| widest(&all) <= width) {
+        let bars = table.bars.as_ref().filter(|_| width.is_some());
+        let drawn = bars.and_then(|bars| with_bars(all.clone(), bars, width));
+        let lines = drawn.unwrap_or(all);
+        return WrappedTable {
+            lines,
+            shown,
+            is_cut: false,
+        };
+    }
+    let is_long = |&index: &usize| {
+        table.columns[index].is_text && index > 0 && column_width(table, index) > MOST_KEY
+    };
+    let (long, short): (Vec<usize>, Vec<usize>) = shown.into_iter().partition(is_long);
+    if column_width(table, 0) <= MOST_KEY {
+        return WrappedTable {
+            lines: parts(table, &short, width),
+            shown: short,
+            is_cut: false,
+        };
+    }
+    let digits = table.rows.len().to_string().len();
+    let mut numbered = table.clone();
+    numbered.columns[0].heading = String::new();
+    let mut lines = Vec::new();
+    for (number, row) in (1..).zip(&mut numbered.rows) {
+        let name = std::mem::replace(&mut row[0], format!("{number:>digits$}"));
+        let more = long.iter().map(|&index| row[index].as_str());
+        let room = width.map(|width| width.saturating_sub(digits + GAP));
+        let texts = [name.as_str()].into_iter().chain(more);
+        let broken = texts.flat_map(|text| broken_lines(text, room));
+        for (place, text) in broken.enumerate() {
+            let key = if place == 0 { row[0].as_str() } else { "" };
+            lines.push(format!("{key:digits$}{:GAP$}{text}", ""));
+        }
+    }
+    lines.push(String::new());
+    lines.extend(parts(&numbered, &short, width));
+    WrappedTable {
+        lines,
+        shown: (0..table.columns.len()).collect(),
+        is_cut: false,
+    }
+}
+
+/// The table in parts, one below the other, with its columns that are always shown.
 fn in_parts(table: &Table, width: Option<usize>) -> WrappedTable {
     let shown = columns_up_to(table, 0);
+    let is_cut = shown.len() < table.columns.len() || table.bars.is_some();
+    WrappedTable {
+        lines: parts(table, &shown, width),
+        shown,
+        is_cut,
+    }
+}
+
+/// Parts of the table, each with the first column, and as many others as fit.
+fn parts(table: &Table, shown: &[usize], width: Option<usize>) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = &shown[1..];
-    while !rest.is_empty() {
+    while let Some(&first) = rest.first() {
         // A single column is shown even if it is too wide.
         let count = count_fitting(table, rest, width).max(1);
         let (now, later) = rest.split_at(count);
         if !parts.is_empty() {
             parts.push(String::new());
         }
-        parts.extend(lines(table, &[&[0], now].concat()));
+        let mut part = table.clone();
+        part.columns[first].group = group_of(table, first);
+        let room = width.map(|width| width.saturating_sub(column_width(table, 0) + GAP));
+        if room.is_some_and(|room| column_width(table, first) > room) {
+            break_column(&mut part, first, room);
+        }
+        parts.extend(lines(&part, &[&[0], now].concat()));
         rest = later;
     }
-    let is_cut = shown.len() < table.columns.len() || table.bars.is_some();
-    WrappedTable {
-        lines: parts,
-        shown,
-        is_cut,
+    parts
+}
+
+/// Breaks the texts of a column. Its rows become several.
+fn break_column(table: &mut Table, index: usize, room: Option<usize>) {
+    let rows = std::mem::take(&mut table.rows);
+    for row in rows {
+        for (place, line) in broken_lines(&row[index], room).into_iter().enumerate() {
+            let mut cells = if place == 0 {
+                row.clone()
+            } else {
+                vec![String::new(); row.len()]
+            };
+            cells[index] = line;
+            table.rows.push(cells);
+        }
     }
+}
+
+/// The text in lines of this width, broken at spaces, or where a word is too long.
+fn broken_lines(text: &str, width: Option<usize>) -> Vec<String> {
+    let folded = folded(text, width.unwrap_or(usize::MAX), 0);
+    let broken = unbroken(&folded, width);
+    broken.lines().map(str::to_owned).collect()
+}
+
+/// The common heading above the column, such as `ms:`, which only the first one of its group has.
+fn group_of(table: &Table, index: usize) -> String {
+    let own = &table.columns[index];
+    let stands_alone = |column: &Column| {
+        column.is_text || [table::SAMPLES, table::INTERVAL].contains(&column.heading.as_str())
+    };
+    if !own.group.is_empty() || stands_alone(own) {
+        return own.group.clone();
+    }
+    let before = table.columns[..index].iter().rev();
+    before
+        .take_while(|column| !stands_alone(column))
+        .find(|column| !column.group.is_empty())
+        .map(|column| column.group.clone())
+        .filter(|group| group.ends_with(':'))
+        .unwrap_or_default()
 }
 
 /// How many of these columns fit beside the first one.
@@ -337,11 +413,24 @@ fn line<'t>(columns: &[ShownColumn<'t>], text: impl Fn(&ShownColumn<'t>) -> &'t 
     line
 }
 
-/// Breaks lines at spaces, and indents all but the first.
+/// The words between spaces. A percent sign is of the word before.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let spaces = text.match_indices(' ').map(|(place, _)| place);
+        let mut ends = spaces.filter(|&place| !text[place + 1..].starts_with('%'));
+        let end = ends.next();
+        rest = end.map(|end| &text[end + 1..]);
+        Some(&text[..end.unwrap_or(text.len())])
+    })
+}
+
+/// Breaks lines at spaces, and indents all but the first. A number keeps its percent sign.
 pub fn folded(line: &str, width: usize, indent: usize) -> String {
     let mut text = String::new();
     let mut column = 0;
-    for (index, word) in line.split(' ').enumerate() {
+    for (index, word) in words(line).enumerate() {
         let length = display_width(word);
         if index == 0 {
             column = length;
@@ -356,6 +445,41 @@ pub fn folded(line: &str, width: usize, indent: usize) -> String {
         text += word;
     }
     text + "\n"
+}
+
+/// The lines, those that are too long broken after a comma or a slash, or else anywhere. A terminal would break them at its
+/// edge.
+pub(super) fn unbroken(text: &str, width: Option<usize>) -> String {
+    const LEAST_WIDTH: usize = 8;
+    let Some(width) = width.filter(|&width| width >= LEAST_WIDTH) else {
+        return text.to_owned();
+    };
+    let mut broken = String::new();
+    for line in text.lines() {
+        let own_indent = line.len() - line.trim_start().len();
+        let indent = (own_indent + GAP).min(width / 2);
+        let mut rest = line.to_owned();
+        while display_width(&rest) > width {
+            let later = rest.split_off(place_to_break(&rest, width, indent));
+            broken += &format!("{rest}\n");
+            rest = format!("{:indent$}{later}", "");
+        }
+        broken += &format!("{rest}\n");
+    }
+    broken
+}
+
+/// The byte after the indent at which a line of this width ends.
+fn place_to_break(line: &str, width: usize, indent: usize) -> usize {
+    let ends = line
+        .char_indices()
+        .map(|(start, character)| start + character.len_utf8());
+    let fitting: Vec<usize> = ends
+        .take_while(|&end| display_width(&line[..end]) <= width)
+        .collect();
+    let after_sign = |&&end: &&usize| end > indent + GAP && line[..end].ends_with([',', '/', ' ']);
+    let end = fitting.iter().rev().find(after_sign).or(fitting.last());
+    end.copied().unwrap_or(line.len())
 }
 
 /// Parts of a cell, from one eighth to seven.
@@ -408,7 +532,31 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_number_keeps_its_percent_sign() {
+        assert_eq!(folded("at most 95 % of it", 10, 0), "at most\n95 % of it\n");
+        assert_eq!(folded("  a b", 4, 2), "  a\n  b\n");
+    }
+
+    #[test]
+    fn a_word_longer_than_a_line_is_broken_after_a_comma() {
+        let name = "  write,chunk=4KiB,prepare=fallocate";
+        assert_eq!(
+            unbroken(name, Some(24)),
+            "  write,chunk=4KiB,\n    prepare=fallocate\n"
+        );
+        assert_eq!(unbroken("a/long/path", Some(8)), "a/long/\n  path\n");
+        assert_eq!(unbroken("0123456789", Some(8)), "01234567\n  89\n");
+        assert_eq!(unbroken(name, None), name);
+    }
+
     proptest! {
+        #[test]
+        fn no_line_is_longer_than_the_terminal(text in "[a-z, /値]{0,60}", width in 8_usize..40) {
+            let broken = unbroken(&text, Some(width));
+            prop_assert!(broken.lines().all(|line| display_width(line) <= width), "{broken}");
+        }
+
         #[test]
         fn a_bar_is_as_long_as_its_share_and_fits(share in 0.0..=1.0, cells in 1_usize..40) {
             let text = bar(share, cells);

@@ -116,8 +116,14 @@ fn cell(text: &str, column: &Column) -> String {
     }
 }
 
+/// An item, and below it one for each name or command in a line of its own.
 fn item(text: &str) -> String {
-    format!("- {}\n", escape(text))
+    text.lines()
+        .map(|line| match line.strip_prefix("  ") {
+            Some(name) => format!("  - `{}`\n", name.trim().replace('`', "'")),
+            None => format!("- {}\n", escape(line)),
+        })
+        .collect()
 }
 
 /// The text with its special characters escaped, so that foreign text, such as mount points and errors, cannot become

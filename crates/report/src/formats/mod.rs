@@ -3,6 +3,7 @@
 pub mod comparison;
 mod csv;
 mod fio;
+mod first_screen;
 pub(crate) mod head;
 pub mod html;
 pub(crate) mod json;
@@ -18,6 +19,7 @@ mod width;
 
 use std::path::Path;
 
+pub use self::first_screen::shortened;
 pub use self::junit::{JunitTest, junit_document};
 pub use self::lines::folded;
 pub use self::width::{display_width, padded};

@@ -1,11 +1,13 @@
 use anstyle::Style;
 
-use super::lines::{fitting, folded, with_text_below};
+use super::first_screen::{self, goals_table};
+use super::lines::{fitting, folded, unbroken, with_all_columns};
 pub use super::styles::STYLES;
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use super::width::{display_width, padded};
-use crate::sentences::finding::Finding;
+use crate::numbers::grouped;
 use crate::sentences::{Report, counted, missing, one_line, run_lines, visible};
+use crate::tables::notes::is_of_limit;
 use crate::tables::sections::Rows;
 use crate::tables::table::{self, Table};
 
@@ -16,88 +18,98 @@ pub enum Detail {
     Usual,
     /// The answers, and all tables, without the cases that a contest tried once or twice.
     Tables,
-    /// Everything, however wide.
+    /// Everything, in as many parts as the width needs.
     All,
 }
 
 /// The report as styled text. The caller strips unsupported styles. Lines are not broken if there is no `width`.
 pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
-    let width = width.filter(|_| !is_all);
     let shows_tables = detail != Detail::Usual || !report.is_brief();
-    let mut text = if is_all {
-        head(report)
-    } else {
-        styled(QUIET, &one_line(report), width)
+    let goals = goals_table(report, width);
+    let mut text = match &goals {
+        _ if is_all => head(report, width),
+        Some(_) => first_screen::head(report, width),
+        None => styled(QUIET, &one_line(report), width),
     };
     let mut is_cut = false;
     if shows_tables {
-        let rows = if is_all { Rows::All } else { Rows::Compared };
-        for table in report.tables(rows) {
-            let (shown, cut) = table_text(table, width);
+        let (tables, notes) = tables(report, is_all);
+        for table in tables {
+            let (shown, cut) = table_text(table, width, is_all);
             is_cut |= cut;
             text += &shown;
         }
+        if !notes.is_empty() {
+            text += "\n";
+        }
+        text.extend(notes.iter().map(|note| styled(QUIET, note, width)));
     }
-    let goals = goals_text(report, width);
-    text += goals.as_deref().unwrap_or_default();
-    let findings = goals.is_none().then(|| report.findings_table(true));
-    for table in [findings, report.targets_table()].into_iter().flatten() {
-        if !table.rows.is_empty() {
-            text += &table_text(table, width).0;
+    match goals {
+        Some(table) => {
+            text += &format!("\n{table}\n");
+            let notes = report.first_notes();
+            text.extend(notes.iter().map(|note| styled(QUIET, note, width)));
+        }
+        None => {
+            let findings = Some(report.findings_table());
+            for table in [findings, report.targets_table()].into_iter().flatten() {
+                if !table.rows.is_empty() {
+                    text += &table_text(table, width, false).0;
+                }
+            }
+            text += "\n";
         }
     }
-    let sentences = sentences(report, shows_tables, is_cut);
-    if !sentences.is_empty() {
-        text += "\n";
-    }
-    for (style, line) in &sentences {
+    for (style, line) in &sentences(report, shows_tables, is_cut) {
         text += &styled(*style, line, width);
     }
-    text
+    text.truncate(text.trim_end().len());
+    text + "\n"
 }
 
-/// The goals with their values. Recommended methods have separate lines, because they may be long. Plain write needs
-/// none.
-fn goals_text(report: &Report, width: Option<usize>) -> Option<String> {
-    if report.findings.is_empty() {
-        return None;
+/// The tables, and the notes that several of them would have.
+fn tables(report: &Report, is_all: bool) -> (Vec<Table>, Vec<String>) {
+    let rows = if is_all { Rows::All } else { Rows::Compared };
+    let mut tables = report.tables(rows);
+    let notes = tables.iter().flat_map(|table| &table.notes);
+    let mut shared: Vec<String> = grouped(notes.cloned(), Clone::clone)
+        .into_iter()
+        .filter(|(_, same)| same.len() > 1)
+        .map(|(note, _)| note)
+        .collect();
+    let limits = if tables.len() > 1 {
+        report.limit_notes(rows)
+    } else {
+        Vec::new()
+    };
+    for table in &mut tables {
+        table
+            .notes
+            .retain(|note| !shared.contains(note) && (limits.is_empty() || !is_of_limit(note)));
     }
-    if width.is_none() || !report.is_brief() || report.advice.is_some() || report.compares_targets()
-    {
-        return None;
-    }
-    let table = report.findings_table(false).made_visible();
-    let methods: Vec<String> = report.findings.iter().map(method_line).collect();
-    let lines = with_text_below(&table, &methods, width)?;
-    Some(format!("\n{}\n", lines.join("\n")))
+    shared.retain(|note| limits.is_empty() || !is_of_limit(note));
+    shared.extend(limits);
+    (tables, shared)
 }
 
-fn method_line(finding: &Finding) -> String {
-    if finding.is_baseline && finding.target.is_none() {
-        return String::new();
-    }
-    let target = finding
-        .target
-        .as_ref()
-        .map_or(String::new(), |target| format!("{target}: "));
-    visible(&(target + &finding.description)).into_owned()
-}
-
-fn head(report: &Report) -> String {
+fn head(report: &Report, width: Option<usize>) -> String {
     let run = &report.run;
     let number = report
         .number
         .map(|number| format!(" · run {number}"))
         .unwrap_or_default();
-    let mut text = format!(
-        "{HEADING}writebench {}{HEADING:#}{number} · {} · seed {}\n",
-        visible(&run.version),
-        visible(&run.started),
-        run.settings.seed
-    );
+    let version = format!("writebench {}", visible(&run.version));
+    let started = visible(&run.started);
+    let first = format!("{version}{number} · {started} · seed {}", run.settings.seed);
+    let first = folded(&first, width.unwrap_or(usize::MAX), 2);
+    let mut text = first.replacen(&version, &format!("{HEADING}{version}{HEADING:#}"), 1);
+    const LABEL: usize = 12;
     for (label, line) in run_lines(run) {
-        text += &format!("{QUIET}{label:<12}{QUIET:#}{}\n", visible(&line));
+        let line = format!("{label:<LABEL$}{}", visible(&line));
+        let line = unbroken(&folded(&line, width.unwrap_or(usize::MAX), LABEL), width);
+        let (label, rest) = line.split_at(LABEL);
+        text += &format!("{QUIET}{label}{QUIET:#}{rest}");
     }
     text
 }
@@ -115,7 +127,10 @@ fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, S
         sentences.extend(in_style(Style::new(), &report.run_notes));
         sentences.extend(in_style(QUIET, &report.read_back));
     }
-    sentences.extend(in_style(QUIET, &report.smallest_difference));
+    // The first screen has a bound for each goal.
+    if shows_tables || !report.is_of_goals() {
+        sentences.extend(in_style(QUIET, &report.smallest_difference));
+    }
     sentences.extend(missing(&report.run).map(|line| (WARNING, format!("Missing: {line}"))));
     let most_warnings = if shows_tables {
         report.warnings.len()
@@ -150,16 +165,38 @@ fn certainties(report: &Report) -> Vec<String> {
         .collect()
 }
 
-/// The line in a style, broken at spaces.
-pub(super) fn styled(style: Style, line: &str, width: Option<usize>) -> String {
-    format!(
-        "{style}{}{style:#}\n",
-        folded(&visible(line), width.unwrap_or(usize::MAX), 0).trim_end()
-    )
+/// Lines in a style, broken at spaces. A command continues with a backslash.
+pub(super) fn styled(style: Style, text: &str, width: Option<usize>) -> String {
+    let mut styled = String::new();
+    for line in text.lines() {
+        let line = visible(line);
+        let indent = line.len() - line.trim_start().len();
+        let broken = if line.trim_start().starts_with("writebench ") && indent > 0 {
+            command(&line, indent, width)
+        } else {
+            unbroken(&folded(&line, width.unwrap_or(usize::MAX), indent), width)
+        };
+        for line in broken.lines() {
+            styled += &format!("{style}{}{style:#}\n", line.trim_end());
+        }
+    }
+    styled
 }
 
-/// The table as styled text, and whether a wider terminal would show more.
-pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
+/// A command in lines that a shell takes for one.
+fn command(line: &str, indent: usize, width: Option<usize>) -> String {
+    const CONTINUED: &str = " \\";
+    let width = width.unwrap_or(usize::MAX);
+    if display_width(line) <= width {
+        return format!("{line}\n");
+    }
+    let folded = folded(line, width - CONTINUED.len(), indent + 2);
+    folded.trim_end().replace('\n', &format!("{CONTINUED}\n")) + "\n"
+}
+
+/// The table as styled text, and whether a wider terminal would show more. With all columns, those that do not fit
+/// follow in further parts.
+pub(crate) fn table_text(table: Table, width: Option<usize>, is_all: bool) -> (String, bool) {
     let table = table.made_visible();
     let mut text = "\n".to_owned();
     if !table.title.is_empty() {
@@ -167,7 +204,11 @@ pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
     }
     let mut is_cut = false;
     if !table.rows.is_empty() {
-        let fitted = fitting(&table, width);
+        let fitted = if is_all {
+            with_all_columns(&table, width)
+        } else {
+            fitting(&table, width)
+        };
         is_cut = fitted.is_cut;
         text += &format!("{}\n", fitted.lines.join("\n"));
         if let Some(case) = names_of_labels(&table).filter(|case| !fitted.shown.contains(case)) {
@@ -224,6 +265,6 @@ fn legend(table: &Table, case: usize, width: Option<usize>) -> String {
     };
     lines
         .iter()
-        .map(|line| format!("{QUIET}{line}{QUIET:#}\n"))
+        .map(|line| styled(QUIET, line, width))
         .collect()
 }

@@ -158,7 +158,7 @@ fn burst() -> Report {
 fn the_table_shows_falls_and_shares_of_limits() {
     let text = plain(&shown(&burst(), None));
     for line in [
-        "of limit: a plain copy of memory, 5.20 GB/s with 1 thread (9.10 past the caches)",
+        "of limit: a plain copy of memory, 5.20 GB/s with 1 thread (9.10 with non-temporal stores)",
         "no limit known for large direct writes to the device: O_DIRECT is refused",
         "write,chunk=1MiB: a burst of 4.60 GB/s for the first 3.1 s, then 0.500 GB/s (6 of 6 samples)",
     ] {

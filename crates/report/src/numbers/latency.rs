@@ -10,15 +10,15 @@ use serde::Serialize;
 use writebench_model::{Latency, Sample};
 use writebench_stats::as_f64;
 
-/// Durations of single calls.
+/// Durations of single calls. A percentile is None if there are so [few calls](has_percentile).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LatencyEstimate {
     /// The number of calls.
     pub count: u64,
-    pub p50_ns: u64,
-    pub p90_ns: u64,
-    pub p99_ns: u64,
-    pub p99_9_ns: u64,
+    pub p50_ns: Option<u64>,
+    pub p90_ns: Option<u64>,
+    pub p99_ns: Option<u64>,
+    pub p99_9_ns: Option<u64>,
     pub max_ns: u64,
     /// The number of the record that took the longest.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,16 +26,21 @@ pub struct LatencyEstimate {
 }
 
 impl LatencyEstimate {
-    /// The names and values of the percentiles. One is None if there are so few calls that none is beyond it: then it
-    /// would only be the longest under another name.
+    /// The names and values of the percentiles.
     pub(crate) fn percentiles(&self) -> [(&'static str, Option<u64>); 4] {
         [
-            ("p50", (self.count >= 2).then_some(self.p50_ns)),
-            ("p90", (self.count >= 10).then_some(self.p90_ns)),
-            ("p99", (self.count >= 100).then_some(self.p99_ns)),
-            ("p99.9", (self.count >= 1000).then_some(self.p99_9_ns)),
+            ("p50", self.p50_ns),
+            ("p90", self.p90_ns),
+            ("p99", self.p99_ns),
+            ("p99.9", self.p99_9_ns),
         ]
     }
+}
+
+/// Whether so many calls have the percentile for which one of `in_calls` calls is slower. With fewer calls, none is beyond
+/// it, and it would only be the longest under another name.
+pub(crate) fn has_percentile(count: u64, in_calls: u64) -> bool {
+    count >= in_calls
 }
 
 /// The most quantiles of a curve, which the median and the longest call make forty.
@@ -75,12 +80,16 @@ fn estimate(all: &Durations, samples: &[&Sample]) -> LatencyEstimate {
         .iter()
         .filter_map(|sample| sample.latency.as_ref())
         .max_by_key(|latency| latency.max_ns);
+    let percentile = |in_calls: u64| {
+        let quantile = 1.0 - 1.0 / as_f64(in_calls);
+        has_percentile(all.count(), in_calls).then(|| all.at_quantile(quantile))
+    };
     LatencyEstimate {
         count: all.count(),
-        p50_ns: all.at_quantile(0.5),
-        p90_ns: all.at_quantile(0.9),
-        p99_ns: all.at_quantile(0.99),
-        p99_9_ns: all.at_quantile(0.999),
+        p50_ns: percentile(2),
+        p90_ns: percentile(10),
+        p99_ns: percentile(100),
+        p99_9_ns: percentile(1000),
         max_ns: all.at_quantile(1.0),
         max_record: longest.and_then(|latency| latency.max_record),
     }
@@ -275,7 +284,7 @@ mod tests {
                 estimate.p99_ns,
                 estimate.p99_9_ns
             ],
-            [0.5, 0.9, 0.99, 0.999].map(at)
+            [0.5, 0.9, 0.99, 0.999].map(|quantile| Some(at(quantile)))
         );
         for &(quantile, [low, of_all, high]) in &curve[1..curve.len() - 1] {
             assert_eq!(of_all, at(quantile), "{quantile}");
@@ -289,10 +298,24 @@ mod tests {
         let (estimate, curve) = latency(&samples.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(
             (estimate.count, estimate.p50_ns, estimate.max_ns),
-            (1, 5, 5)
+            (1, None, 5)
         );
         assert!(curve.iter().all(|(_, ns)| *ns == [5; 3]), "{curve:?}");
         assert_eq!(latency(&[]), None);
+    }
+
+    #[test]
+    fn a_percentile_needs_enough_calls() {
+        let of = |count: u64| {
+            let durations: Vec<u64> = (1..=count).collect();
+            let (estimate, _) = latency(&[&sample(&durations)]).unwrap();
+            estimate.percentiles().map(|(_, ns)| ns)
+        };
+        assert_eq!(of(1), [None; 4]);
+        assert_eq!(of(9), [Some(5), None, None, None]);
+        assert_eq!(of(99), [Some(50), Some(90), None, None]);
+        assert_eq!(of(100), [Some(50), Some(90), Some(99), None]);
+        assert_eq!(of(1000), [Some(500), Some(900), Some(990), Some(999)]);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub use self::failures::FailedCases;
 pub(crate) use self::failures::{candidate, failures};
 pub use self::gated::Gated;
 pub(crate) use self::gated::gated;
-pub(crate) use self::latency::{LatencyCurve, LatencyEstimate};
+pub(crate) use self::latency::{LatencyCurve, LatencyEstimate, has_percentile};
 pub(crate) use self::limit_share::{LimitShare, limit_kind};
 pub(crate) use self::obstacle::{
     EndedBy, Obstacle, ObstacleKind, before_samples, disturbance, failure, obstacle, obstacle_to,

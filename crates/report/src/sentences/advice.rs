@@ -16,7 +16,7 @@ use crate::sentences::latency::latency;
 use crate::sentences::metric::{Metric, RECORDS, THROUGHPUT};
 use crate::sentences::number::{MILLISECONDS, TIMES};
 use crate::sentences::recommended::{has_rounds, simpler};
-use crate::sentences::words::{NAMED, capitalised, counted, list, quoted};
+use crate::sentences::words::{NAMED, capitalised, counted, listed, quoted};
 
 /// The least number of common rounds for an interval.
 const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
@@ -165,22 +165,37 @@ impl<'c> Search<'c> {
         findings.extend(self.shared_copy_finding());
         for (index, case) in steps.iter().enumerate() {
             let before = index.checked_sub(1).map(|before| steps[before]);
-            let times = if index > 1 { " × more" } else { " ×" };
-            findings.extend(self.step_finding(case, before, times));
+            let of = if index > 1 { " the line above" } else { "" };
+            findings.extend(self.step_finding(case, before, of));
         }
         findings.extend(self.fastest_finding());
         for case in self.with_one_choice_less(self.recommended) {
             if !steps.iter().any(|step| std::ptr::eq(*step, case)) {
-                let lost = format!("− {}", choices_beyond(self.recommended, case));
+                let lost = Some(lost_choice(self.recommended, case));
                 let recommended = Some(self.recommended);
-                findings.extend(finding("", Some(lost), case, recommended, " × of it"));
+                findings.extend(finding("", lost, case, recommended, OF_RECOMMENDED));
             }
         }
         findings
     }
 
-    /// The cases from plain write to the recommended method. Each has one choice more than the one before.
+    /// The cases from plain write to the recommended method. Each has one choice more than the one before, or several if
+    /// the run did not prove what a single one contributes.
     fn steps(&self) -> Vec<&'c CaseReport> {
+        let mut proven: Vec<&'c CaseReport> = Vec::new();
+        for case in self.all_steps() {
+            let is_end = std::ptr::eq(case, self.recommended);
+            let is_proven = proven
+                .last()
+                .is_none_or(|before| case.verdict_to(before).is_difference());
+            if is_end || is_proven {
+                proven.push(case);
+            }
+        }
+        proven
+    }
+
+    fn all_steps(&self) -> Vec<&'c CaseReport> {
         let mut steps = vec![self.recommended];
         let mut last = self.recommended;
         // The fastest is next, because its missing choice contributes least.
@@ -208,22 +223,22 @@ impl<'c> Search<'c> {
 
     fn shared_copy_finding(&self) -> Option<Finding> {
         let plain = self.ranked_baseline();
-        finding("shared blocks", None, self.shared_copy?, plain, " ×")
+        finding("shared blocks", None, self.shared_copy?, plain, "")
     }
 
     fn step_finding(
         &self,
         case: &CaseReport,
         before: Option<&CaseReport>,
-        times: &'static str,
+        of: &'static str,
     ) -> Option<Finding> {
         let goal = match before {
             _ if std::ptr::eq(case, self.recommended) => "recommended",
-            None => "plain write",
-            Some(_) => "step",
+            _ if is_baseline(case) => "plain write",
+            _ => "step",
         };
-        let added = before.map(|before| format!("+ {}", choices_beyond(case, before)));
-        finding(goal, added, case, before, times)
+        let added = before.map(|before| added_choices(case, before));
+        finding(goal, added, case, before, of)
     }
 
     /// The fastest case, if it is faster than the recommended one and plain write.
@@ -239,10 +254,15 @@ impl<'c> Search<'c> {
             (Some(fastest), Some(recommended)) => recommended.is_part_of(fastest),
             _ => false,
         };
-        let added =
-            is_step.then(|| format!("+ {}", choices_beyond(self.fastest, self.recommended)));
+        let added = is_step.then(|| added_choices(self.fastest, self.recommended));
         let recommended = Some(self.recommended);
-        finding("fastest", added, self.fastest, recommended, " × more")
+        finding(
+            "best measured",
+            added,
+            self.fastest,
+            recommended,
+            OF_RECOMMENDED,
+        )
     }
 
     fn is_slower_than_fastest(&self, case: &CaseReport) -> bool {
@@ -277,7 +297,7 @@ impl<'c> Search<'c> {
     fn near(&self) -> Option<String> {
         let near = &self.advice.same_or_inconclusive;
         (self.is_another_way() && !near.is_empty())
-            .then(|| format!("Same or inconclusive: {}.", list(near, NAMED)))
+            .then(|| format!("Same or inconclusive:{}", listed(near, NAMED)))
     }
 
     /// A command that measures the recommended method beside the comparison's other case, or beside the one with the
@@ -301,7 +321,7 @@ impl<'c> Search<'c> {
             format!(" --case {other}")
         };
         format!(
-            "To check: writebench run {}{from} --case {recommended}{other}",
+            "To repeat this comparison:\n  writebench run {}{from} --case {recommended}{other}",
             quoted(target)
         )
     }
@@ -384,8 +404,13 @@ impl<'c> Search<'c> {
             let times = TIMES.text(gain.value);
             let interval = TIMES.between(gain.low, gain.high);
             let rounds = counted(gain.rounds, "round");
+            let doubt = if gain.verdict.is_difference() {
+                ""
+            } else {
+                ", so the gain is not proven"
+            };
             return format!(
-                ", {times} times as {fast} as {plain} ({baseline}), 95% CI {interval}, {rounds}"
+                ", {times} times as {fast} as {plain} ({baseline}), 95% CI {interval}, {rounds}{doubt}"
             );
         }
         let why = if self.ranked_baseline().is_some() {
@@ -477,15 +502,18 @@ fn failures_by_candidate(cases: &[CaseReport]) -> HashMap<&str, bool> {
     has_failed
 }
 
-/// A line about the case. Its ratio to `other` is written with `times`, such as ` × more`, instead of the plain sign.
+/// What the last lines of the steps are compared with.
+const OF_RECOMMENDED: &str = " the recommended";
+
+/// A line about the case, with its ratio to `other`, which `of` names unless a heading does.
 fn finding(
     goal: &str,
     description: Option<String>,
     case: &CaseReport,
     other: Option<&CaseReport>,
-    times: &'static str,
+    of: &'static str,
 ) -> Option<Finding> {
-    let comparison = other.and_then(|other| Comparison::with(other, case, times));
+    let comparison = other.and_then(|other| Comparison::with(other, case, of));
     let finding = Finding::for_case(case, case.estimate.as_ref()?, comparison);
     Some(Finding {
         goal: goal.to_owned(),
@@ -500,6 +528,29 @@ fn choices_beyond(case: &CaseReport, other: &CaseReport) -> String {
         (Some(case), Some(other)) => case.words_beyond(other),
         _ => String::new(),
     }
+}
+
+/// `+ fallocate(2) first`, or `pwrite(2) instead of write(2)`, which adds nothing.
+fn added_choices(case: &CaseReport, before: &CaseReport) -> String {
+    let sign = if has_same_method(case, before) {
+        "+ "
+    } else {
+        ""
+    };
+    format!("{sign}{}", choices_beyond(case, before))
+}
+
+/// `− fallocate(2) first`, or `write(2) instead of pwrite(2)`.
+fn lost_choice(recommended: &CaseReport, case: &CaseReport) -> String {
+    if has_same_method(recommended, case) {
+        format!("− {}", choices_beyond(recommended, case))
+    } else {
+        choices_beyond(case, recommended)
+    }
+}
+
+fn has_same_method(a: &CaseReport, b: &CaseReport) -> bool {
+    known(a).map(Case::method) == known(b).map(Case::method)
 }
 
 fn constraints(settings: &Settings) -> Option<String> {

@@ -7,15 +7,16 @@ use crate::numbers::{
     CaseReport, Decided, Estimate, by_workload, decided, distinct, is_baseline, obstacle, usable,
 };
 use crate::sentences::finding::{
-    Comparison, Finding, NO_ANSWER_YET, Others, Unanswered, goal, promised,
+    Bound, Comparison, Finding, NO_ANSWER_YET, Others, Unanswered, goal, promised,
 };
+use crate::sentences::goal_word::word;
 use crate::sentences::latency::latency;
 use crate::sentences::metric::Metric;
 use crate::sentences::number::{TIMES, share};
 use crate::sentences::question::question;
 use crate::sentences::recommended::simpler;
 use crate::sentences::warning::case_sentence;
-use crate::sentences::words::{NAMED, capitalised, counted, counted_range, list};
+use crate::sentences::words::{NAMED, capitalised, counted, counted_range, listed};
 
 /// What a run says about a workload: its best case, or why there is none.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,9 +39,9 @@ struct Answer {
 
 type CasesOfWorkload<'c> = (&'c Workload, Vec<&'c CaseReport>);
 
-/// Whether each target has answers of its own. More than two targets would not fit on a screen.
+/// Whether each target has answers of its own.
 pub(crate) fn are_for_each_target(run: &RunRecord, cases: &[CaseReport]) -> bool {
-    is_of_goals(cases) && run.targets.len() == 2 && run.missing.is_empty()
+    is_of_goals(cases) && run.is_side_by_side()
 }
 
 fn is_of_goals(cases: &[CaseReport]) -> bool {
@@ -70,6 +71,9 @@ fn answers_by(
     let has_several_sizes = have_several_sizes(&workloads);
     if is_for_each_target {
         workloads = workloads.into_iter().flat_map(by_target).collect();
+        if workloads.iter().any(|(_, cases)| is_measured(cases)) {
+            workloads.retain(|(_, cases)| is_measured(cases));
+        }
     }
     let compares_targets = run.is_side_by_side() && !is_for_each_target;
     let mut answers = Vec::new();
@@ -215,7 +219,7 @@ impl Answer {
         let ratio_to_baseline = baseline.and_then(|baseline| baseline.ratio_to(best));
         let comparison = match (first_target, baseline) {
             (Some(first), _) => with_target(best, others, &first.name),
-            (None, Some(baseline)) => Comparison::with(baseline, best, " ×"),
+            (None, Some(baseline)) => Comparison::with(baseline, best, ""),
             (None, None) => is_plain.then(|| Comparison::OfPlainWrite {
                 plain: plain(best),
                 others: match &decision {
@@ -224,7 +228,12 @@ impl Answer {
                 },
             }),
         };
+        let bound = decision.as_ref().filter(|decision| decision.compared > 1);
         let finding = Finding {
+            bound: bound.map(|decision| Bound {
+                ratio: decision.bound,
+                compared: decision.compared,
+            }),
             target: first_target.map(|_| best.record.target.clone()),
             is_baseline: is_plain && first_target.is_none() && best.record.origin.is_of_goal(),
             ..Finding::for_case(best, estimate, comparison)
@@ -339,9 +348,9 @@ fn gains_of_choices(best: &CaseReport, others: &[&CaseReport]) -> String {
         .collect();
     if !losses.is_empty() {
         return format!(
-            "{}With one choice less, you get {}.",
+            "{}With one choice less, you get:{}",
             faster_with_effort(best, others),
-            list(&losses, losses.len())
+            listed(&losses, losses.len())
         );
     }
     // The bound is about all others together, and needs fewer rounds than the interval of a ratio.
@@ -349,7 +358,7 @@ fn gains_of_choices(best: &CaseReport, others: &[&CaseReport]) -> String {
         certainty(best, others)
     } else {
         format!(
-            "No single ratio has an interval: {}, 95 % needs 6.",
+            "Too few rounds for the interval of a single ratio: {}, and 6 are needed.",
             rounds(best, others)
         )
     }
@@ -490,13 +499,16 @@ pub(crate) fn without_answer(
         .iter()
         .filter(|case| missing.contains(&&case.record.workload) && is_baseline(case))
         .collect();
-    let budget = budget_of_answers(run, cases, 2.0);
+    let budget = budget_of_answers(run, cases, LEAST_INCREASE);
     let reason = obstacle(run, &needed)?.text_with_budget(budget.as_deref());
     Some(format!(
         "No answer yet for {}. {reason}",
         counted(missing.len(), "goal")
     ))
 }
+
+/// A budget is suggested only if it is so many times as large, so that all sentences of a run suggest the same one.
+const LEAST_INCREASE: f64 = 2.0;
 
 /// The budget that pays for answers to all goals, at the rate of the samples so far, and at least so many times the budget
 /// of the run.
@@ -546,9 +558,12 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
     }
     let names: Vec<String> = left
         .iter()
-        .map(|(workload, _)| goal(workload, None, promised(&run.targets)))
+        .map(|(workload, _)| match Goal::of_workload(workload) {
+            Some(goal) => word(goal).to_owned(),
+            None => goal(workload, None, promised(&run.targets)),
+        })
         .collect();
-    let names = names.join("; ");
+    let names = distinct(names, Clone::clone).join(", ");
     let goals = counted(left.len(), "goal");
     let factor = as_f64(workloads.len() as u64) / as_f64(measured.len() as u64);
     let needed_bytes = as_f64(run.written_bytes.unwrap_or(0)) * factor;
@@ -566,9 +581,10 @@ pub(crate) fn left_out(run: &RunRecord, cases: &[CaseReport]) -> Option<String> 
             "The limit on bytes left out {goals}: {names}. To measure all, use --max-bytes {gibibytes:.0}GiB."
         ));
     }
-    let budget = budget_of_answers(run, cases, factor).map_or(String::new(), |budget| {
-        format!(" To measure all, use --budget {budget}.")
-    });
+    let budget = budget_of_answers(run, cases, factor.max(LEAST_INCREASE))
+        .map_or(String::new(), |budget| {
+            format!(" To measure all, use --budget {budget}.")
+        });
     Some(format!(
         "The limits left no time for {goals}: {names}.{budget}"
     ))
@@ -590,7 +606,7 @@ fn with_target(best: &CaseReport, others: &[&CaseReport], first: &str) -> Option
         .iter()
         .find(|other| other.record.target == first && other.record.case == best.record.case)
         .filter(|_| best.record.target != first)?;
-    Comparison::with(same, best, " ×")
+    Comparison::with(same, best, "")
 }
 
 fn why_unranked(case: &CaseReport, estimate: &Estimate) -> Unanswered {
@@ -624,7 +640,7 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
             _ => "any other",
         };
         return format!(
-            "Inconclusive vs. {other}: {}, 95 % needs 6.",
+            "Too few rounds to compare it with {other}: {}, and 6 are needed.",
             rounds(best, &few)
         );
     }
@@ -632,24 +648,23 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
     let inconclusive = with_verdict(best, &sure, &[Verdict::Inconclusive]);
     let slower = with_verdict(best, &sure, &[Verdict::Slower, Verdict::Faster]);
     let mut parts: Vec<String> = Vec::new();
-    parts.extend(named("same within 5 %:", &same));
-    parts.extend(named("inconclusive:", &inconclusive));
     if let Some(next) = slower.first() {
         let than = match slower.as_slice() {
             [one] => one.name.clone(),
             all if all.len() == others.len() => "all other cases".to_owned(),
             many => format!("the other {}", many.len()),
         };
-        let by = if parts.is_empty() {
+        let by = if same.is_empty() && inconclusive.is_empty() {
             distance(best, next, slower.len())
         } else {
             String::new()
         };
-        parts.push(format!("faster than {than}{by}"));
+        parts.push(format!("It is faster than {than}{by}."));
     }
-    parts.extend(named("too few rounds for", &few));
-    let sentences: Vec<String> = parts.iter().map(|part| capitalised(part) + ".").collect();
-    sentences.join(" ")
+    parts.extend(named("Same within 5 %:", &same));
+    parts.extend(named("Inconclusive:", &inconclusive));
+    parts.extend(named("Too few rounds for:", &few));
+    parts.join("\n")
 }
 
 fn with_verdict<'c>(
@@ -666,10 +681,10 @@ fn with_verdict<'c>(
 
 fn named(what: &str, cases: &[&CaseReport]) -> Option<String> {
     let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-    (!cases.is_empty()).then(|| format!("{what} {}", list(&names, NAMED)))
+    (!cases.is_empty()).then(|| format!("{what}{}", listed(&names, NAMED)))
 }
 
-/// `: the next, B, takes 1.21 times as long (1.15 – 1.30) in 6 rounds`.
+/// `. The next, B, takes 1.21 times as long (1.15 – 1.30, 6 rounds)`.
 fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
     let Some(ratio) = next.ratio_to(best) else {
         return String::new();
@@ -677,14 +692,12 @@ fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
     let next_one = if cases == 1 {
         ", which".to_owned()
     } else {
-        format!(": the next, {},", next.name)
+        format!(". The next, {},", next.name)
     };
     let factor = TIMES.text(ratio.estimate);
     let ends = TIMES.between(ratio.low, ratio.high);
-    format!(
-        "{next_one} takes {factor} times as long ({ends}) in {}",
-        rounds(best, &[next])
-    )
+    let rounds = rounds(best, &[next]);
+    format!("{next_one} takes {factor} times as long ({ends}, {rounds})")
 }
 
 /// `6 rounds`, `5 to 6 rounds`.

@@ -100,8 +100,9 @@ fn facts(run: &RunRecord) -> Facts {
         .iter()
         .flat_map(|target| &target.environment.tunables);
     for (path, value) in settings {
-        if facts.iter().all(|(name, _)| name != path) {
-            facts.push((path.clone(), value.clone()));
+        let path = format!("/{path}");
+        if facts.iter().all(|(name, _)| *name != path) {
+            facts.push((path, value.clone()));
         }
     }
     facts

@@ -51,12 +51,12 @@ pub(crate) fn sentence(case: &Case, only: Option<&str>) -> Option<String> {
     let more = if more.is_empty() {
         String::new()
     } else {
-        format!(" (or {})", more.join(", "))
+        format!(" (or in {})", more.join(", "))
     };
     // The function writes the given data.
     let name = RecordedCase::from(case.clone()).name_without(&[Axis::Size]);
     Some(format!(
-        "As code, `{}`: writebench code {name} {}{more}",
+        "To print it as code, `{}`{more}:\n  writebench code {name} {}",
         signature.trim().trim_end_matches(" {"),
         arguments(options, *first)
     ))
@@ -114,9 +114,10 @@ mod tests {
     #[test]
     fn the_function_and_the_command_that_prints_it_are_named() {
         let said = sentence(&case("write,prepare=fallocate"), None).unwrap();
-        let begin = "As code, `int write_file(const char *path, const void *data, size_t size)`: writebench code \
-                     write,prepare=fallocate --lang c (or cpp";
+        let begin = "To print it as code, `int write_file(const char *path, const void *data, size_t size)` (or in cpp";
         assert!(said.starts_with(begin), "{said}");
+        let command = ":\n  writebench code write,prepare=fallocate --lang c";
+        assert!(said.ends_with(command), "{said}");
         assert!(
             sentence(&case("read-write"), None)
                 .unwrap()
@@ -124,14 +125,14 @@ mod tests {
         );
         let set = sentence(&case("write-files,sync-files=batch"), None).unwrap();
         assert!(
-            set.starts_with("As code, `int write_files(const char *path,"),
+            set.starts_with("To print it as code, `int write_files(const char *path,"),
             "{set}"
         );
         let replaced = "write-files,file-size=whole,naming=exchange,prepare=overwrite";
         assert!(
             sentence(&case(replaced), None)
                 .unwrap()
-                .starts_with("As code, `int write_file(const char *path,")
+                .starts_with("To print it as code, `int write_file(const char *path,")
         );
     }
 
@@ -159,7 +160,7 @@ mod tests {
         ] {
             let said = sentence(&case("write,chunk=512,sync=fdatasync/1"), Some(language)).unwrap();
             assert!(
-                said.starts_with(&format!("As code, `{function}`: ")),
+                said.starts_with(&format!("To print it as code, `{function}`:")),
                 "{said}"
             );
             assert!(

@@ -1,7 +1,7 @@
 use writebench_model::Failure;
 
 use crate::numbers::{CaseReport, FailedCases, candidate, distinct};
-use crate::sentences::words::{counted, list};
+use crate::sentences::words::{counted, in_one_line, listed};
 
 /// A line for each reason: a search names what it could not measure.
 pub(crate) fn failures(failures: &[FailedCases], cases: &[CaseReport]) -> Vec<String> {
@@ -12,11 +12,11 @@ pub(crate) fn failures(failures: &[FailedCases], cases: &[CaseReport]) -> Vec<St
         .iter()
         .map(|failed| {
             format!(
-                "{} of {all} {}: {} ({}).",
+                "{} of {all} {}: {}:{}",
                 failed.cases.len(),
                 words(failed),
-                failed.reason,
-                list(&failed.cases, 1)
+                in_one_line(&failed.reason),
+                listed(&failed.cases, 1)
             )
         })
         .collect()
@@ -109,9 +109,9 @@ mod tests {
             },
         );
         let lines = [
-            "1 of 5 candidates failed: write: No space left on device (28) (write).",
-            "3 of 5 candidates are unsupported: io_uring_setup: Operation not permitted (1) (io_uring,size=1MiB,depth=1 and 2 \
-             more).",
+            "1 of 5 candidates failed: write: No space left on device (28):\n  write",
+            "3 of 5 candidates are unsupported: io_uring_setup: Operation not permitted (1):\n  io_uring,size=1MiB,depth=1\n  \
+             and 2 more",
         ];
         assert_eq!(
             report.conclusions[report.conclusions.len() - 2..],

@@ -7,7 +7,7 @@ use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::{CaseReport, Estimate, Figure, LimitShare, distinct};
 use crate::sentences::metric::Metric;
-use crate::sentences::number::{TIMES, or_nothing, range, share};
+use crate::sentences::number::{TIMES, or_nothing, range, share, verdict_mark};
 use crate::sentences::recommended::bound_percent;
 use crate::sentences::words::counted;
 
@@ -21,6 +21,10 @@ pub struct Finding {
     pub goal_name: Option<Goal>,
     /// In a programmer's words, or the reason for a missing answer.
     pub description: String,
+    /// The same for a column of the first screen, or empty without an answer.
+    pub(crate) short: String,
+    /// What the contest of an answer compared. None without another case.
+    pub(crate) bound: Option<Bound>,
     pub case: Option<String>,
     /// With several targets.
     pub target: Option<String>,
@@ -33,6 +37,15 @@ pub struct Finding {
     pub(crate) unanswered: Option<Unanswered>,
     /// Plain write is recommended.
     pub(crate) is_baseline: bool,
+}
+
+/// How much faster another case could be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Bound {
+    /// No other compared case is faster by more than this ratio, at 95 %.
+    pub ratio: f64,
+    /// The number of compared cases, with the answer.
+    pub compared: u32,
 }
 
 /// The quantity that counts for a case. A run can have ten thousand findings, so they have no other values.
@@ -70,8 +83,8 @@ pub(crate) struct RatioToOther {
     pub target: String,
     /// The speed over the other case's.
     pub ratio: Interval,
-    /// What stands for the sign after the number, such as ` × more`.
-    pub times: &'static str,
+    /// What the number is a multiple of, such as ` the line above`. Empty if a heading says it.
+    pub of: &'static str,
 }
 
 /// How the others compare with plain write, which is the answer.
@@ -158,6 +171,7 @@ impl Finding {
     ) -> Self {
         Self {
             description: words(&case.record),
+            short: short_words(&case.record),
             case: Some(case.record.case.to_string()),
             samples: estimate.samples,
             measured: Some(Measured::of(
@@ -219,30 +233,63 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// How many times as fast as plain write an answer is proven to be at least.
+    pub(crate) fn gain(&self) -> Option<f64> {
+        match &self.comparison {
+            Some(Comparison::Ratio(to)) if self.case.is_some() && to.ratio.is_sure() => {
+                Some(to.ratio.low)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether no other case has a rank.
+    pub(crate) fn is_alone(&self) -> bool {
+        let others = match &self.comparison {
+            Some(Comparison::OfPlainWrite { others, .. }) => Some(others),
+            _ => None,
+        };
+        others == Some(&Others::None)
+    }
+
+    /// The ratio to plain write for a small cell, with the mark of an unproven one. Empty for plain write.
+    pub(crate) fn short_ratio(&self) -> String {
+        match &self.comparison {
+            Some(Comparison::Ratio(to)) if to.ratio.is_sure() => {
+                let mark = verdict_mark(to.ratio.verdict());
+                format!("{mark}{}x", TIMES.text(to.ratio.estimate))
+            }
+            Some(Comparison::Ratio(_)) => "?".to_owned(),
+            Some(Comparison::OfPlainWrite { .. }) | None => String::new(),
+        }
+    }
+}
+
 impl Comparison {
-    pub(crate) fn with(other: &CaseReport, case: &CaseReport, times: &'static str) -> Option<Self> {
+    pub(crate) fn with(other: &CaseReport, case: &CaseReport, of: &'static str) -> Option<Self> {
         Some(Self::Ratio(RatioToOther {
             case: other.record.case.to_string(),
             target: other.record.target.clone(),
             ratio: other.ratio_to(case)?,
-            times,
+            of,
         }))
     }
 
     fn text(&self) -> String {
         match self {
-            Self::Ratio(to) => compared(&to.ratio).replacen(" ×", to.times, 1),
+            Self::Ratio(to) => compared(&to.ratio, to.of),
             Self::OfPlainWrite { plain, others } => match others {
                 Others::None => (*plain).to_owned(),
                 Others::Slower => "plain is fastest".to_owned(),
-                Others::LittleFaster => "plain, none 3 % faster".to_owned(),
-                Others::NotFaster => "plain, none faster".to_owned(),
-                Others::Inconclusive => "plain, inconclusive".to_owned(),
+                Others::LittleFaster => "none is 3 % faster".to_owned(),
+                Others::NotFaster => "none is faster".to_owned(),
+                Others::Inconclusive => "none proven faster".to_owned(),
                 Others::TooFewRounds { rounds } => {
-                    format!("plain, only {}", counted(*rounds, "round"))
+                    format!("too few rounds ({rounds})")
                 }
                 Others::Bounded { bound } => {
-                    format!("plain, others ≤ {} % faster", bound_percent(*bound))
+                    format!("others ≤ {} % faster", bound_percent(*bound))
                 }
             },
         }
@@ -259,22 +306,29 @@ pub(crate) fn words(case: &CaseRecord) -> String {
         .map_or_else(|| case.case.to_string(), writebench_model::Case::words)
 }
 
-/// Too few rounds have no number.
-fn compared(ratio: &Interval) -> String {
-    if !ratio.is_sure() {
-        return format!("inconclusive ({})", counted(ratio.count, "round"));
-    }
-    let factor = TIMES.text(ratio.estimate);
-    match ratio.verdict() {
-        Verdict::Faster | Verdict::Slower => {
-            format!("{factor} × ({})", TIMES.between(ratio.low, ratio.high))
-        }
-        Verdict::Same => format!("{factor} × (same)"),
-        Verdict::Inconclusive => format!("{factor} × (inconclusive)"),
+fn short_words(case: &CaseRecord) -> String {
+    match case.case.known() {
+        Some(known) if case.program().is_none() => known.short_words(),
+        _ => words(case),
     }
 }
 
-pub(crate) const IN_PAGE_CACHE: &str = ", page cache";
+/// `1.33x (1.25 – 1.41)`, with `of` after the number. Too few rounds have no number.
+fn compared(ratio: &Interval, of: &str) -> String {
+    if !ratio.is_sure() {
+        return format!("inconclusive ({})", counted(ratio.count, "round"));
+    }
+    let factor = format!("{}x{of}", TIMES.text(ratio.estimate));
+    match ratio.verdict() {
+        Verdict::Faster | Verdict::Slower => {
+            format!("{factor} ({})", TIMES.between(ratio.low, ratio.high))
+        }
+        Verdict::Same => format!("{factor} (same)"),
+        Verdict::Inconclusive => format!("{factor} (inconclusive)"),
+    }
+}
+
+const IN_PAGE_CACHE: &str = ", page cache";
 
 /// Who promises that durable data is kept: the disks of the targets, or others.
 pub(crate) fn promised<'t>(targets: impl IntoIterator<Item = &'t TargetRecord>) -> &'static str {

@@ -4,6 +4,7 @@ use writebench_model::{Case, Goal, RunStatus};
 
 use crate::numbers::distinct;
 use crate::sentences::answer::{WorkloadAnswer, left_out};
+use crate::sentences::goal_word::word;
 use crate::sentences::{Report, code};
 
 /// The case that a run recommends for a goal.
@@ -53,18 +54,43 @@ impl Report {
         self.answers.iter().filter_map(answer).collect()
     }
 
-    /// The arguments of `code` that print the answers: `--for stream --lang c`, or `--for GOAL --lang c` if there are
-    /// several goals. None without an answer. A part of a run does not know the other goals, so it names its own.
+    /// The arguments of `code` that print an answer: `--for log --lang c`. None without an answer. Of several, it is the one
+    /// with the largest gain.
     pub fn code_arguments(&self) -> Option<String> {
         let answers = self.goal_answers();
-        let first = answers.first()?;
+        let goal = self.goal_with_largest_gain().or_else(|| {
+            let first = answers.first()?;
+            Some(first.goal)
+        })?;
+        let answer = answers.iter().find(|answer| answer.goal == goal)?;
         let language = self.run.settings.language();
-        if answers.iter().any(|answer| answer.goal != first.goal) {
-            return Some(format!("--for GOAL --lang {}", language.unwrap_or("c")));
-        }
-        let case = Case::parse(&first.case).ok()?;
+        let case = Case::parse(&answer.case).ok()?;
         let usual = code::usual_arguments(&case, language)?;
-        Some(format!("--for {} {usual}", first.goal))
+        Some(format!("--for {} {usual}", word(goal)))
+    }
+
+    /// Where and for what a search would find more: the path of the first target, and the goal with the largest gain.
+    /// None for searches and other runs.
+    pub fn goal_to_search(&self) -> Option<(String, &'static str)> {
+        if self.is_search() || !self.is_of_goals() {
+            return None;
+        }
+        let goal = self.goal_with_largest_gain().or_else(|| {
+            let goals = self.goals();
+            goals.first().copied()
+        })?;
+        Some((self.run.targets.first()?.path.clone(), word(goal)))
+    }
+
+    fn goal_with_largest_gain(&self) -> Option<Goal> {
+        let gain = |answer: &WorkloadAnswer| {
+            let finding = &answer.finding;
+            Some((finding.goal_name?, finding.gain()?))
+        };
+        let gains = self.answers.iter().filter_map(gain);
+        gains
+            .max_by(|(_, a), (_, b)| a.total_cmp(b))
+            .map(|(goal, _)| goal)
     }
 
     /// Why the run has no answer for the goal, or none at all, and what would help.

@@ -1,3 +1,4 @@
+use writebench_model::Objective;
 use writebench_stats::as_f64;
 
 use crate::numbers::{CaseReport, LatencyEstimate};
@@ -9,10 +10,10 @@ use crate::sentences::words::{counted, list};
 pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
     let all = case.estimate.as_ref()?.latency?;
     let workload = &case.record.workload;
-    let unit = if workload.file_size.is_some() {
-        "file"
-    } else {
-        "record"
+    let unit = match (workload.durable_every_bytes, workload.file_size) {
+        (Some(_), _) => "record",
+        (None, Some(_)) => "file",
+        (None, None) => "call",
     };
     let from_arrival = if workload.records_per_s.is_some() {
         ", from their arrival"
@@ -31,7 +32,9 @@ pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
         .map(|number| format!(", at {unit} {number}{thread}"))
         .unwrap_or_default();
     let worst = MILLISECONDS.text(as_f64(all.max_ns));
-    let takes = match percentiles(&all) {
+    // A search that minimizes it has another p99 already: the typical one of a sample.
+    let is_said = case.estimate.as_ref()?.objective == Objective::P99;
+    let takes = match percentiles(&all, is_said) {
         known if known.is_empty() => format!("{who} wrote {count}{from_arrival}."),
         known => format!(
             "{who} takes {} over all {count}{from_arrival}.",
@@ -44,11 +47,12 @@ pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
 }
 
 /// `4.08 ms at p50` and so on, as far as there are enough values: 90 % only instead of a rarer one.
-fn percentiles(all: &LatencyEstimate) -> Vec<String> {
+fn percentiles(all: &LatencyEstimate, without_p99: bool) -> Vec<String> {
     let mut known: Vec<(&str, u64)> = all
         .percentiles()
         .into_iter()
         .filter_map(|(name, ns)| Some((name, ns?)))
+        .filter(|(name, _)| !without_p99 || *name != "p99")
         .collect();
     if known.len() > 2 {
         known.retain(|(name, _)| *name != "p90");
@@ -67,29 +71,38 @@ fn percentiles(all: &LatencyEstimate) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn said(count: u64) -> String {
+    fn said(percentiles_ns: [Option<u64>; 4], without_p99: bool) -> String {
+        let [p50_ns, p90_ns, p99_ns, p99_9_ns] = percentiles_ns;
         let estimate = LatencyEstimate {
-            count,
-            p50_ns: 1_000_000,
-            p90_ns: 2_000_000,
-            p99_ns: 3_000_000,
-            p99_9_ns: 4_000_000,
+            count: 2000,
+            p50_ns,
+            p90_ns,
+            p99_ns,
+            p99_9_ns,
             max_ns: 5_000_000,
             max_record: None,
         };
-        percentiles(&estimate).join(" and ")
+        percentiles(&estimate, without_p99).join(" and ")
     }
 
     #[test]
-    fn a_percentile_needs_enough_values() {
-        assert_eq!(said(1), "");
-        assert_eq!(said(9), "1.00 ms at p50");
-        assert_eq!(said(26), "1.00 ms at p50 and 2.00 ms at p90");
-        assert_eq!(said(99), "1.00 ms at p50 and 2.00 ms at p90");
-        assert_eq!(said(100), "1.00 ms at p50 and 3.00 ms at p99");
+    fn known_percentiles_are_listed_and_a_rare_one_replaces_p90() {
+        let [p50, p90, p99, p99_9] = [1, 2, 3, 4].map(|ms| Some(ms * 1_000_000));
+        assert_eq!(said([None; 4], false), "");
+        assert_eq!(said([p50, None, None, None], false), "1.00 ms at p50");
         assert_eq!(
-            said(1000),
+            said([p50, p90, None, None], false),
+            "1.00 ms at p50 and 2.00 ms at p90"
+        );
+        assert_eq!(
+            said([p50, p90, p99, None], false),
+            "1.00 ms at p50 and 3.00 ms at p99"
+        );
+        let all = [p50, p90, p99, p99_9];
+        assert_eq!(
+            said(all, false),
             "1.00 ms at p50, 3.00 ms at p99 and 4.00 ms at p99.9"
         );
+        assert_eq!(said(all, true), "1.00 ms at p50 and 4.00 ms at p99.9");
     }
 }

@@ -43,6 +43,41 @@ pub(crate) fn one_line(report: &Report) -> String {
     )
 }
 
+/// `/data: ext4 on vda (virtio_blk)`, or the names of several targets.
+pub(crate) fn one_place(report: &Report) -> String {
+    let run = &report.run;
+    let ranks = run
+        .cluster
+        .as_ref()
+        .map(|cluster| format!("{cluster}, "))
+        .unwrap_or_default();
+    let targets = match run.targets.as_slice() {
+        [one] if !run.is_side_by_side() => {
+            format!("{}: {}", one.path, filesystem(&one.environment))
+        }
+        targets => {
+            let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
+            list(&names, NAMED_TARGETS)
+        }
+    };
+    ranks + &targets
+}
+
+impl Report {
+    /// The name of each target, and its filesystem: `ext4 on vda`.
+    pub(crate) fn target_columns(&self) -> Vec<[String; 2]> {
+        let column = |target: &TargetRecord| {
+            let Environment {
+                filesystem, device, ..
+            } = &target.environment;
+            let on = device.as_ref().map(|device| format!(" on {}", device.name));
+            let place = filesystem.kind.clone() + &on.unwrap_or_default();
+            [target.name.clone(), place]
+        };
+        self.run.targets.iter().map(column).collect()
+    }
+}
+
 /// ` · 64 KiB to 128 MiB per sample`, from the cases in the tables.
 fn bytes_per_sample(cases: &[CaseReport]) -> String {
     let sizes: Vec<u64> = cases

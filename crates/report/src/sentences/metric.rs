@@ -4,7 +4,7 @@ use std::fmt;
 use writebench_model::{CaseRecord, Objective, Sample};
 use writebench_stats::as_f64;
 
-use crate::numbers::{CaseReport, Estimate, Figure, total};
+use crate::numbers::{CaseReport, Estimate, Figure, has_percentile, total};
 use crate::sentences::number::{
     GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, mark, or_nothing, range,
 };
@@ -141,11 +141,12 @@ const fn time(
     }
 }
 
-/// Whether a typical sample has a hundred records or files, so that its p99 is not only its longest.
-fn has_percentile(estimate: &Estimate) -> bool {
-    estimate
-        .latency
-        .is_none_or(|all| all.count >= 100 * estimate.samples as u64)
+/// Whether a typical sample has a p99.
+fn has_p99_of_sample(estimate: &Estimate) -> bool {
+    estimate.latency.is_none_or(|all| {
+        let of_sample = all.count / (estimate.samples as u64).max(1);
+        has_percentile(of_sample, 100)
+    })
 }
 
 fn speed(sample: &Sample) -> f64 {
@@ -181,7 +182,7 @@ impl Metric {
         let workload = &case.workload;
         match estimate.objective {
             Objective::Cpu => &CPU,
-            Objective::P99 if has_percentile(estimate) => &P99,
+            Objective::P99 if has_p99_of_sample(estimate) => &P99,
             Objective::P99 => &LONGEST,
             Objective::Time => {
                 if workload.durable_every_bytes.is_some() && estimate.records_per_s.is_some() {

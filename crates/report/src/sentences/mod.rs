@@ -7,8 +7,11 @@ pub(crate) mod code;
 pub(crate) mod comparison;
 mod failures;
 pub(crate) mod finding;
+pub(crate) mod first_notes;
 pub(crate) mod gated;
 pub(crate) mod goal_answers;
+pub(crate) mod goal_rows;
+pub(crate) mod goal_word;
 mod image_share;
 mod latency;
 pub(crate) mod machine;
@@ -38,6 +41,6 @@ pub(crate) use self::run_names::run_names;
 pub use self::visible::{visible, visible_lines};
 pub(crate) use self::warning::case_sentence;
 pub(crate) use self::words::{
-    NAMED, capitalised, counted_range, free_name, list, shared_values, without_values,
+    NAMED, capitalised, counted_range, free_name, listed, shared_values, without_values,
 };
 pub use self::words::{counted, quoted};

@@ -15,7 +15,7 @@ impl Obstacle {
         use ObstacleKind as Kind;
         match &self.kind {
             Kind::CpuPressure { wait_ppm } => self.disturbed(&format!(
-                "other programs used the CPUs, and tasks waited for one {}",
+                "other programs used the CPUs, and tasks waited for a CPU {}",
                 share_of_time(*wait_ppm)
             )),
             Kind::CpuQuota {
@@ -88,7 +88,7 @@ impl Obstacle {
     fn too_few_rounds(&self, ended_by: EndedBy, wait_ppm: Option<u32>) -> String {
         let busy = wait_ppm.map_or(String::new(), |ppm| {
             format!(
-                ", while other programs used the CPUs (tasks waited for one {})",
+                ", while other programs used the CPUs (tasks waited for a CPU {})",
                 share_of_time(ppm)
             )
         });

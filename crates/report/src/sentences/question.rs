@@ -1,6 +1,8 @@
 use writebench_model::{
-    Bytes, Content, DataSource, Durability, Keeper, Start, TargetRecord, Workload,
+    Bytes, Content, DataSource, Durability, Keeper, Start, TargetRecord, Visibility, Workload,
 };
+
+use crate::sentences::words::in_one_line;
 
 /// The question to which a workload's best case is the answer. `target` is None if the answer itself names one of
 /// several targets, and `promised` says who promises that durable data is kept.
@@ -10,8 +12,9 @@ pub(crate) fn question(
     promised: &str,
 ) -> String {
     let bytes = Bytes(workload.bytes).in_words();
-    // Record by record is not a stream.
-    let write = if workload.durable_every_bytes.is_some() {
+    // Neither records nor a file that is replaced are a stream.
+    let is_replaced = is_replaced(workload);
+    let write = if workload.durable_every_bytes.is_some() || is_replaced {
         "write"
     } else {
         "stream"
@@ -57,6 +60,10 @@ pub(crate) fn question(
     )
 }
 
+fn is_replaced(workload: &Workload) -> bool {
+    workload.start == Start::Existing && workload.visibility == Visibility::Complete
+}
+
 fn source(source: DataSource) -> &'static str {
     match source {
         DataSource::Memory => "",
@@ -76,8 +83,11 @@ fn destination(workload: &Workload, target: Option<&TargetRecord>) -> String {
         "into"
     };
     // A made filesystem's path is gone. A directory's name is its path.
-    let on = target.map_or(String::new(), |target| format!(" on {}", target.name));
+    let on = target.map_or(String::new(), |target| {
+        format!(" on {}", in_one_line(&target.name))
+    });
     let files = match (workload.files, workload.start) {
+        (1, _) if is_replaced(workload) => "a file that replaces an existing one".to_owned(),
         (1, Start::New) => "a new file".to_owned(),
         (1, Start::Existing) => "an existing file".to_owned(),
         (files, start) => format!("{files} {start} files"),
@@ -96,7 +106,7 @@ fn destination(workload: &Workload, target: Option<&TargetRecord>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::{Checksums, DataMemory, Visibility};
+    use writebench_model::{Checksums, DataMemory};
     use writebench_testkit::{example_case, example_target};
 
     #[test]

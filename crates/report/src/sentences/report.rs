@@ -183,8 +183,8 @@ impl Report {
         let case = match (self.is_brief(), is_any_without) {
             _ if self.advice.is_some() => "method",
             (true, _) => "recommended",
-            (false, true) => "fastest, or why none",
-            (false, false) => "fastest",
+            (false, true) => "best measured, or why none",
+            (false, false) => "best measured",
         };
         let comparison = match self.run.targets.first() {
             Some(first) if self.advice.is_none() && self.compares_targets() => {

@@ -20,7 +20,7 @@ pub(crate) fn run_notes(
         // There is no correction for many comparisons: it would make the intervals of six rounds twice as wide. The
         // rate is that of ten equal cases in `numbers/tests/recorded_noise.rs`. The verdict "faster than all" needs none, because every comparison must agree.
         notes.push(
-            "Comparisons with the fastest are at 95 %: expect up to 9 % false 'slower' verdicts."
+            "Up to 9 % of the 'slower' verdicts may be wrong, because the fastest case is partly the luckiest."
                 .to_owned(),
         );
     }
@@ -86,7 +86,7 @@ pub(crate) fn smallest_difference(cases: &[CaseReport]) -> Option<String> {
         format!(" ({least} to {most}, by case)")
     };
     Some(format!(
-        "Smallest difference this run could detect: {}{range}.",
+        "This run can miss differences below about {}{range}.",
         percent(median(&all)?)
     ))
 }

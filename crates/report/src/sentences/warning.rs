@@ -6,7 +6,7 @@ use crate::numbers::{
     obstacle, others_wait_ppm,
 };
 use crate::sentences::ranks;
-use crate::sentences::words::counted;
+use crate::sentences::words::{counted, in_one_line};
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Vec<String> {
     let mut warnings: Vec<String> = Vec::new();
@@ -172,7 +172,8 @@ pub(crate) fn case_sentence(case: &CaseReport) -> String {
         .as_ref()
         .map(|estimate| counted(estimate.samples, "good sample"));
     let good = samples.map_or(String::new(), |samples| format!(" (after {samples})"));
-    format!("{}: {}{good}", case.name, case.cause().unwrap_or_default())
+    let cause = case.cause().unwrap_or_default();
+    in_one_line(&format!("{}: {cause}{good}", case.name))
 }
 
 fn faults<'c>(cases: &[&'c CaseReport]) -> Vec<&'c CaseReport> {
@@ -310,7 +311,7 @@ fn incomplete(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Option<
 fn busy_cpus(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let wait_ppm = others_wait_ppm(run, cases)?;
     Some(format!(
-        "Other programs used the CPUs: tasks waited for one {} % of the time. This makes durable writes many times \
+        "Other programs used the CPUs: tasks waited for a CPU {} % of the time. This makes durable writes many times \
          slower.",
         wait_ppm / 10_000
     ))
@@ -346,7 +347,7 @@ fn not_durable(run: &RunRecord, cases: &[&CaseReport]) -> Vec<String> {
     let not_durable = cases
         .iter()
         .copied()
-        .filter(|case| case.not_durable.is_some());
+        .filter(|case| case.not_durable.is_some() && !case.record.samples.is_empty());
     grouped(not_durable, |case| case.not_durable.as_deref())
         .into_iter()
         .map(|(why, cases)| {
@@ -364,8 +365,8 @@ fn not_durable(run: &RunRecord, cases: &[&CaseReport]) -> Vec<String> {
 fn can_lose_old_content(cases: &[&CaseReport]) -> Option<&'static str> {
     let can_lose = |case: &&CaseReport| case.record.workload.can_lose_old_content();
     cases.iter().any(can_lose).then_some(
-        "Not safe against power loss: it can lose both the old and the new content of a file that is replaced without a \
-         sync. `--for durable-replace` is safe, and so is sync-files=each.",
+        "A file replaced without a sync can lose its old and its new content in a power loss. `--for durable-replace` is \
+         safe, and so is sync-files=each.",
     )
 }
 
@@ -469,7 +470,7 @@ mod tests {
                 .filter(|line| line.contains("CPUs"))
                 .collect::<Vec<_>>()
         };
-        let busy = "Other programs used the CPUs: tasks waited for one 93 % of the time. This makes durable writes many \
+        let busy = "Other programs used the CPUs: tasks waited for a CPU 93 % of the time. This makes durable writes many \
                     times slower.";
         assert_eq!(warnings("write,sync=fsync", Some(930_000)), [busy]);
         assert!(warnings("write,threads=3", Some(930_000)).is_empty());
@@ -500,7 +501,7 @@ mod tests {
             crate::Report::from_run(None, run)
         };
         let most = report(7, 9);
-        let because = "7 of 9 samples were disturbed: other programs used the CPUs, and tasks waited for one 93 % of the \
+        let because = "7 of 9 samples were disturbed: other programs used the CPUs, and tasks waited for a CPU 93 % of the \
                        time. Stop them, or measure while the machine is idle.";
         assert_eq!(most.warnings[1], because, "after the status");
         assert_eq!(most.without_verdict(), because, "of --fail-if-slower too");

@@ -40,6 +40,24 @@ pub(crate) fn list<S: Borrow<str>>(names: &[S], most: usize) -> String {
     }
 }
 
+/// Foreign text, whose lines must not look like those of the program.
+pub(crate) fn in_one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
+}
+
+/// The names with a line each, because names of cases have commas. Those after the first `most` are counted.
+pub(crate) fn listed<S: Borrow<str>>(names: &[S], most: usize) -> String {
+    let mut lines: Vec<String> = names
+        .iter()
+        .take(most)
+        .map(|name| format!("\n  {}", in_one_line(name.borrow())))
+        .collect();
+    if let more @ 1.. = names.len().saturating_sub(most) {
+        lines.push(format!("\n  and {more} more"));
+    }
+    lines.concat()
+}
+
 /// A name for a file that none of the `used_names` has, which gets a number if necessary. It is also unique on a
 /// filesystem that ignores case.
 pub(crate) fn free_name(name: &str, used_names: &mut HashSet<String>) -> String {

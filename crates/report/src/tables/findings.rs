@@ -3,7 +3,8 @@
 use writebench_model::Workload;
 
 use crate::numbers::{CaseReport, distinct};
-use crate::sentences::finding::{Finding, IN_PAGE_CACHE};
+use crate::sentences::answer::WorkloadAnswer;
+use crate::sentences::finding::Finding;
 use crate::sentences::metric::Metric;
 use crate::sentences::{NOTHING, Report, or_nothing};
 use crate::tables::table::{self, Column, Table};
@@ -11,8 +12,8 @@ use crate::tables::table::{self, Column, Table};
 type Cells<'c> = table::Cells<'c, Finding>;
 
 impl Report {
-    /// Without `names`, methods and targets are elsewhere, and the samples give way first.
-    pub(crate) fn findings_table(&self, names: bool) -> Table {
+    /// The best measured case of each workload, or the steps of a search.
+    pub(crate) fn findings_table(&self) -> Table {
         let findings = &self.findings;
         let units = self.units();
         let unit = if let [one] = units.as_slice() {
@@ -26,11 +27,11 @@ impl Report {
             value => value.to_owned(),
         };
         let (found, beside) = self.headings();
-        let mut columns = vec![Cells::words("", Finding::heading)];
-        if names {
-            columns.push(Cells::words(found, |finding| finding.description.clone()));
-        }
-        if names && self.run.is_side_by_side() {
+        let mut columns = vec![
+            Cells::words("", Finding::heading),
+            Cells::words(found, |finding| finding.description.clone()),
+        ];
+        if self.run.is_side_by_side() {
             columns.push(Cells::text("on", 0, |finding| {
                 finding.target.clone().unwrap_or_default()
             }));
@@ -38,7 +39,7 @@ impl Report {
         columns.extend([
             Cells::figure("", unit, 0, number),
             Cells::figure("", table::INTERVAL, 1, Finding::interval),
-            Cells::figure("", table::SAMPLES, u8::from(!names), |finding| {
+            Cells::figure("", table::SAMPLES, 0, |finding| {
                 or_nothing(
                     Some(finding.samples).filter(|&samples| samples > 0),
                     |samples| samples.to_string(),
@@ -63,50 +64,55 @@ impl Report {
         )
     }
 
-    /// The fastest method of each goal on each target.
+    /// The value of the best measured method: a row for each workload, and a column for each target.
     pub(crate) fn targets_table(&self) -> Option<Table> {
         let run = &self.run;
         if !self.compares_targets() {
             return None;
         }
-        let heading = |finding: &Finding| {
-            let goal = finding.goal.replace(IN_PAGE_CACHE, "");
-            let goal = goal.replace(Workload::NOT_SAFE, "");
-            let (group, heading) = goal.rsplit_once(' ').unwrap_or(("", &goal));
-            Column::figure(group, heading, 0)
+        let units = self.units();
+        let mut columns = vec![Column {
+            wraps: true,
+            ..Column::text("", 0)
+        }];
+        let names = run.targets.iter().map(|target| &target.name);
+        columns.extend(names.map(|name| Column::figure("", name, 0)));
+        let row = |(answer, finding): (&WorkloadAnswer, &Finding)| {
+            let cells = run.targets.iter().map(|target| {
+                let (value, unit) = self.best_on(&target.name, &answer.workload);
+                if units.len() > 1 && value != NOTHING {
+                    format!("{value} {unit}").trim_end().to_owned()
+                } else {
+                    value
+                }
+            });
+            [finding.heading()].into_iter().chain(cells).collect()
         };
-        let cell = |target: &str, index: usize| {
-            let workload = &self.answers[index].workload;
-            let of_goal = |case: &&CaseReport| {
-                case.record.target == target && case.record.workload == *workload
-            };
-            // A case without a rank has a value that is no answer.
-            let cases = self
-                .cases
-                .iter()
-                .filter(|case| of_goal(case) && (case.is_ranked() || case.not_durable.is_some()));
-            let best = cases.min_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
-            or_nothing(
-                best.and_then(|case| Some((case, case.estimate.as_ref()?))),
-                |(case, estimate)| match case.not_durable {
-                    Some(_) => "not durable".to_owned(),
-                    None => Metric::for_case(&case.record, estimate).value(estimate),
-                },
-            )
+        let rows = self.answers.iter().zip(&self.findings).map(row).collect();
+        let unit = match units.as_slice() {
+            [one] => format!("{one} of the best measured method"),
+            _ => "The best measured method".to_owned(),
         };
-        let columns = [Column::text("", 0)]
-            .into_iter()
-            .chain(self.findings.iter().map(heading))
-            .collect();
-        let row = |target: &str| {
-            let cells = (0..self.answers.len()).map(|index| cell(target, index));
-            [target.to_owned()].into_iter().chain(cells).collect()
-        };
-        let rows = run.targets.iter().map(|target| row(&target.name)).collect();
-        Some(Table::from_rows(
-            format!("{} of the fastest method", self.units().join(" or ")),
-            columns,
-            rows,
-        ))
+        Some(Table::from_rows(unit, columns, rows))
+    }
+
+    /// The value of the fastest case with a rank on the target, and its unit.
+    fn best_on(&self, target: &str, workload: &Workload) -> (String, &'static str) {
+        let of_workload =
+            |case: &&CaseReport| case.record.target == target && case.record.workload == *workload;
+        // A case without a rank has a value that is no answer.
+        let cases = self
+            .cases
+            .iter()
+            .filter(|case| of_workload(case) && (case.is_ranked() || case.not_durable.is_some()));
+        let best = cases.min_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
+        match best.and_then(|case| Some((case, case.estimate.as_ref()?))) {
+            None => (NOTHING.to_owned(), ""),
+            Some((case, _)) if case.not_durable.is_some() => ("not durable".to_owned(), ""),
+            Some((case, estimate)) => {
+                let metric = Metric::for_case(&case.record, estimate);
+                (metric.value(estimate), metric.unit)
+            }
+        }
     }
 }

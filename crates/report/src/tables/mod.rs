@@ -3,7 +3,7 @@
 pub(crate) mod comparison;
 mod findings;
 mod matrix;
-mod notes;
+pub(crate) mod notes;
 mod per_case;
 pub(crate) mod sections;
 mod side_by_side;

@@ -3,7 +3,7 @@ use writebench_stats::{Stability, as_f64};
 
 use crate::numbers::{CaseReport, limit_kind};
 use crate::sentences::{
-    GIGABYTES_PER_S, NAMED, counted, counted_range, list, seconds_short, share,
+    GIGABYTES_PER_S, NAMED, counted, counted_range, listed, seconds_short, share,
 };
 
 /// The limits behind the shares, bursts, and values outside their samples.
@@ -15,6 +15,13 @@ pub(super) fn notes(cases: &[&CaseReport], limits: &[Limit]) -> Vec<String> {
     notes.extend(cases.iter().copied().filter_map(burst_note));
     notes.extend(outside(cases));
     notes
+}
+
+const OF_LIMIT: &str = "of limit: ";
+
+/// Whether the note is about the limits behind the shares. All tables of a run can have the same one.
+pub(crate) fn is_of_limit(note: &str) -> bool {
+    note.contains(OF_LIMIT)
 }
 
 /// `of limit: a plain copy of memory, 5.21 GB/s with 1 thread, 9.88 GB/s with 4`.
@@ -43,7 +50,7 @@ fn limit_note(kind: LimitKind, cases: &[&CaseReport], limits: &[Limit]) -> Optio
         });
     }
     if kind == LimitKind::DeviceWrite {
-        return Some(format!("of limit: {what}, {} GB/s", with_shares[0].1));
+        return Some(format!("{OF_LIMIT}{what}, {} GB/s", with_shares[0].1));
     }
     let by_threads: Vec<String> = with_shares
         .iter()
@@ -53,7 +60,7 @@ fn limit_note(kind: LimitKind, cases: &[&CaseReport], limits: &[Limit]) -> Optio
             format!("{per_s} GB/s with {with_threads}{past}")
         })
         .collect();
-    Some(format!("of limit: {what}, {}", by_threads.join(", ")))
+    Some(format!("{OF_LIMIT}{what}, {}", by_threads.join(", ")))
 }
 
 fn applies_to(limit: &Limit, case: &CaseReport) -> bool {
@@ -78,7 +85,7 @@ fn gigabytes_per_s(limit: &Limit) -> Option<String> {
     Some(GIGABYTES_PER_S.text(as_f64(bytes_per_s)))
 }
 
-/// ` (9.12 past the caches)`, beside a plain copy of memory with as many threads.
+/// ` (9.12 with non-temporal stores)`, beside a plain copy of memory with as many threads.
 fn past_the_caches(kind: LimitKind, threads: u32, limits: &[Limit]) -> Option<String> {
     if kind != LimitKind::MemoryCopy {
         return None;
@@ -86,7 +93,10 @@ fn past_the_caches(kind: LimitKind, threads: u32, limits: &[Limit]) -> Option<St
     let limit = limits
         .iter()
         .find(|limit| limit.kind == LimitKind::MemoryCopyNonTemporal && limit.threads == threads)?;
-    Some(format!(" ({} past the caches)", gigabytes_per_s(limit)?))
+    Some(format!(
+        " ({} with non-temporal stores)",
+        gigabytes_per_s(limit)?
+    ))
 }
 
 /// The cases whose value is outside its samples. Next to `min – max` of all samples, it looks like a mistake.
@@ -99,8 +109,8 @@ fn outside(cases: &[&CaseReport]) -> Option<String> {
         .collect();
     (!outside.is_empty()).then(|| {
         format!(
-            "outside its samples: {}. A value is for a typical round, and these samples are all from slower or faster ones",
-            list(&outside, NAMED)
+            "A value is for a typical round, and these samples are all from slower or faster ones. Outside its samples:{}",
+            listed(&outside, NAMED)
         )
     })
 }

@@ -269,11 +269,12 @@ fn table_with_bars<'c>(
     }
 }
 
-/// The case's label. Some cases of a search have none.
+/// The case's label. Some cases of a search have none, or had an empty one in earlier versions.
 fn label_or_name(case: &CaseReport) -> String {
     case.record
         .label
         .clone()
+        .filter(|label| !label.is_empty())
         .unwrap_or_else(|| case.record.case.to_string())
 }
 

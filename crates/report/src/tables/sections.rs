@@ -1,7 +1,7 @@
 use writebench_model::{Layout, Outcome, RunRecord, Stage, TargetRecord};
 
 use crate::numbers::{CaseReport, distinct, grouped};
-use crate::sentences::{NAMED, Report, case_sentence, list};
+use crate::sentences::{NAMED, Report, case_sentence, listed};
 use crate::tables::table::{self, Table};
 use crate::tables::{matrix, notes, per_case, side_by_side};
 
@@ -24,6 +24,15 @@ impl Report {
         self.sections()
             .flat_map(|cases| section_tables(cases, rows, self))
             .collect()
+    }
+}
+
+impl Report {
+    /// The limits behind the shares of all tables.
+    pub(crate) fn limit_notes(&self, rows: Rows) -> Vec<String> {
+        let mut notes = section_notes(&self.cases, rows, &self.run);
+        notes.retain(|note| notes::is_of_limit(note));
+        notes
     }
 }
 
@@ -137,8 +146,8 @@ fn sentences(cases: &[CaseReport]) -> Vec<(bool, String)> {
             sentences.extend(cases.iter().map(|case| (is_fault, case_sentence(case))));
         } else {
             let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
-            let names = list(&names, NAMED);
-            sentences.push((is_fault, format!("{} cases: {cause}: {names}", cases.len())));
+            let names = listed(&names, NAMED);
+            sentences.push((is_fault, format!("{} cases: {cause}:{names}", cases.len())));
         }
     }
     sentences

@@ -58,6 +58,7 @@ const LABEL: Head = ("", |record| {
     record
         .label
         .clone()
+        .filter(|label| !label.is_empty())
         .unwrap_or_else(|| record.case.to_string())
 });
 const CHUNK: Head = ("chunk", |record| {

@@ -82,16 +82,18 @@ impl Table {
             .columns
             .iter_mut()
             .flat_map(|column| [&mut column.group, &mut column.heading]);
-        let sentences = self.sentences.iter_mut().map(|(_, text)| text);
-        let texts = columns
-            .chain(self.rows.iter_mut().flatten())
-            .chain(&mut self.notes)
-            .chain(sentences);
+        let texts = columns.chain(self.rows.iter_mut().flatten());
         for text in texts.chain([&mut self.title]) {
             // Almost all text is safe, so copies are rare.
             if let Cow::Owned(safe) = visible(text) {
                 *text = safe;
             }
+        }
+        // These may have several lines.
+        let sentences = self.sentences.iter_mut().map(|(_, text)| text);
+        for text in self.notes.iter_mut().chain(sentences) {
+            let lines: Vec<Cow<'_, str>> = text.lines().map(visible).collect();
+            *text = lines.join("\n");
         }
         self
     }

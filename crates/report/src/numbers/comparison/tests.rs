@@ -262,7 +262,7 @@ fn other_changes_are_listed_old_and_new() {
             "kernel",
             "mount options",
             "device",
-            "proc/sys/vm/dirty_ratio"
+            "/proc/sys/vm/dirty_ratio"
         ]
     );
     assert_eq!(changes[1].a, ["rw,relatime"]);
@@ -378,7 +378,7 @@ fn a_long_table_has_only_differences_unless_all_is_given() {
         rows(&usual) == 2 && usual.contains("`compare --all` has all rows"),
         "{usual}"
     );
-    let all = crate::formats::comparison::terminal(&compared, Detail::All, Some(40));
+    let all = crate::formats::comparison::terminal(&compared, Detail::All, Some(120));
     assert!(rows(&all) == 24 && !all.contains("--all"), "{all}");
 }
 

@@ -126,7 +126,7 @@ fn other_programs_are_to_be_stopped_and_no_budget_raised() {
             },
             records()
         ),
-        "71 of 71 samples were disturbed: other programs used the CPUs, and tasks waited for one 90 % of the time. Stop \
+        "71 of 71 samples were disturbed: other programs used the CPUs, and tasks waited for a CPU 90 % of the time. Stop \
          them, or measure while the machine is idle."
     );
     assert_eq!(
@@ -343,7 +343,7 @@ fn a_limit_is_raised_only_if_it_ended_good_samples() {
     };
     let busy = said(busy, vec![calm("write", 3), calm("pwrite", 3)]);
     assert!(
-        busy.contains("waited for one 93 % of the time)") && busy.contains("machine is idle"),
+        busy.contains("waited for a CPU 93 % of the time)") && busy.contains("machine is idle"),
         "{busy}"
     );
 }

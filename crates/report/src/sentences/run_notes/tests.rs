@@ -62,8 +62,8 @@ fn cases_equal_to_the_best_are_named() {
         sentences,
         [
             "To stream 1000000 bytes into a new file on /data/<b>|`x`, in the page cache: a at 10.0 GB/s (9.61 – 10.4). \
-             Same within 5 %: b. Faster than slow.",
-            "Comparisons with the fastest are at 95 %: expect up to 9 % false 'slower' verdicts.",
+             It is faster than slow.\nSame within 5 %:\n  b",
+            "Up to 9 % of the 'slower' verdicts may be wrong, because the fastest case is partly the luckiest.",
         ]
     );
 }
@@ -75,7 +75,7 @@ fn a_clear_winner_is_called_one_and_few_rounds_are_admitted() {
         case("slow", Durability::Cached, &slow),
         case("fast", Durability::Cached, &fast),
     ]);
-    let clear = " Faster than slow, which takes 9.00 times as long (9.00 – 9.00) in 8 rounds.";
+    let clear = " It is faster than slow, which takes 9.00 times as long (9.00 – 9.00, 8 rounds).";
     assert!(
         sentences[0].contains(": fast at 10.0 GB/s") && sentences[0].ends_with(clear),
         "{sentences:?}"
@@ -85,7 +85,7 @@ fn a_clear_winner_is_called_one_and_few_rounds_are_admitted() {
         case("slow", Durability::Cached, &slow[..3]),
         case("fast", Durability::Cached, &fast[..3]),
     ]);
-    let few = " Inconclusive vs. slow: 3 rounds, 95 % needs 6.";
+    let few = " Too few rounds to compare it with slow: 3 rounds, and 6 are needed.";
     assert!(sentences[0].ends_with(few), "{sentences:?}");
 }
 
@@ -140,13 +140,13 @@ fn a_quiet_run_detects_one_percent_and_a_noisy_case_more() {
     let quiet = difference(vec![best.clone(), slow.clone()]);
     assert_eq!(
         quiet.unwrap(),
-        "Smallest difference this run could detect: 1 %.",
+        "This run can miss differences below about 1 %.",
         "drift cancels"
     );
     // The half width is 1.24, over 0.99.
     assert_eq!(
         difference(vec![best.clone(), slow, noisy.clone(), noisy]).unwrap(),
-        "Smallest difference this run could detect: 13 % (1 % to 25 %, by case)."
+        "This run can miss differences below about 13 % (1 % to 25 %, by case)."
     );
 }
 
