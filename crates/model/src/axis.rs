@@ -180,7 +180,10 @@ axes! {
         // Linux refuses vectors of more elements (`UIO_MAXIOV`, see writev(2)).
         vector: u32 as Count<1024> = 128,
         summary: "chunks in one vectored call",
-        card: |chunks| ValueCard::new(Phrase::How(format!("with {chunks} chunks a call").into())),
+        card: |chunks| ValueCard::new(Phrase::How(match chunks {
+            1 => "with 1 chunk a call".into(),
+            chunks => format!("with {chunks} chunks a call").into(),
+        })),
     }
     Depth = "depth" in choices {
         // io_uring_setup(2) takes up to 32768 entries, but a greater depth is a mistake.
