@@ -120,7 +120,7 @@ fn bounds(answers: &[WorkloadAnswer]) -> Option<String> {
 
 /// `62 % for log`, or only the largest one of many.
 fn exceptions(bounds: &[(&WorkloadAnswer, Bound)]) -> String {
-    const MOST_NAMED: usize = 3;
+    const MOST_NAMED: usize = 5;
     if bounds.len() > MOST_NAMED {
         let most = bounds
             .iter()

@@ -10,7 +10,12 @@ use crate::sentences::words::{counted, in_one_line};
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Vec<String> {
     let mut warnings: Vec<String> = Vec::new();
-    warnings.extend(incomplete(run, cases, is_search).map(str::to_owned));
+    // A limit ends every run of goals. What it left out has its own sentence.
+    let is_usual_end = run.status == RunStatus::Limited
+        && !cases.is_empty()
+        && cases.iter().all(|case| case.record.origin.is_of_goal());
+    let incomplete = incomplete(run, cases, is_search).filter(|_| !is_usual_end);
+    warnings.extend(incomplete.map(str::to_owned));
     let direct = direct_in_page_cache(run, cases);
     // A case may be in several tables.
     let cases = distinct(cases.iter().filter(|case| !case.is_screening()), |case| {
