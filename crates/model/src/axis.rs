@@ -203,7 +203,6 @@ axes! {
         // Linux refuses vectors of more elements (`UIO_MAXIOV`, see writev(2)).
         vector: u32 as Count<1024> = 128,
         summary: "chunks in one vectored call",
-<<<<<<< HEAD
         about:
             "The elements of one writev(2), pwritev(2) or pwritev2(2), up to 1,024. A call hands over `vector` \
              times `chunk` bytes. It pays if your data is in many small pieces: on ext4, 128 pieces of 64 KiB in \
@@ -211,13 +210,10 @@ axes! {
              ([Findings](../explanation/findings.md#new-files-in-the-page-cache)). With `cache=direct` and \
              `memory=any`, all chunks of a call are copied into one aligned element. A sync after every N chunks \
              needs an N that `vector` divides.",
-        card: |chunks| ValueCard::new(Phrase::How(format!("with {chunks} chunks a call").into())),
-=======
         card: |chunks| ValueCard::new(Phrase::How(match chunks {
             1 => "with 1 chunk a call".into(),
             chunks => format!("with {chunks} chunks a call").into(),
         })),
->>>>>>> h-screen
     }
     Depth = "depth" in choices {
         // io_uring_setup(2) takes up to 32768 entries, but a greater depth is a mistake.
