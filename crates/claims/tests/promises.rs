@@ -9,9 +9,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use writebench_claims::{Claim, Expected, Filesystem, claims, recorded_twice};
 use writebench_filesystems::{DiskKind, PrivateMounts};
-use writebench_powerloss::{DiskRequest, Error, Limits, Request, Steps, record};
+use writebench_powerloss::{DiskRequest, Error, Limits, Request, Steps, record, rehearse};
 use writebench_testkit::{Need, Trials};
 
+const LIMITS: Limits = Limits {
+    time: Duration::from_secs(600),
+    is_stopped: || false,
+};
 /// The disks of each recording. There are two.
 const MOST_STATES: usize = 60;
 
@@ -21,6 +25,11 @@ fn main() -> ExitCode {
         "a disk that is made later does not keep an earlier one in use",
         &[Need::Fuse, Need::Image("ext4")],
         two_disks,
+    );
+    trials.add(
+        "a program is traced to its end although the same thread has another child",
+        &[Need::Fuse],
+        other_child,
     );
     let added = add(&mut trials);
     if let Err(error) = added {
@@ -107,11 +116,26 @@ fn empty_recording(set_up: &dyn Fn(&Path) -> Result<(), Error>) -> Result<()> {
         finish: &|_| {},
         is_durable_at_exit: false,
         steps: Steps::Own,
-        limits: Limits {
-            time: Duration::from_secs(600),
-            is_stopped: || false,
-        },
+        limits: LIMITS,
     };
     record(&PrivateMounts::enter(&[])?, &request)?;
     Ok(())
+}
+
+/// The compiler of Java runs as long as the tests, as a child of the thread that needs it first.
+fn other_child() -> Result<()> {
+    let (ended, has_ended) = channel();
+    std::thread::spawn(move || {
+        let _ = ended.send(traced_beside_a_child());
+    });
+    let traced = has_ended.recv_timeout(Duration::from_secs(120));
+    traced.context("the trace does not end")?
+}
+
+fn traced_beside_a_child() -> Result<()> {
+    let mut child = Command::new("sleep").arg("300").spawn()?;
+    let traced = rehearse(&PrivateMounts::enter(&[])?, &[], LIMITS);
+    child.kill()?;
+    child.wait()?;
+    Ok(traced?)
 }

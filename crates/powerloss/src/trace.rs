@@ -5,6 +5,7 @@ pub(crate) mod sys;
 use std::collections::HashMap;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::panic::resume_unwind;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -134,13 +135,30 @@ const POLLING: Duration = Duration::from_millis(50);
 /// Children of all kinds, but not those of other threads.
 const OWN: WaitPidFlag = WaitPidFlag::__WALL.union(WaitPidFlag::__WNOTHREAD);
 
+/// What follows each system call of the program.
+pub(crate) type After<'a> = dyn FnMut(Option<SystemCall>) -> Result<(), Error> + Send + 'a;
+
 /// Runs the program to its end. `after` is called when a system call has returned, with the call if it has changed
 /// something below `point`. All threads and processes that the program starts are followed, and end with it.
 pub(crate) fn run(
+    command: Command,
+    point: &Path,
+    limits: Limits,
+    after: &mut After<'_>,
+) -> Result<Ended, Error> {
+    // The tracer waits until it has no child left, so it needs a thread of its own: that of the caller may have other
+    // children.
+    std::thread::scope(|scope| {
+        let tracing = scope.spawn(|| run_in_this_thread(command, point, limits, after));
+        tracing.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+fn run_in_this_thread(
     mut command: Command,
     point: &Path,
     limits: Limits,
-    after: &mut dyn FnMut(Option<SystemCall>) -> Result<(), Error>,
+    after: &mut After<'_>,
 ) -> Result<Ended, Error> {
     sys::trace_child(&mut command);
     let program = PathBuf::from(command.get_program());
@@ -198,10 +216,7 @@ struct Tracer<'t> {
 }
 
 impl Tracer<'_> {
-    fn follow(
-        &mut self,
-        after: &mut dyn FnMut(Option<SystemCall>) -> Result<(), Error>,
-    ) -> Result<ExitStatus, Error> {
+    fn follow(&mut self, after: &mut After<'_>) -> Result<ExitStatus, Error> {
         let options = Options::PTRACE_O_TRACESYSGOOD
             | Options::PTRACE_O_TRACECLONE
             | Options::PTRACE_O_TRACEFORK
@@ -246,11 +261,7 @@ impl Tracer<'_> {
         }
     }
 
-    fn step(
-        &mut self,
-        pid: Pid,
-        after: &mut dyn FnMut(Option<SystemCall>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn step(&mut self, pid: Pid, after: &mut After<'_>) -> Result<(), Error> {
         match sys::stop(pid) {
             Ok(sys::Stop::Entry { number, arguments }) => {
                 let call = self.call(pid, number, &arguments);

@@ -239,9 +239,9 @@ fn too_few_for_an_answer() -> Result<()> {
         );
     }
     let ended = run(&["--max-bytes", "721MiB", "--budget", "4s"])?;
-    ensure!(ended.stdout.contains("stream: "), "{ended:?}");
+    ensure!(ended.stdout.contains("\n  new file  "), "{ended:?}");
     let smaller = run(&["--max-bytes", "10MiB", "--size", "64KiB", "--budget", "4s"])?;
-    ensure!(smaller.stdout.contains("stream: "), "{smaller:?}");
+    ensure!(smaller.stdout.contains("\n  new file  "), "{smaller:?}");
     Ok(())
 }
 

@@ -248,11 +248,9 @@ fn no_direct() -> Result<()> {
         "{tmpfs}"
     );
     let warning = "O_DIRECT uses the page cache here: no result for 1 direct case.";
-    ensure!(
-        document["warnings"][0] == warning,
-        "{}",
-        document["warnings"]
-    );
+    // On a busy machine, that comes first.
+    let warnings = document["warnings"].as_array().context("warnings")?;
+    ensure!(warnings.iter().any(|said| said == warning), "{warnings:?}");
     Ok(())
 }
 
