@@ -6,7 +6,7 @@ import { launch, open } from "./browser.mjs";
 
 const WIDTH = 1280;
 // Up to the end of the answers, and not further.
-const MOST = 1200;
+const MOST = 1440;
 
 const [file, path] = process.argv.slice(2);
 const browser = await launch();
