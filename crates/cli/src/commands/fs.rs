@@ -112,6 +112,7 @@ impl FsCommand {
             image_bytes: images.bytes,
             may_shrink: largest.is_some(),
             measures_limits: measuring.measures_limits(settings.budget_ns),
+            is_in_memory: targets.is_empty() && images.are_in_memory,
             goals: None,
         };
         if measuring.dry_run {

@@ -20,7 +20,7 @@ use crate::programs::ProgramArguments;
 use crate::selection::{self, SelectionArguments};
 use crate::session::{
     Cost, DestroyArguments, GoalsOfSize, MeasuringArguments, Plan, Request, ScheduledCases, Target,
-    VERSION, check_and_claim, count_goals, free_disk_bytes,
+    VERSION, are_in_memory, check_and_claim, count_goals, free_disk_bytes,
 };
 
 /// Measure methods of writing. Without a suite or case, find the fastest method for five goals in under a minute
@@ -412,6 +412,7 @@ fn cost_of_rest<'r>(
         image_bytes: 0,
         may_shrink: false,
         measures_limits: false,
+        is_in_memory: are_in_memory(run.targets.iter().map(|target| &target.environment)),
         goals,
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Cost<'r> {
     pub may_shrink: bool,
     /// The run measures the hardware's limits.
     pub measures_limits: bool,
+    /// All targets are in memory, which does not wear out.
+    pub is_in_memory: bool,
     /// The run answers so many goals while there is time.
     pub goals: Option<usize>,
 }
@@ -164,10 +166,12 @@ impl Cost<'_> {
         ]
     }
 
-    /// Asks before the run writes much, unless the user agreed or gave a limit.
+    /// Asks before the run writes much, unless the user agreed or gave a limit. In memory, a limit on time suffices.
     pub(crate) fn ask(&self, agreed: bool, free: Option<u64>) -> Result<()> {
+        let ends_by_time = self.is_in_memory && self.settings.budget_ns.is_some();
         let bytes = self.bytes()?;
-        if self.settings.max_bytes.is_some() || bytes <= most_unasked_bytes(free) {
+        let is_limited = self.settings.max_bytes.is_some() || ends_by_time;
+        if is_limited || bytes <= most_unasked_bytes(free) {
             return Ok(());
         }
         let than = match free.filter(|free| free / 4 < MOST_UNASKED_BYTES) {

@@ -28,7 +28,8 @@ pub(crate) struct MeasuringArguments {
     /// or 20s per filesystem of `fs`]
     #[arg(long, value_name = "TIME", value_parser = positive_duration, help_heading = HOW_LONG)]
     pub budget: Option<Duration>,
-    /// Stop before more than this is written [default: none, or for goals a quarter of the free space, from 1 to 20 GiB]
+    /// Stop before more than this is written [default: none, or for goals on a disk a quarter of the free space,
+    /// from 1 to 20 GiB]
     #[arg(long, value_name = "BYTES", help_heading = HOW_LONG)]
     pub max_bytes: Option<Bytes>,
     /// Give up on a sample, a limit of the hardware or an answer of the target after this time [default: at least a minute, more for large

@@ -19,6 +19,6 @@ pub(crate) use self::adaptive_size::{GoalsOfSize, count_goals, experience, small
 pub(crate) use self::cost::{Cost, least_free_bytes, most_unasked_bytes};
 pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run};
 pub(crate) use self::plan::Plan;
-pub(crate) use self::request::{Request, free_disk_bytes};
+pub(crate) use self::request::{Request, are_in_memory, free_disk_bytes};
 pub(crate) use self::scheduled::ScheduledCases;
 pub(crate) use self::target::{DestroyArguments, Target, check_and_claim};

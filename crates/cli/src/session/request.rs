@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use writebench_model::{Case, RunRecord, SelectedCase, Settings, TargetRecord, path_text};
+use writebench_model::{
+    Case, Environment, RunRecord, SelectedCase, Settings, TargetRecord, path_text,
+};
 use writebench_stats::distinct;
 
 use super::adaptive_size::{
@@ -83,6 +85,7 @@ impl Request {
         };
         least.check_max_bytes(0)?;
         if self.dry_run {
+            left_out.iter().for_each(|note| output.note(note));
             output.results(&cost.dry_run()?)?;
             return self.check_targets(&cases, output);
         }
@@ -119,7 +122,8 @@ impl Request {
     /// Gives the goals files of one size, leaves out what does not fit, and limits the bytes.
     fn fit_goals(&mut self, free_disk: Option<u64>, output: &Output) -> Result<()> {
         let budget = self.settings.budget_ns.map(Duration::from_nanos);
-        if self.largest.is_some() && self.settings.max_bytes.is_none() {
+        let ends_by_time = budget.is_some() && are_in_memory(self.environments());
+        if self.largest.is_some() && self.settings.max_bytes.is_none() && !ends_by_time {
             let most = GOALS_MAX_BYTES.min(most_unasked_bytes(free_disk));
             self.settings.max_bytes = Some(most.max(LEAST_GOALS_BYTES));
         }
@@ -168,6 +172,10 @@ impl Request {
         (self.answers_goals() && may_shrink).then(smaller).flatten()
     }
 
+    fn environments(&self) -> impl Iterator<Item = &Environment> {
+        self.targets.iter().map(|target| &target.environment)
+    }
+
     /// Whether the rows are the methods of goals, each of which gets an answer.
     fn answers_goals(&self) -> bool {
         self.rows.iter().all(|row| row.origin.is_of_goal())
@@ -186,6 +194,7 @@ impl Request {
             image_bytes: 0,
             may_shrink: false,
             measures_limits: self.measures_limits,
+            is_in_memory: are_in_memory(self.environments()),
             goals: (self.answers_goals() && is_timed).then(|| count_goals(&self.rows)),
         }
     }
@@ -237,6 +246,12 @@ fn nothing_durable(targets: &[TargetRecord]) -> Option<String> {
 
 /// The least free space of the targets on disks. Memory does not wear, and is free again after each sample.
 pub(crate) fn free_disk_bytes(targets: &[Target]) -> Option<u64> {
-    let is_disk = |target: &&Target| !target.record().environment.filesystem.is_in_memory();
+    let is_disk = |target: &&Target| !target.environment.filesystem.is_in_memory();
     least_free_bytes(targets.iter().filter(is_disk).map(Target::space))
+}
+
+/// Whether nothing that a run writes wears out, so that only its time needs a limit.
+pub(crate) fn are_in_memory<'e>(targets: impl IntoIterator<Item = &'e Environment>) -> bool {
+    let mut targets = targets.into_iter();
+    targets.all(|environment| environment.filesystem.is_in_memory())
 }

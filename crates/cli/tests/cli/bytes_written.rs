@@ -326,6 +326,21 @@ fn asks() -> Result<()> {
     ]
     .concat();
     ensure!(program.call(&in_memory)?.code == Some(0));
+    // Nothing wears out in memory, so only the time of its goals is limited.
+    for (target, is_limited) in [(path, true), (in_memory[1], false)] {
+        let dry = program.call(&["run", target, "--dry-run"])?;
+        ensure!(
+            dry.code == Some(0)
+                && dry.stdout.contains("stops after 45s")
+                && dry.stdout.contains("stops before") == is_limited
+                && dry.stderr.contains("Left out the durable goals") != is_limited,
+            "{dry:?}"
+        );
+    }
+    // A run of goals with a size is not asked about them either.
+    let sized = ["run", in_memory[1], "--size", "64MiB", "--budget", "2s"];
+    let sized = program.call(&sized)?;
+    ensure!(matches!(sized.code, Some(0 | 6)), "{sized:?}");
     // An explicit size, or --suite, needs consent. A run of all goals chooses a size that does not.
     let sized = program.call(&["run", path, "--set", "size=128MiB", "--no-limits"])?;
     ensure!(

@@ -538,11 +538,13 @@ fn without_answer() -> Result<()> {
         "{ended:?}"
     );
     let ended = program.call(&["code", "--lang", "c"])?;
+    // The goal is named only if a sample was taken before the end of the budget, which depends on the machine.
     ensure!(
         ended.code == Some(2)
-            && ended.stderr.contains(
-                "--for stream --size 64MiB --budget 1ms), has no recommendation. The search ended"
-            ),
+            && ended
+                .stderr
+                .contains("--for stream --size 64MiB --budget 1ms), has no recommendation")
+            && ended.stderr.contains("The search ended too early"),
         "{ended:?}"
     );
     Ok(())
