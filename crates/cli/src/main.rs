@@ -1,4 +1,4 @@
-//! `writebench` finds the fastest way to write or copy a file on a disk, and proves it.
+//! `writebench` finds the fastest way to write or copy a file on a disk, and shows how sure the answer is.
 
 mod arguments;
 mod caution;
@@ -49,7 +49,7 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::ranks::LaunchedRank;
 
-/// Finds the fastest way to write or copy a file on your disk, and proves it.
+/// Finds the fastest way to write or copy a file on your disk, and shows how sure the answer is.
 #[derive(Parser)]
 #[command(version = VERSION_TEXT.as_str(), after_help = EXIT_CODES, next_help_heading = "Global options",
     disable_help_flag = true, disable_version_flag = true, term_width = output::help_columns())]
@@ -88,7 +88,7 @@ const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused 
 
 /// The text for a call without arguments.
 const FIRST_COMMANDS: &str = "\
-writebench finds the fastest way to write or copy a file on your disk, and proves it.
+writebench finds the fastest way to write or copy a file on your disk, and shows how sure the answer is.
   writebench run .                  the fastest method for each goal, in this directory, in under a minute
   writebench advise . --for stream  a search of all methods for one goal (`writebench list goals`)
   writebench code --lang c          the recommendation as code

@@ -1,3 +1,5 @@
+use writebench_stats::distinct;
+
 use super::styles::QUIET;
 use super::width::{display_width, padded};
 use crate::tables::table::{self, Bar, Bars, Column, Table};
@@ -218,10 +220,11 @@ pub(super) fn with_all_columns(table: &Table, width: Option<usize>) -> WrappedTa
     let mut lines = Vec::new();
     for (number, row) in (1..).zip(&mut numbered.rows) {
         let name = std::mem::replace(&mut row[0], format!("{number:>digits$}"));
+        // A case may have one name for all columns.
         let more = long.iter().map(|&index| row[index].as_str());
+        let texts = distinct([name.as_str()].into_iter().chain(more), |text| *text);
         let room = width.map(|width| width.saturating_sub(digits + GAP));
-        let texts = [name.as_str()].into_iter().chain(more);
-        let broken = texts.flat_map(|text| broken_lines(text, room));
+        let broken = texts.iter().flat_map(|text| broken_lines(text, room));
         for (place, text) in broken.enumerate() {
             let key = if place == 0 { row[0].as_str() } else { "" };
             lines.push(format!("{key:digits$}{:GAP$}{text}", ""));
@@ -530,6 +533,40 @@ mod tests {
             (bar(f64::NAN, 8), bar(f64::INFINITY, 2)),
             (String::new(), "██".to_owned())
         );
+    }
+
+    #[test]
+    fn a_list_of_cases_names_each_once_and_two_different_names_below_each_other() {
+        let column = |heading: &str, is_text| Column {
+            group: String::new(),
+            heading: heading.to_owned(),
+            is_text,
+            rank: 0,
+            wraps: false,
+        };
+        let columns = vec![
+            column(table::CASE, true),
+            column("complete name", true),
+            column("MB/s", false),
+        ];
+        let row = |case: &str, complete: &str, speed: &str| {
+            [case, complete, speed].map(str::to_owned).to_vec()
+        };
+        let (write, direct) = ("write,size=64MiB,chunk=16MiB,sync=fsync", "cache=direct");
+        let both = format!("{write},{direct}");
+        let rows = vec![row(write, write, "512"), row(direct, &both, "480")];
+        let wrapped = with_all_columns(&Table::from_rows("", columns, rows), Some(44));
+        let expected = [
+            "1  write,size=64MiB,chunk=16MiB,sync=fsync",
+            "2  cache=direct",
+            "   write,size=64MiB,chunk=16MiB,sync=fsync,",
+            "     cache=direct",
+            "",
+            "   MB/s",
+            "1   512",
+            "2   480",
+        ];
+        assert_eq!(wrapped.lines, expected);
     }
 
     #[test]
