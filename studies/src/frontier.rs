@@ -170,7 +170,7 @@ impl Options {
         Ok((section.text(), section.is_reached))
     }
 
-    /// None if no case of one side could be measured.
+    /// The fastest case of each side. None if no case of one side could be measured.
     fn finalists(&self, bench: Bench<'_>, workload: &Workload) -> Result<Option<Finalists>> {
         let Candidates { programs, cp, ours } = workload.cases(self.size)?;
         let all = [&programs[..], &cp, &ours].concat();
@@ -207,7 +207,7 @@ fn fastest(measured: &[Measured], group: &[Case]) -> Option<Case> {
 /// A section of the document is about one filesystem.
 struct Section {
     kind: String,
-    /// None before the first comparison.
+    /// The facts about the machine and the run. None before the first comparison.
     facts: Option<String>,
     rows: String,
     is_reached: bool,

@@ -51,7 +51,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 struct Tried<'c> {
     claim: &'c Claim,
     filesystem: Filesystem,
-    /// Or why it could not be tried.
+    /// The power losses that were tried, or why none could be.
     outcome: Result<Outcome, String>,
 }
 

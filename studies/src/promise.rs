@@ -22,7 +22,7 @@ const ROUNDS: u32 = 40;
 struct Advice {
     recommended: String,
     baseline: String,
-    /// None if plain write is recommended.
+    /// The promised gain. None if plain write is recommended.
     speed_ratio: Option<Gain>,
 }
 

@@ -137,7 +137,7 @@ fn timed_samples(export: &Value) -> Result<(usize, Duration)> {
     Ok((count, Duration::from_nanos(timed_ns)))
 }
 
-/// As a run asks for it.
+/// The request for a sample, as a run asks for it.
 fn request(case: &Case, round: u32) -> SampleRequest {
     SampleRequest {
         round,

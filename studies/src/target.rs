@@ -81,7 +81,7 @@ pub(crate) fn is_memory(target: &Path) -> Result<bool> {
         .with_context(|| format!("statfs of {}", target.display()))
 }
 
-/// Without given directories, these are memory and a folder on cargo's disk.
+/// The given directories, or if there are none, memory and a folder on cargo's disk.
 pub(crate) fn memory_and_disk(given: &[PathBuf], name: &str) -> Result<Vec<PathBuf>> {
     let targets = match given {
         [] => vec![PathBuf::from("/dev/shm"), folder_for(name)?],

@@ -19,7 +19,7 @@ pub struct Claim {
     /// The claim in words, which several programs have in common.
     pub title: &'static str,
     pub expected: Expected,
-    /// Where the tests demand it.
+    /// The filesystems on which the tests demand it.
     pub tested_on: &'static [Filesystem],
     pub(crate) promise: Promise,
     pub(crate) printed: Printed,
@@ -36,15 +36,15 @@ pub enum Expected {
 /// What is promised, and how it is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Promise {
-    /// After success, the new file has the data.
+    /// The new file has the data after success.
     NewFile,
-    /// After success, the old file has the new data.
+    /// The old file has the new data after success.
     OverwrittenFile,
     /// The file has the old or the new data at any time, and the new data after success.
     ReplacedFile,
     /// Each record is in the log once it is durable.
     Log,
-    /// After success, all files of the set are there.
+    /// All files of the set are there after success.
     Set,
 }
 
@@ -230,7 +230,7 @@ fn find_files(directory: &Path, files: &mut HashMap<OsString, PathBuf>) {
     }
 }
 
-/// At no moment is the promise broken, and each moment was really tried.
+/// Demands that no power loss broke the promise, and that enough of them were really tried.
 fn must_hold(outcome: &Outcome) -> Result<()> {
     const LEAST: usize = 10;
     let Outcome { checked, broken } = outcome;

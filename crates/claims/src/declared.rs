@@ -11,7 +11,7 @@ use crate::filesystem::Filesystem::{self, Btrfs, Ext4, Ext4NoAutoDaAlloc, Xfs};
 use crate::printed::{Form, Printed, printable};
 
 const COMMON: &[Filesystem] = &[Ext4, Xfs, Btrfs];
-/// With `auto_da_alloc`, ext4 begins to write the data at a rename, and it may be there in time.
+/// [`COMMON`] with `noauto_da_alloc`: otherwise ext4 begins to write the data at a rename, and it may be there in time.
 const WITHOUT_EARLY_WRITES: &[Filesystem] = &[Ext4NoAutoDaAlloc, Xfs, Btrfs];
 /// Only the long study tries these.
 const NOT_TESTED: &[Filesystem] = &[];

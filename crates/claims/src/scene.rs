@@ -23,7 +23,7 @@ pub struct Scene {
     pub(crate) says_durable: bool,
     pub(crate) set_up: Box<SetUp>,
     pub(crate) check: Box<Check>,
-    /// Where the program and its data are.
+    /// The folder of the program and its data.
     pub(crate) _folder: TempDir,
 }
 
@@ -31,7 +31,7 @@ pub struct Scene {
 pub(crate) type Arguments = dyn Fn(&Path) -> Vec<PathBuf>;
 pub(crate) type SetUp = dyn Fn(&Path) -> Result<()>;
 
-/// Also gets the number of times that the program has said that its data is durable.
+/// A check, which also gets the number of times that the program has said that its data is durable.
 pub(crate) type Check = dyn Fn(&Path, usize) -> Result<(), String>;
 
 /// The power losses that were tried.
@@ -63,7 +63,8 @@ impl Scene {
         Ok(outcome)
     }
 
-    /// Without commits, on the disk of another program. The result has its recording, and one of our own.
+    /// Records and checks as well, but on the disk of another program, QEMU, and with no commits between calls. The
+    /// result has its recording, and one of our own.
     pub fn play_on_qemu(
         &self,
         filesystem: Filesystem,

@@ -96,7 +96,8 @@ impl ImageDirectory {
         Ok(image)
     }
 
-    /// With copy-on-write, every write to the image would allocate again. The flag can be set only on an empty file.
+    /// Disables copy-on-write, because every write to the image would allocate again. The flag can be set only on an
+    /// empty file.
     fn disable_copy_on_write(&self, file: &File) -> Result<(), Error> {
         let flags = rustix::fs::ioctl_getflags(file)
             .map_err(|errno| Error::call(DOING, "ioctl(FS_IOC_GETFLAGS)", &self.path, errno))?;

@@ -18,7 +18,7 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// As [`find`], but a missing program is an error that names the Debian package with it.
+/// Finds a program. If it is missing, the error names the Debian package with it.
 pub(crate) fn require(name: &str, package: Option<&'static str>) -> Result<PathBuf, Error> {
     find(name).ok_or_else(|| Error::NotInstalled {
         program: name.to_owned(),

@@ -231,7 +231,7 @@ impl Stretch {
     }
 }
 
-/// At most so many of a range, in their order.
+/// A random choice of at most so many of a range, in their order.
 fn some(range: Range<usize>, most: usize, rng: &mut Pcg64Mcg) -> Vec<usize> {
     let all: Vec<usize> = range.collect();
     let mut chosen: Vec<usize> = all.sample(rng, most).copied().collect();

@@ -35,8 +35,8 @@ impl OtherProgram {
         })
     }
 
-    /// On ext4 and xfs, an fsync commits all transactions so far. The file must become longer, because a change of its
-    /// time alone may need no commit. On btrfs, an fsync logs only one file.
+    /// Commits all transactions so far, as an fsync does on ext4 and xfs. The file must become longer, because a change
+    /// of its time alone may need no commit. On btrfs, an fsync logs only one file.
     pub(crate) fn commit(&mut self) -> Result<(), Error> {
         let path = Path::new(OTHER_PROGRAM);
         let failed = |call| move |error: std::io::Error| Error::call(DOING, call, path, error);

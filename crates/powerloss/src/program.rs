@@ -18,7 +18,7 @@ use crate::error::Error;
 /// The line by which a program says that its data is durable.
 const DURABLE_LINE: &[u8] = b"durable";
 
-/// When a program is killed.
+/// The limits at which a program is killed.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     pub time: Duration,

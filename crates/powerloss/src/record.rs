@@ -20,7 +20,7 @@ use crate::trace;
 pub enum Steps {
     /// Nothing but what the program asks for.
     Own,
-    /// After each call it commits its journal, as if another program had just called fsync(2). So each state between
+    /// It commits its journal after each call, as if another program had just called fsync(2). So each state between
     /// two calls can be on the disk.
     CommitEach,
 }
@@ -49,7 +49,7 @@ pub struct Request<'r> {
     pub limits: Limits,
 }
 
-/// Where disks and filesystems are mounted. A program finds its filesystem at the same path in all states.
+/// The mount points of disks and filesystems. A program finds its filesystem at the same path in all states.
 #[derive(Debug)]
 pub(crate) struct Points {
     pub(crate) disk: PathBuf,

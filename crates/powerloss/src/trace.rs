@@ -126,7 +126,7 @@ const CALLS: &[(i64, &str, Files)] = &[
     (libc::SYS_futimesat, "futimesat", Files::At(0)),
 ];
 
-/// Of Linux 6.6, with this number on all processors. Not every C library has it.
+/// A call of Linux 6.6, with this number on all processors. Not every C library has it.
 const FCHMODAT2: i64 = 452;
 
 /// How often the limits are looked at.

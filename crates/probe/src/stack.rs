@@ -52,7 +52,7 @@ impl Extent {
 pub(crate) struct Node {
     pub(crate) device: BlockDevice,
     pub(crate) is_loop: bool,
-    /// Where its bytes are one level below. A device of the lowest level has its own.
+    /// The place of its bytes one level below. A device of the lowest level has its own.
     below: Extent,
 }
 
@@ -100,7 +100,7 @@ impl Stack {
         self.nodes.iter().find(|node| node.device.number == number)
     }
 
-    /// Where the bytes of a device are on the lowest device.
+    /// The place of a device's bytes on the lowest device.
     pub(crate) fn extent(&self, node: &Node) -> Extent {
         let mut extent = node.below;
         // No valid chain is longer, so wrong data cannot cause an endless loop.
@@ -125,7 +125,7 @@ fn is_loop(device: &BlockDevice) -> bool {
     device.disk.join("loop/backing_file").exists()
 }
 
-/// Where the bytes of a device are one level below.
+/// The place of a device's bytes one level below.
 fn extent_below(
     root: &Path,
     device: &BlockDevice,

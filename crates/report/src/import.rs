@@ -13,7 +13,7 @@ use crate::formats::json::{OLDEST_SCHEMA, SCHEMA};
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ImportError {
-    /// Not JSON, or other JSON.
+    /// The text is not JSON, or other JSON.
     #[error("is not a JSON export of writebench: {0}")]
     Foreign(String),
     #[error(

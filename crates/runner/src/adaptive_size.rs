@@ -19,7 +19,7 @@ pub struct SizedSchedule {
     pub samples: u64,
     /// The bytes that these write.
     pub bytes: u64,
-    /// For each case of the pilot, how many times its bytes a sample has with this size.
+    /// The bytes of a sample with this size as a multiple of the pilot's, for each case of the pilot.
     pub growth: Vec<f64>,
     /// It wants samples only of cases with this size.
     pub schedule: Box<dyn Schedule>,
@@ -44,7 +44,7 @@ pub struct AdaptiveSize {
 
 /// The least number of samples in a pilot. The first one may wait for the start of an agent.
 const LEAST_PILOT: usize = 3;
-/// In a pilot of few cases, each has so many samples, because another program may slow down one of them.
+/// The least number of samples of each case in a small pilot, because another program may slow down one of them.
 const LEAST_ROUNDS: usize = 2;
 /// A pilot of so many cases has one sample of each.
 const MANY_CASES: usize = 12;

@@ -66,7 +66,7 @@ pub struct Contest {
 
 #[derive(Debug, Clone)]
 struct Contestant {
-    /// None before the case has joined the plan.
+    /// The position in the plan. None before the case has joined it.
     position: Option<usize>,
     case: Case,
 }

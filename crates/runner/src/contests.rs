@@ -296,7 +296,7 @@ impl GoalProgress {
         self.sample_seconds.iter().sum()
     }
 
-    /// Also the slow samples take their time.
+    /// The mean time of a sample, in which slow ones count as well.
     fn mean_sample_s(&self) -> f64 {
         self.seconds() / as_f64(self.sample_seconds.len().max(1) as u64)
     }

@@ -14,7 +14,7 @@ pub enum RunnerError {
     Target {
         call: Cow<'static, str>,
         path: PathBuf,
-        /// Not also the `source`, or it would be printed twice.
+        /// The error of the call. It is not also the `source`, or it would be printed twice.
         error: io::Error,
     },
     /// Another directory, or a link, has replaced an inspected one.
@@ -22,7 +22,7 @@ pub enum RunnerError {
     Swapped { path: PathBuf },
     #[error("{path} does not answer: {doing} took more than {after:?}. Check its network connection or FUSE server", path = path.display())]
     Silent {
-        /// Or a path in it.
+        /// The target, or a path in it.
         path: PathBuf,
         doing: &'static str,
         after: Duration,
@@ -35,7 +35,7 @@ pub enum RunnerError {
     #[error("agent: {doing}: {}", describe_start(.error))]
     Agent {
         doing: &'static str,
-        /// Not also the `source`.
+        /// The error of the agent, which is not also the `source`.
         error: io::Error,
     },
     #[error("agent: {0}")]

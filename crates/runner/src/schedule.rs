@@ -30,7 +30,7 @@ pub struct SampleSummary {
     /// Whether the worker died, and the case need not be the reason.
     pub is_accident: bool,
     pub is_disturbed: bool,
-    /// Or left holes: fewer bytes than the workload says.
+    /// Whether the file shares blocks or has holes, and so fewer bytes were written than the workload says.
     pub shares_blocks: bool,
 }
 
@@ -133,7 +133,7 @@ pub struct EachCase {
 
 /// The most samples of a case with disturbed ones, in multiples of the requested number.
 const MOST_SAMPLES_FACTOR: usize = 2;
-/// After so many deaths of its worker, the case is the likely reason and ends.
+/// The number of a worker's deaths at which the case is the likely reason and ends.
 const MOST_ACCIDENTS: usize = 2;
 
 impl EachCase {

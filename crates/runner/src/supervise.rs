@@ -32,7 +32,7 @@ pub struct SamplingPlan {
     pub probes_ns: Vec<u64>,
     pub settings: Settings,
     pub targets: Vec<PlannedTarget>,
-    /// When the run began. The time of all work before the samples counts.
+    /// The beginning of the run. The time of all work before the samples counts.
     pub began: Instant,
     /// Time of the budget that is reserved for work after the samples.
     pub set_aside: Duration,
@@ -269,7 +269,7 @@ impl Supervisor<'_, '_> {
         self.schedule.wanted(&self.plan.taken, spent)
     }
 
-    /// None if the run was stopped.
+    /// Takes a sample of a case. It is None if the run was stopped.
     fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
         let (plan, PlannedCase { target, case }) = (&self.plan, self.plan.cases[index].clone());
         let planned_target = plan.targets.get(target).cloned().unwrap_or_default();

@@ -174,7 +174,7 @@ mod tests {
         ratios.len()
     }
 
-    /// Of two equal programs with 6 % of noise.
+    /// The two programs are equal, with 6 % of noise.
     #[test]
     fn a_bet_on_one_side_ends_after_four_fifths_of_the_rounds() {
         const RUNS: usize = 200;

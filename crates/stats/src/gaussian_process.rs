@@ -135,7 +135,7 @@ pub struct GaussianProcess {
     points: Vec<Point>,
     means: Vec<f64>,
     variance: Vec<f64>,
-    /// For each observation, a column of the Cholesky factor of the covariance of all points.
+    /// A column of the Cholesky factor of the covariance of all points, for each observation.
     columns: Vec<Vec<f64>>,
 }
 
@@ -165,7 +165,7 @@ impl GaussianProcess {
         self.observe_among(index, None, 1.0, 0);
     }
 
-    /// As [`Self::observe`], but only the forecasts for the points from `first` on are updated.
+    /// Adds an observation, but updates only the forecasts for the points from `first` on.
     fn observe_among(&mut self, index: usize, figure: Option<f64>, samples: f64, first: usize) {
         let spread = (self.variance[index] + self.kernel.noise / samples).sqrt();
         let step = figure.map_or(0.0, |figure| (figure - self.means[index]) / spread);

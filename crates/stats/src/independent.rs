@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By hand: of these 16 ratios the 8th and 9th are 2, the smallest 8/7 and the largest 14/4. Four
+    /// Calculated by hand: of these 16 ratios the 8th and 9th are 2, the smallest 8/7 and the largest 14/4. Four
     /// values each are the fewest for 95 %: 1 - 2/70.
     #[test]
     fn four_and_four_values_give_the_range_of_all_ratios() {

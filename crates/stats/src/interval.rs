@@ -234,7 +234,7 @@ mod tests {
         assert!((after(7).confidence - (1.0 - 2.0 * 8.0 / 255.0)).abs() < 1e-12);
     }
 
-    /// By hand: the integral of p^9 (1-p) from 1/2 to 1 is 1/110 - (1/10 - 1/22) / 2^10.
+    /// Calculated by hand: the integral of p^9 (1-p) from 1/2 to 1 is 1/110 - (1/10 - 1/22) / 2^10.
     #[test]
     fn the_gain_of_a_bet_is_the_integral_over_all_shares() {
         let places: Vec<f64> = (0..10).map(f64::from).collect();

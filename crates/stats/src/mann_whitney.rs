@@ -3,7 +3,7 @@
 use crate::interval::largest_cut;
 use crate::normal::normal_above;
 
-/// Above this many bits the orders are approximated instead of counted.
+/// The bits of the number of orders at which they are approximated instead of counted.
 const COUNTED_BITS: f64 = 127.0;
 
 /// The cut of an interval in `n m` sorted pairwise values, which has the ranks `[cut, n m + 1 - cut]`, and the

@@ -20,7 +20,7 @@ pub fn count_outliers(values: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    /// By hand: median 2.45, MAD 0.15. 8.2 has 0.6745 × 5.75 / 0.15 = 25.9, and 2.1 only 1.57. By mean and
+    /// Calculated by hand: median 2.45, MAD 0.15. 8.2 has 0.6745 × 5.75 / 0.15 = 25.9, and 2.1 only 1.57. By mean and
     /// standard deviation 8.3 has only (8.3 - 3.54) / 2.49 = 1.9.
     #[test]
     fn two_outliers_do_not_hide_each_other() {

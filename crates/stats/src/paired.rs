@@ -1,7 +1,7 @@
 use crate::{CONFIDENCE, FEWEST_FOR_INTERVAL, Interval, median_interval, sorted};
 
-/// From so many ratios on, the interval is that of the sign test. It then finds more if the noise has two modes, and
-/// little less otherwise.
+/// The fewest ratios for the interval of the sign test. It then finds more if the noise has two modes, and little less
+/// otherwise.
 const FEWEST_FOR_SIGN_TEST: usize = 20;
 /// One of so many ratios is cut off at each end.
 const CUT_OFF: usize = 5;

@@ -28,7 +28,7 @@ impl Stability {
 pub struct Burst {
     /// The mean rate before the fall.
     pub before: f64,
-    /// When the rate fell, as a share of the whole time.
+    /// The time of the fall, as a share of the whole time.
     pub until: f64,
     /// The mean rate after the fall.
     pub after: f64,

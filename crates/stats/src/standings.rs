@@ -164,8 +164,8 @@ impl Standings {
         })
     }
 
-    /// With a probability of 95 %, no other way is faster by more than this ratio of times, which is at
-    /// least 1. It is `None` before the way has the samples of an answer.
+    /// The upper end, at 95 %, of the way's time over the fastest one's. It is at least 1, and `None` before the way
+    /// has the samples of an answer.
     pub fn bound(&self, way: usize) -> Option<f64> {
         if !self.can_answer(way) {
             return None;

@@ -99,7 +99,7 @@ pub(super) struct Column<'g> {
     efforts: BTreeMap<String, u32>,
 }
 
-/// None unless the case is as durable as the baseline, and not more often.
+/// The case's effort. None unless it is as durable as the baseline, not more often, and has few threads.
 fn effort(goal: Goal, name: &str) -> Option<u32> {
     let case = Case::parse(name)
         .ok()

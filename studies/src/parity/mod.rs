@@ -21,7 +21,7 @@ use crate::program::{self, Bench};
 use crate::target::{described, is_memory, memory_and_disk};
 use beside::{Beside, Column, Document};
 
-/// Below this ratio, one side has avoidable overhead.
+/// The ratio below which one side has avoidable overhead.
 const LEAST_RATIO: f64 = 0.97;
 
 #[derive(clap::Args)]

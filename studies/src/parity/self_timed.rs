@@ -294,7 +294,7 @@ mod tests {
         )
     }
 
-    /// From fio 3.33.
+    /// The output of fio 3.33.
     fn example() -> Value {
         json!({"fio version": "fio-3.33", "jobs": [{"jobname": "before-0", "error": 0}, {
             "jobname": "writes-0", "error": 0,

@@ -46,7 +46,7 @@ impl SetProgram {
         }
     }
 
-    /// None if the program does not make the case's calls.
+    /// The program with the options for a case. None if it does not make the case's calls.
     pub(super) fn for_case(clock: SetClock, mdtest: &Path, case: &Case) -> Option<Self> {
         let choices = case.choices();
         let is_plain = case.method() == Method::WriteFiles

@@ -18,7 +18,7 @@ pub(super) struct Call<'a> {
     pub(super) arguments: Vec<String>,
     pub(super) injector: &'a FaultInjector,
     pub(super) target: &'a Path,
-    /// None if the server cannot be stopped.
+    /// The server of the target, if it can be stopped.
     pub(super) server: Option<&'a Bindfs>,
 }
 

@@ -97,8 +97,8 @@ impl Work {
             .collect()
     }
 
-    /// Without faults, 1 and 2 mean nothing to resume or compare, 3 and 4 mean no space. `advise` also tries
-    /// unsupported cases.
+    /// The exit codes when no fault is injected: 1 and 2 mean nothing to resume or compare, 3 and 4 mean no space.
+    /// `advise` also tries unsupported cases.
     pub(super) fn codes(self, is_small: bool) -> &'static [i32] {
         match self {
             Self::Read | Self::Report => &[0],

@@ -16,7 +16,7 @@ use crate::need::is_met;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Steps {
-    /// For steps without an own limit.
+    /// The limit, in minutes, of steps that have none of their own.
     minutes: Option<u64>,
     step: Vec<Step>,
     #[serde(default)]

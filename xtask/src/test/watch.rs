@@ -52,7 +52,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Without a limit, the step may run for ever.
+    /// Watches a step, which may run for ever if there is no limit.
     pub(super) fn start(mark: Mark, limit: Option<Duration>) -> Self {
         let (ended, wait) = channel();
         let watcher = std::thread::spawn(move || {

@@ -138,7 +138,7 @@ fn reason(refused: Option<Errno>) -> String {
     }
 }
 
-/// After the detaching, another process may already have the device.
+/// Whether the device no longer has this file. Another process may already have attached its own.
 fn is_detached(name: &str, backing: &str) -> bool {
     match fact(name, "loop/backing_file") {
         Ok(now) => now != backing,

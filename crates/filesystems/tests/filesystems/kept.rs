@@ -110,7 +110,7 @@ impl Kept {
         self.images.path()
     }
 
-    /// From outside the namespace.
+    /// The path of a filesystem, as seen from outside the namespace.
     pub(crate) fn path(&self, index: usize) -> Result<PathBuf> {
         let path = self.made[index]["path"]
             .as_str()

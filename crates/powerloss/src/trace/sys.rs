@@ -32,7 +32,7 @@ struct SyscallInfo {
     architecture: u32,
     instruction: u64,
     stack: u64,
-    /// At an entry the number and six arguments, and at an exit the result and whether it is an error.
+    /// The number and six arguments at an entry, and the result and whether it is an error at an exit.
     words: [u64; 8],
 }
 

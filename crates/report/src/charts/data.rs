@@ -76,7 +76,7 @@ pub(crate) enum ChartKind {
 pub(crate) struct XAxis {
     pub label: String,
     pub scale: XScale,
-    /// In order, including places without a value.
+    /// The places in order, including those without a value.
     pub ticks: Vec<Tick>,
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct Series {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Point {
     pub x: f64,
-    /// None with a reason in the chart's notes.
+    /// The value with its interval. If it is None, the chart's notes give the reason.
     pub figure: Option<Interval>,
     pub all_disturbed: bool,
     pub case: String,

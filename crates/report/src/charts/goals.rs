@@ -13,7 +13,7 @@ use crate::sentences::finding::{self, Finding};
 use crate::sentences::metric::Metric;
 use crate::sentences::{Report, capitalised, counted};
 
-/// With fewer samples, a value has a range instead of an interval.
+/// The fewest samples for an interval. With fewer, a value has a range.
 const FEWEST: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
 
 const LESS_IS_BETTER: &str = " (less is better)";
@@ -36,7 +36,7 @@ type Target<'r> = (&'r Report, &'r TargetRecord, String);
 /// An answer on a target.
 struct Answered<'r> {
     workload: Workload,
-    /// Of the targets of all runs.
+    /// The target's index among the targets of all runs.
     series: usize,
     on: String,
     target: &'r TargetRecord,
@@ -44,7 +44,7 @@ struct Answered<'r> {
     plain: Option<&'r CaseReport>,
 }
 
-/// None without a value.
+/// A chart for each question and quantity, or None if no answer has a value.
 pub(crate) fn chart(reports: &[Report]) -> Option<GoalsChart> {
     let targets: Vec<Target<'_>> = reports
         .iter()

@@ -9,7 +9,7 @@ use crate::numbers::LatencyCurve;
 /// A table is enough for fewer.
 const FEWEST_CALLS: u64 = 20;
 
-/// With the number of calls.
+/// The case with the number of its calls and their latency curve.
 fn curve<'r>(row: &ChartCase<'r>) -> Option<(ChartCase<'r>, u64, &'r LatencyCurve)> {
     let estimate = row.case.estimate.as_ref()?;
     let count = estimate

@@ -11,7 +11,7 @@ use crate::numbers::{grouped, rates};
 
 type TypicalSample<'r> = (ChartCase<'r>, &'r Sample, &'r Timeline);
 
-/// Of the samples with a timeline, the one with the median time or the nearest below it.
+/// The sample with the median time among those with a timeline, or the nearest below it.
 fn typical_sample<'r>(row: &ChartCase<'r>) -> Option<TypicalSample<'r>> {
     let with_timeline = |sample: &'r Sample| {
         Some((
@@ -62,7 +62,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Opti
     })
 }
 
-/// In the middle of each interval.
+/// The rate of each interval, at the interval's middle.
 fn points(row: &ChartCase<'_>, timeline: &Timeline) -> Vec<Point> {
     let interval_s = as_f64(timeline.interval_ns) / 1e9;
     let point = |(index, rate): (u32, f64)| Point {

@@ -9,7 +9,7 @@ use super::rows::ChartCase;
 use super::{axis, words};
 use crate::numbers::{Figure, PHASES};
 
-/// None without a value for the whole work.
+/// A bar for each case, with a part for each phase. None if no case has a value for the whole work.
 pub(super) fn chart(section: &str, target: &str, rows: &[ChartCase<'_>]) -> Option<Chart> {
     rows.iter().find_map(ChartCase::whole_estimate)?;
     let (names, common) = words::names_of_cases(rows);

@@ -31,14 +31,14 @@ pub(super) fn point(x: f64, row: &ChartCase<'_>, figure: Option<&Figure>, per: f
     }
 }
 
-/// In the order of places. Rows without a place are left out.
+/// A series of the points in the order of their places. Rows without a place are left out.
 pub(super) fn line_of(name: String, points: impl Iterator<Item = Option<Point>>) -> Series {
     let mut points: Vec<Point> = points.flatten().collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     Series { name, points }
 }
 
-/// Such as `values with 95% CI, lower is better`.
+/// What a subtitle says of the values, such as `values with 95% CI, lower is better`.
 pub(super) fn figures_are(rows: &[ChartCase<'_>], better: &str) -> String {
     let reached = rows
         .iter()

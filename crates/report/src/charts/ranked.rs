@@ -116,7 +116,7 @@ fn ranking(section: &str, rows: &[ChartCase<'_>], drawn: &[Valued<'_>]) -> Chart
     }
 }
 
-/// In the order in which the run names them.
+/// The targets in the order in which the run names them.
 fn targets<'r>(rows: &[ChartCase<'r>]) -> Vec<&'r str> {
     let mut targets: Vec<(Option<usize>, &str)> = grouped(rows, |row| row.target)
         .into_iter()

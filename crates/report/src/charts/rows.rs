@@ -12,13 +12,13 @@ pub(crate) struct ChartCase<'r> {
     pub place: usize,
     pub target: &'r str,
     pub case: &'r CaseReport,
-    /// Of a run of goals, or of a search.
+    /// The case's goal in a run of goals, or in a search.
     pub goal: Option<Goal>,
     pub is_recommended: bool,
 }
 
 impl<'r> ChartCase<'r> {
-    /// None for unknown cases, or without that axis.
+    /// The case, if it is known and has that axis.
     pub(super) fn case_with(&self, axis: Axis) -> Option<&'r Case> {
         self.case
             .record
@@ -36,7 +36,7 @@ impl<'r> ChartCase<'r> {
         Some(bytes).filter(|&bytes| bytes > 0)
     }
 
-    /// None for truncated cases, whose time is for less work.
+    /// The estimate, except that of truncated cases, whose time is for less work.
     pub(super) fn whole_estimate(&self) -> Option<&'r Estimate> {
         self.case
             .estimate
@@ -101,7 +101,7 @@ pub(super) fn grouped<'r, K: Clone + Eq + Hash>(
     numbers::grouped(rows.iter().copied(), key)
 }
 
-/// From the smallest.
+/// The different places of rows, the smallest first.
 pub(super) fn places<'r>(
     rows: &[ChartCase<'r>],
     place: impl Fn(&ChartCase<'r>) -> Option<u64>,

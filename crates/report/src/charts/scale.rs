@@ -27,7 +27,7 @@ impl Scale {
         Self::for_charts(&[chart])
     }
 
-    /// Of charts with one unit, which readers compare. It is logarithmic if one of them is.
+    /// The common scale of charts with one unit, which readers compare. It is logarithmic if one of them is.
     pub(crate) fn for_charts(charts: &[&Chart]) -> Self {
         let mut all: Vec<f64> = charts.iter().flat_map(|chart| values(chart)).collect();
         let bars = charts.iter().filter(|chart| chart.kind == ChartKind::Bars);
@@ -84,7 +84,7 @@ impl Scale {
         self.range.is_none_or(|(_, top)| value <= top)
     }
 
-    /// From 0 to 1, upwards.
+    /// The value's place on the axis, from 0 to 1, upwards.
     pub(crate) fn part(&self, value: f64) -> f64 {
         let Some((bottom, top)) = self.range else {
             return 0.0;
@@ -186,7 +186,7 @@ pub(crate) fn stacked(chart: &Chart) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// With a margin, and wide enough that noise does not fill the picture.
+/// The ends of a logarithmic axis, with a margin, and wide enough that noise does not fill the picture.
 fn log_range(min: f64, max: f64) -> (f64, f64) {
     let margin = (max / min).powf(0.05).max(1.05);
     let (bottom, top) = (min / margin, max * margin);
@@ -209,7 +209,7 @@ fn step(range: f64) -> f64 {
     mantissa.unwrap_or(10.0) * power
 }
 
-/// From 0, with the unit of the largest value.
+/// Round values from 0 to `max`, all with the unit of the largest.
 pub(super) fn round_ticks(max: f64, unit: Unit) -> Vec<Tick> {
     let text = |at: f64| {
         if at > 0.0 {
@@ -238,7 +238,7 @@ fn steps(bottom: f64, top: f64) -> Vec<f64> {
         .collect()
 }
 
-/// As round as possible, at least three.
+/// The values with labels on a logarithmic axis: as round as possible, at least three.
 fn log_values(bottom: f64, top: f64) -> Vec<f64> {
     let decades = mantissas(bottom, top, &[1.0]);
     if decades.len() > 8 {
@@ -282,7 +282,7 @@ pub(crate) fn prefixed(value: f64, unit: Unit) -> String {
     format!("{} {prefix}", NUMBER.text(value / factor))
 }
 
-/// With the prefix for `like`.
+/// The value in the unit whose prefix suits `like`.
 fn tick_text(value: f64, like: f64, unit: Unit) -> String {
     let (factor, prefix) = factor(like, unit);
     let number = format!("{:.3}", value / factor);

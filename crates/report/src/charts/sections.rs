@@ -8,7 +8,7 @@ use super::{cpu_time, latency, over_time, phases, ranked, throughput};
 use crate::numbers::CaseReport;
 use crate::sentences::{Report, free_name, run_names};
 
-/// In the order of the first run's tables. With several runs, targets are `RUN · TARGET`.
+/// All charts in the order of the first run's tables. With several runs, targets are `RUN · TARGET`.
 pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
     let prefixes = prefixes(reports);
     let cases = reports.iter().zip(&prefixes).flat_map(|(report, prefix)| {
@@ -183,7 +183,7 @@ fn section_charts(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     charts
 }
 
-/// As a part of a file name.
+/// The text as a part of a file name.
 pub(super) fn slug(text: &str) -> String {
     let kept = |c: char| {
         if c.is_ascii_alphanumeric() {

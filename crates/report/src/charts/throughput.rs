@@ -34,7 +34,7 @@ pub(super) fn by_chunk(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> 
         .collect()
 }
 
-/// By label, or by case without chunk if cases differ in more than label and chunk.
+/// Lines by label, or by case without chunk if cases differ in more than label and chunk.
 fn lines<'r>(rows: &[ChartCase<'r>]) -> Vec<(String, Vec<ChartCase<'r>>)> {
     let case = |row: &ChartCase<'_>| row.case.record.case.name_without(&[Axis::Chunk]);
     let name = |row: &ChartCase<'_>| row.case.record.label.clone().unwrap_or_else(|| case(row));
@@ -136,7 +136,7 @@ struct Writers {
     grows: bool,
 }
 
-/// With a file per writer, the number of files is the axis, for comparison with one file for all.
+/// Throughput by the number of threads, and of ranks. A chart compares a file per writer with one file for all.
 pub(super) fn by_writers(section: &str, rows: &[ChartCase<'_>]) -> Vec<ChartData> {
     let threads = (
         Axis::Threads,
@@ -204,7 +204,7 @@ impl Writers {
             .is_some_and(|case| case.choices().files == self.own_files)
     }
 
-    /// Without the number of the writers' files, and with the size per writer if sizes grow.
+    /// The workload of a chart: one file in place of the writers' files, and the size per writer if sizes grow.
     fn workload(&self, row: &ChartCase<'_>) -> Workload {
         let mut workload = row.case.record.workload.clone();
         let number = number(self.axis, row).unwrap_or(1);

@@ -117,13 +117,13 @@ fn reason(finding: &Finding) -> Option<String> {
 /// The widths of the columns of one target.
 struct Widths {
     label: usize,
-    /// None if the method is below its row.
+    /// The width of the method, or None if it is below its row.
     method: Option<usize>,
     number: usize,
     unit: usize,
-    /// None if the ratio is below its row.
+    /// The width of the ratio, or None if it is below its row.
     versus: Option<usize>,
-    /// None if the names of cases do not fit.
+    /// The width of the cases' names, or None if they do not fit.
     case: Option<usize>,
 }
 

@@ -51,7 +51,7 @@ struct FindingNumbers<'r> {
     case: &'r Option<String>,
     target: &'r Option<String>,
     unanswered: &'r Option<Unanswered>,
-    /// At most one, by the quantity's name with its unit.
+    /// The quantity that counts, by its name with its unit. It is missing if it has no value.
     #[serde(flatten)]
     figure: BTreeMap<&'static str, &'r Figure>,
     samples: usize,

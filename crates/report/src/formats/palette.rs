@@ -211,12 +211,12 @@ fn mixed_on(ramp: &[[u8; 3]; 5], index: usize, last: usize) -> String {
     text
 }
 
-/// For a document with the chart alone, whose attributes have the colours of paper.
+/// Rules for dark screens in a document with the chart alone, whose attributes have the colours of paper.
 pub(super) fn dark_styles(chart: &Chart) -> String {
     on_dark_screens(dark_rules(chart).collect())
 }
 
-/// For a page with all of them, without such attributes.
+/// Rules for a page with all charts, which have no such attributes.
 pub(super) fn page_styles<'c>(charts: impl Iterator<Item = &'c Chart> + Clone) -> String {
     let light: BTreeSet<String> = charts
         .clone()

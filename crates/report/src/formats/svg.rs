@@ -105,7 +105,7 @@ pub(super) fn render(chart: &Chart) -> String {
 /// What a document has besides its picture.
 struct Words<'w> {
     title: &'w str,
-    /// For people who cannot see the picture.
+    /// The picture in words, for people who cannot see it.
     description: &'w str,
     dark_styles: &'w str,
 }

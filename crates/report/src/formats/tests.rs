@@ -504,7 +504,7 @@ fn rounds_without_cpu_time_distinguish_no_targets() {
     }
 }
 
-/// To six digits, because logarithms differ between C libraries in the last ones.
+/// The value with numbers of six digits, because logarithms differ between C libraries in the last ones.
 fn rounded(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     match value {

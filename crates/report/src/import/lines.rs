@@ -48,7 +48,7 @@ fn at_line(number: usize, what: &str) -> ImportError {
     ImportError::Content(format!("line {number}: {what}"))
 }
 
-/// To the parser, each line is the first one.
+/// The parser's error with the number of the line, because each line is the first one to the parser.
 fn not_a_line(number: usize, error: &serde_json::Error) -> ImportError {
     let column = error.column();
     let text = error.to_string();

@@ -152,7 +152,7 @@ impl WorkloadAnswer {
         }
     }
 
-    /// After the name of the goal, if it has one.
+    /// The sentence and its certainty, after the name of the goal, if it has one.
     pub fn text(&self) -> String {
         let name = self.finding.goal_name;
         let name = name.map_or(String::new(), |name| format!("{name}: "));

@@ -19,19 +19,19 @@ pub struct Finding {
     pub goal: String,
     /// The name of the goal that the run answers, for `code --for`. A line of a suite or of a search has none.
     pub goal_name: Option<Goal>,
-    /// In a programmer's words, or the reason for a missing answer.
+    /// The case in a programmer's words, or the reason for a missing answer.
     pub description: String,
     /// The same for a column of the first screen, or empty without an answer.
     pub(crate) short: String,
     /// What the contest of an answer compared. None without another case.
     pub(crate) bound: Option<Bound>,
     pub case: Option<String>,
-    /// With several targets.
+    /// The case's target, if the run has several.
     pub target: Option<String>,
     /// Undisturbed samples behind the value.
     pub samples: usize,
     pub(crate) measured: Option<Measured>,
-    /// None without another case.
+    /// The comparison with other cases. None if there are no others.
     pub(crate) comparison: Option<Comparison>,
     /// Why there is no answer.
     pub(crate) unanswered: Option<Unanswered>,
@@ -71,9 +71,9 @@ impl Measured {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Comparison {
-    /// With plain write, with the step before, or on several targets with the same case on the first.
+    /// The ratio to plain write, to the step before, or on several targets to the same case on the first.
     Ratio(RatioToOther),
-    /// Of plain write with all others.
+    /// All others compared with plain write, which is the answer.
     OfPlainWrite { plain: &'static str, others: Others },
 }
 
@@ -100,7 +100,7 @@ pub(crate) enum Others {
     TooFewRounds {
         rounds: usize,
     },
-    /// None is faster by more than this ratio, at 95 %.
+    /// No other case is faster by more than this ratio, at 95 %.
     Bounded {
         bound: f64,
     },
@@ -163,7 +163,7 @@ impl Finding {
         }
     }
 
-    /// Without a goal and target.
+    /// A finding about the case that names no goal and no target.
     pub(crate) fn for_case(
         case: &CaseReport,
         estimate: &Estimate,

@@ -11,7 +11,7 @@ use crate::sentences::{Report, code};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GoalAnswer {
     pub goal: Goal,
-    /// Where the case was measured.
+    /// The target on which the case was measured.
     pub target: String,
     pub case: String,
 }
@@ -69,8 +69,8 @@ impl Report {
         Some(format!("--for {} {usual}", word(goal)))
     }
 
-    /// Where and for what a search would find more: the path of the first target, and the goal with the largest gain.
-    /// None for searches and other runs.
+    /// The target and the goal of a search that would find more: the path of the first target, and the goal with the
+    /// largest gain. None for searches and other runs.
     pub fn goal_to_search(&self) -> Option<(String, &'static str)> {
         if self.is_search() || !self.is_of_goals() {
             return None;

@@ -14,7 +14,7 @@ type FigureOf = fn(&Estimate) -> Option<&Figure>;
 /// A quantity of a case that tables and sentences show, with its unit.
 #[derive(Clone, Copy)]
 pub(crate) struct Metric {
-    /// In JSON, with the unit of the figure's values.
+    /// The name in JSON, with the unit of the figure's values.
     pub key: &'static str,
     pub title: &'static str,
     pub unit: &'static str,

@@ -322,7 +322,7 @@ fn busy_cpus(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     ))
 }
 
-/// Where `O_DIRECT` has no effect, its cases have no values.
+/// A warning about direct cases that have no values, because `O_DIRECT` has no effect on their targets.
 fn direct_in_page_cache(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
     let without_effect = cases
         .iter()

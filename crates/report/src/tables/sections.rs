@@ -8,7 +8,7 @@ use crate::tables::{matrix, notes, per_case, side_by_side};
 /// The cases that have a row in their table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rows {
-    /// Not those that a contest tried only once or twice.
+    /// All but those that a contest tried only once or twice.
     Compared,
     All,
 }

@@ -252,7 +252,7 @@ fn a_search_without_a_useful_portfolio_finds_the_best_too() {
     assert!(share >= 0.9, "{share}");
 }
 
-/// As for each goal of a first answer.
+/// The budget of each goal in a first answer.
 const SHORT: Duration = Duration::from_secs(10);
 
 #[test]
@@ -341,7 +341,7 @@ fn a_short_search_has_an_answer() {
     }
 }
 
-/// Such as for files larger than memory, which have no portfolio.
+/// Files larger than memory, for example, have no portfolio.
 #[test]
 fn a_short_search_without_a_portfolio_compares_a_few_candidates() {
     for samples in [12, 20, 30, 60] {

@@ -116,7 +116,7 @@ fn has(case: &Case, part: &str) -> bool {
     case.to_string().split(',').any(|own| own == part)
 }
 
-/// From 95 to 105 %, in turns.
+/// 95 to 105 % of the time, differently at each call.
 fn noisy(turn: &Cell<u64>, milliseconds: u64) -> u64 {
     noisier(turn, milliseconds, 5)
 }

@@ -21,9 +21,9 @@ pub struct Inspection {
     pub kind: TargetKind,
     /// Targets of the same filesystem share its space.
     pub filesystem_number: u64,
-    /// None if the file cannot be a target.
+    /// The machine and the filesystem. They may be unknown if the file cannot be a target.
     pub environment: Option<Environment>,
-    /// None if the file cannot be a target.
+    /// The space of the filesystem or device, or None if the file cannot be a target.
     pub space: Option<Space>,
     /// The errno of making a file in the directory. None if unknown.
     pub not_writable: Option<i32>,

@@ -135,7 +135,7 @@ fn main() -> ExitCode {
     trials.run(1)
 }
 
-/// With and without permission to destroy data.
+/// The text of a refusal that is the same with permission to destroy data.
 fn always_refused(target: &Path) -> Result<String> {
     let text = refused(target, false)?;
     ensure!(

@@ -36,7 +36,7 @@ pub(crate) struct SwappedTo {
 }
 
 impl SwappedTo {
-    /// With the lowest priority.
+    /// Swaps to the device, with the lowest priority.
     pub(crate) fn new(device: &Path) -> Result<Self> {
         call(Command::new("swapon").arg(device))?;
         Ok(Self {
@@ -64,7 +64,7 @@ impl Mapped {
         Ok(Self { name })
     }
 
-    /// In device mapper.
+    /// The device's name in device mapper.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

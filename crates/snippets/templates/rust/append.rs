@@ -12,7 +12,7 @@
 
 IMPORTS
 
-/// Of the head before each record: its length and a check, both little-endian.
+/// The bytes of the head before each record: its length and a check, both little-endian.
 const HEAD: usize = 8;
 /// The log begins with a page of its own: this, a salt and their check. Another log's records, which a disk may
 /// have kept in the same blocks, then have other checks.
@@ -35,7 +35,7 @@ pub struct Log {
 struct State {
     /// The end of all records.
     end: u64,
-    /// Of the last record.
+    /// The check of the last record.
     check: u32,
 {%- if case.sync_every().is_some() %}
     /// The end of the durable records.
@@ -232,7 +232,7 @@ impl Log {
     }
 {%- if case.sync_every().is_some() %}
 
-    /// Until all records so far are durable.
+    /// Returns when all records so far are durable.
     fn sync_all<'a>(&'a self, mut state: MutexGuard<'a, State>) -> io::Result<()> {
         let end = state.end;
         while state.durable < end {

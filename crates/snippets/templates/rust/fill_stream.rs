@@ -119,7 +119,7 @@ fn fill({{ case.mut_rust() }}file: &File, source: &mut impl Read{% if case.expec
 /// A full buffer, and its place in the file.
 type Chunk<'b> = (&'b mut [u8], u64);
 
-/// Until there are no more, or one fails.
+/// Writes chunks until there are no more, or one fails.
 fn write_chunks<'b>(
     file: &File,
     chunks: &Mutex<Receiver<Chunk<'b>>>,

@@ -44,7 +44,7 @@ impl Map {
 {%- if case.maps_source() %}
 {% endif %}
 {%- if case.maps_huge() %}
-    /// Where huge pages fit: as far from a multiple of theirs as the offset is.
+    /// A mapping where huge pages fit: as far from a multiple of theirs as the offset is.
     fn of_target(file: &File, from: usize, length: usize) -> io::Result<Self> {
         let before = from % HUGE;
         let size = before + length + HUGE;

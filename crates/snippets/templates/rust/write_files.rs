@@ -160,7 +160,7 @@ fn keep_mode(file: &File, old: &Stat) -> io::Result<()> {
 {%- endif %}
 {%- if case.has_other_name() %}
 
-/// Until the file is complete.
+/// The name until the file is complete.
 fn other_name(name: &Path, suffix: &str) -> PathBuf {
     let mut other = name.as_os_str().to_owned();
     other.push(suffix);

@@ -53,7 +53,7 @@ fn normal(random: &mut Pcg64Mcg) -> f64 {
     (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
 }
 
-/// Of two samples with normal noise.
+/// The difference of two samples with normal noise.
 const CALM: Noise = |random| 0.06 * (normal(random) - normal(random));
 
 /// One sample in eight scatters three times as far.
@@ -95,10 +95,10 @@ const UNEQUAL_MODES: Noise = |random| {
     let second = f64::from(u8::from(random.random_bool(0.3)));
     0.2 * second + 0.02 * (normal(random) - normal(random)) - UNEQUAL_MODES_MEDIAN
 };
-/// At the quantile 0.5 / 0.7 of the first mode, whose standard deviation is 0.02 √2.
+/// The quantile 0.5 / 0.7 of the first mode, whose standard deviation is 0.02 √2.
 const UNEQUAL_MODES_MEDIAN: f64 = 0.566 * 0.028_284;
 
-/// In each round, one of the two is slower by the same amount.
+/// One of the two, which changes at random, is slower by the same amount in each round.
 const BY_TURNS: Noise = |random| {
     let slower = if random.random_bool(0.5) { 0.1 } else { -0.1 };
     slower + 0.01 * normal(random)

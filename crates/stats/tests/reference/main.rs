@@ -177,7 +177,7 @@ fn mann_whitney(entry: &Value) -> Result<()> {
     close("confidence", confidence, number(entry, "confidence")?)
 }
 
-/// Beyond the counted range, scipy still counts. The cut may differ by one of thousands of ratios, the
+/// The range in which only scipy still counts. The cut may differ by one of thousands of ratios, the
 /// confidence by 0.05 %.
 fn mann_whitney_approximated(entry: &Value) -> Result<()> {
     let (left_out, confidence) = left_out(entry)?;

@@ -76,7 +76,7 @@ impl Faulty {
         self.shared.lock().progress.follow(script);
     }
 
-    /// From then on, each fsync of a directory fails.
+    /// Makes each fsync of a directory fail from then on.
     pub fn refuse_directory_syncs(&self, errno: Errno) {
         self.shared.lock().directory_sync_error = Some(errno);
     }

@@ -26,7 +26,8 @@ pub enum Call {
     Unlink,
 }
 
-/// When a fault is due: once per watched file, except for [`When::Each`], [`When::Every`] and [`When::InFile`].
+/// The operation at which a fault is due: one per watched file, except for [`When::Each`], [`When::Every`] and
+/// [`When::InFile`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// Number 1 is the creation of the file.
@@ -58,11 +59,11 @@ pub enum What {
     Flip,
     /// The reply waits for so long.
     Delay(Duration),
-    /// Not even a signal ends the wait.
+    /// The operation hangs, and not even a signal ends the wait.
     Hang,
     /// The file first loses all its data.
     Cut,
-    /// From then on the file reports this size.
+    /// The file reports this size from then on.
     Size(u64),
 }
 

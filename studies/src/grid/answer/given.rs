@@ -19,7 +19,7 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// None if the run has no answer to the goal. A search has only one goal, and other words above its tables.
+    /// The run's answer to the goal, if it has one. A search has only one goal, and other words above its tables.
     pub(super) fn of(export: &Value, goal: Goal, is_search: bool) -> Result<Option<Self>> {
         let Some(decision) = decision(export, goal)? else {
             return Ok(None);

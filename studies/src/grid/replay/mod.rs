@@ -116,7 +116,7 @@ impl Options {
         Ok(rates)
     }
 
-    /// None if the environment lacks the goal.
+    /// The entrants of a goal. None if the environment has too few cases for it.
     fn entrants(
         &self,
         grids: &Grids,

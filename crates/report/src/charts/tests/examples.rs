@@ -96,7 +96,7 @@ pub(crate) fn scaling() -> Vec<(String, CaseReport)> {
     cases
 }
 
-/// With two workloads and a cell without a value.
+/// Cases of two workloads. One case has no samples, so its cell has no value.
 pub(crate) fn direct() -> Vec<(String, CaseReport)> {
     let labels = [
         "BUFFERED",

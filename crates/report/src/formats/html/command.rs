@@ -4,7 +4,8 @@ use writebench_model::{
 
 use crate::sentences::quoted;
 
-/// Without the case, such as `writebench run /data`. The user must add the permission to destroy a device.
+/// The run's command except its case, such as `writebench run /data`. The user must add the permission to destroy a
+/// device.
 pub(super) fn again(run: &RunRecord, target: &TargetRecord) -> String {
     let mut command = match &target.made_filesystem {
         Some(making) => make(making),
@@ -16,7 +17,7 @@ pub(super) fn again(run: &RunRecord, target: &TargetRecord) -> String {
     command
 }
 
-/// None for cases other than user programs.
+/// The options that measure a user program again, or None for other cases.
 pub(super) fn of_program(case: &CaseRecord, settings: &Settings) -> Option<String> {
     let commands = settings.program_for(case.case.known()?)?;
     let joined = |words: &[String]| shlex::try_join(words.iter().map(String::as_str)).ok();

@@ -49,7 +49,7 @@ pub(super) struct Suite<'r> {
     pub number: usize,
     pub title: String,
     pub summary: String,
-    /// Of a search only those with charts.
+    /// All sections, or for a search only those with charts.
     pub sections: Vec<Section<'r>>,
     /// Notes on the candidates of a search, which share a table.
     pub candidates: Option<Vec<String>>,

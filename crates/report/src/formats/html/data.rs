@@ -29,11 +29,11 @@ pub(super) struct Data<'r> {
     goals: Vec<Value>,
     cases: Vec<Case>,
     charts: Vec<Value>,
-    /// None for runs that are not comparable.
+    /// The first run with each other run, or None if they are not comparable.
     comparisons: Vec<Option<Value>>,
     /// The scale of candidates outside the final.
     overview: Value,
-    /// Of series, for light and dark screens.
+    /// The colour of each series on light and on dark screens.
     colours: Vec<[&'static str; 2]>,
 }
 
@@ -387,7 +387,7 @@ fn known(mut object: Value) -> Value {
     object
 }
 
-/// None for 0.
+/// The count, or None for 0, which the data leaves out.
 fn some<N: Default + PartialEq>(count: N) -> Option<N> {
     Some(count).filter(|count| *count != N::default())
 }
@@ -398,7 +398,7 @@ fn spread(figure: &Figure) -> [Short; 5] {
     [figure.value, low, high, figure.min, figure.max].map(Short)
 }
 
-/// Without all-zero columns, except the first, which counts the samples.
+/// Columns of the good samples, except those of zeros. `round` always remains, because it counts the samples.
 fn samples(case: &CaseReport) -> BTreeMap<&'static str, Vec<Short>> {
     let column = |value: &dyn Fn(&Sample) -> u64| {
         case.good_samples()
@@ -452,7 +452,7 @@ fn point(point: &Point) -> Vec<Value> {
         .collect()
 }
 
-/// By run, case and target, and by run and case alone.
+/// The row of a case by run, case and target, and by run and case with an empty target.
 type Rows<'r> = HashMap<(usize, &'r str, &'r str), usize>;
 
 fn rows(reports: &[Report]) -> Rows<'_> {

@@ -69,7 +69,7 @@ fn escaped(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-/// Of all languages, except those that one of them uses otherwise in our code.
+/// Keywords of all languages, except those that one of them uses otherwise in our code.
 const KEYWORDS: &str = "break case catch class const continue def defer do elif else enum except final finally fn for from \
     func function go if import in let loop match mut namespace new None nullptr package pub public raise \
     return static struct switch throw throws try type unsafe use using var void while with";

@@ -26,7 +26,7 @@ use crate::numbers::{CompareError, ComparedRun, Comparison, Side};
 use crate::sentences::{Report, run_names};
 
 const STYLE: &str = include_str!("../../../page/style.css");
-/// In the order of their dependencies.
+/// The page's scripts in the order of their dependencies.
 const SCRIPTS: [&str; 10] = [
     include_str!("../../../page/data.js"),
     include_str!("../../../page/text.js"),
@@ -47,7 +47,7 @@ struct Page<'r> {
     extent: String,
     goals: Option<Goals>,
     runs: Vec<Run<'r>>,
-    /// Of the first run with each other run.
+    /// The comparison of the first run with each other run.
     comparisons: Vec<Result<Comparison, CompareError>>,
     ratios: Vec<Option<Picture>>,
     suites: Vec<Suite<'r>>,
@@ -60,7 +60,7 @@ struct Page<'r> {
     script: String,
     /// What only the script reads, packed as well.
     data: String,
-    /// For the content security policy.
+    /// The hash by which the content security policy allows the script.
     script_hash: String,
 }
 
@@ -113,7 +113,7 @@ pub fn render(reports: &[Report]) -> String {
     page.render().expect("the page is written to memory")
 }
 
-/// Without comments and indentation. No text of the scripts has several lines.
+/// The script without comments and indentation. No text of the scripts has several lines.
 fn short(script: &str) -> String {
     let lines = script.lines().map(str::trim_start);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));

@@ -15,7 +15,7 @@ use crate::formats::svg::Picture;
 /// Drawings in plain text, in bytes: readers without scripts see the first ones, and more make a page slow.
 const PLAIN: usize = 1 << 20;
 
-/// In bytes of plain text. A script unpacks a pack for one of its charts.
+/// The size at which a pack is full, in bytes of plain text. A script unpacks a pack for one of its charts.
 const PACK: usize = 1 << 19;
 
 /// Drawings that most readers do not need: narrow ones, for phones and for columns side by side, and wide ones far below
@@ -24,7 +24,7 @@ const PACK: usize = 1 << 19;
 pub(super) struct Packs {
     done: Vec<String>,
     plain_bytes: usize,
-    /// By chart, the wide drawing if it is packed, and the narrow one.
+    /// The drawings of each chart in the next pack: the wide one if it is packed, and the narrow one.
     next: BTreeMap<String, [String; 2]>,
     next_bytes: usize,
 }

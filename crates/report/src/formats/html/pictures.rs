@@ -9,7 +9,7 @@ use crate::numbers::{CompareError, Comparison};
 pub(super) type NumberedChart<'r> = (usize, &'r NamedChart);
 
 pub(super) struct Figure<'r> {
-    /// Of the chart in the page's data.
+    /// The chart's number in the page's data.
     pub number: usize,
     pub named: &'r NamedChart,
     pub picture: Picture,
@@ -28,7 +28,7 @@ impl Figure<'_> {
 /// Throughput over time has other ranges than the throughput of whole samples.
 type Question = (ChartKind, bool);
 
-/// Of throughput, which all sections have.
+/// The scales of throughput, which all sections have in common.
 pub(super) struct Scales(HashMap<Question, Scale>);
 
 impl Scales {
@@ -89,7 +89,7 @@ fn question(named: &NamedChart) -> Question {
     (named.chart.kind, named.family == ChartFamily::OverTime)
 }
 
-/// None for runs that are not comparable.
+/// The ratios of each comparison, or None if the runs are not comparable.
 pub(super) fn of_ratios(comparisons: &[Result<Comparison, CompareError>]) -> Vec<Option<Picture>> {
     let picture = |comparison: &Result<Comparison, CompareError>| {
         let chart = ratios::chart(comparison.as_ref().ok()?)?;

@@ -70,7 +70,7 @@ impl Spread<'_> {
         percent(self.scale.part(ns / 1e9))
     }
 
-    /// Without those that would touch the one before or leave the picture.
+    /// The places and texts of labels, except those that would touch the one before or leave the picture.
     pub(super) fn labels(&self) -> Vec<(String, String)> {
         let mut free_from = 0.0;
         let label = |(part, text): (f64, Option<String>)| {

@@ -15,20 +15,20 @@ use crate::charts::{Chart, Dot, Interval, Point, Scale, Series};
 use crate::formats::palette;
 use crate::sentences::counted;
 
-/// Of bars alone, and of those of a part.
+/// The height of a row in a chart of bars alone, and in a part of several charts.
 const ROW_HEIGHTS: (f64, f64) = (24.0, 18.0);
 const BAR_HEIGHT: f64 = 14.0;
 
-/// Of bars of parts.
+/// The heights of a row and its bar, if the bar has parts.
 const STACKED_HEIGHTS: (f64, f64) = (22.0, 15.0);
 
 /// A separate strip: dots cover neither the bar's end nor its interval.
 const STRIP_HEIGHT: f64 = 7.0;
 
-/// From the bar's middle to the strip.
+/// The distance from the bar's middle to the strip.
 const STRIP_BELOW: f64 = BAR_HEIGHT / 2.0 + 3.5;
 
-/// With more dots, those on the same pixel are drawn once.
+/// The most dots that are all drawn. If there are more, those on the same pixel are drawn once.
 const MANY_DOTS: usize = 4000;
 
 /// Elements and their lower end.
@@ -99,7 +99,7 @@ fn parts_of(canvas: &Canvas<'_>, rows: &Rows<'_>, (at, whole): (f64, f64)) -> Ve
     parts
 }
 
-/// With the numbers of their series and of themselves.
+/// The points at a place, with the numbers of their series and of themselves.
 fn points_at(chart: &Chart, at: f64) -> Vec<((usize, usize), &Point)> {
     let of_series = |(index, series): (usize, &'_ Series)| {
         let number = series
@@ -282,7 +282,7 @@ impl Bars<'_> {
 #[derive(Default)]
 struct Dots {
     path: String,
-    /// Of the samples, in the order of the path.
+    /// The numbers of the samples, in the order of the path.
     numbers: Vec<u32>,
 }
 
@@ -292,7 +292,7 @@ impl Dots {
         self.numbers.push(number);
     }
 
-    /// None if they are the first ones, in order, which is usual.
+    /// The numbers as text. None if they are the first ones, in order, which is usual.
     fn numbers(&self) -> Option<String> {
         if (0..)
             .zip(&self.numbers)

@@ -57,7 +57,7 @@ impl<'c> Canvas<'c> {
         }
     }
 
-    /// As a part of several charts.
+    /// This canvas for one of several parts.
     pub(super) fn part(self) -> Self {
         Self {
             is_part: true,
@@ -69,7 +69,7 @@ impl<'c> Canvas<'c> {
         self.width < WIDTH
     }
 
-    /// Where names have the most space.
+    /// Whether names are above the bars, where they have the most space.
     pub(super) fn has_names_above(&self) -> bool {
         self.is_part || self.is_narrow()
     }
@@ -98,7 +98,7 @@ impl<'c> Canvas<'c> {
     }
 }
 
-/// Such as `0.12`.
+/// The numbers of a series and of a point in it as text, such as `0.12`.
 pub(super) fn key((series, point): (usize, usize)) -> String {
     format!("{series}.{point}")
 }

@@ -211,7 +211,7 @@ pub(super) fn broken(name: &str, size: f64, limit: f64) -> Vec<String> {
         .collect()
 }
 
-/// To the width of the picture.
+/// The lines of a text that is broken at the width of the picture.
 pub(super) fn wrapped(words: &str, size: f64) -> Vec<String> {
     wrapped_at(words, size, WIDTH - 2.0 * MARGIN)
 }

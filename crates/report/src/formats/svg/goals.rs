@@ -15,7 +15,7 @@ use crate::numbers::distinct;
 const HEADING_SIZE: f64 = 13.0;
 const HEADING_LINE: f64 = 17.0;
 
-/// Above the heading of a part.
+/// The space above the heading of a part.
 const GAP: f64 = 22.0;
 
 pub(in crate::formats) fn render(goals: &GoalsChart) -> String {
@@ -43,7 +43,7 @@ pub(in crate::formats) fn render(goals: &GoalsChart) -> String {
     document(&words, bottom + MARGIN, parts)
 }
 
-/// For the page, which has title, subtitle and notes in its own text.
+/// The picture for the page, which has title, subtitle and notes in its own text.
 pub(in crate::formats) fn picture(goals: &GoalsChart) -> Picture {
     let scales: Vec<Scale> = goals.goals.iter().map(Scale::for_chart).collect();
     let charts = || goals.goals.iter().zip(&scales);

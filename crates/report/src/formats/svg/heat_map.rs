@@ -11,10 +11,10 @@ use crate::formats::palette;
 
 const NAME_SIZE: f64 = 12.0;
 
-/// Of names in two lines.
+/// The size of names that are too long for one line.
 const SMALL: f64 = 9.5;
 
-/// Of a wide and of a narrow drawing.
+/// The greatest width of a name in a wide and in a narrow drawing.
 const NAME_LIMITS: (f64, f64) = (260.0, 150.0);
 
 const ROW_HEIGHT: f64 = 23.0;
@@ -48,9 +48,9 @@ struct HeatMap<'c> {
 
 #[derive(Clone, Copy)]
 enum Headings {
-    /// Of this size.
+    /// Horizontal text of this size.
     Level(f64),
-    /// Of this height.
+    /// Upright text of this height.
     Upright(f64),
 }
 
@@ -185,7 +185,7 @@ impl<'c> HeatMap<'c> {
         &self.colours[step.min(self.colours.len() - 1)]
     }
 
-    /// Also its lower end.
+    /// The colours' key, and its lower end.
     fn key(&self, top: f64) -> (Vec<Element>, f64) {
         let scale = &self.canvas.scale;
         let title = axis_title(self.chart, scale);

@@ -46,7 +46,7 @@ pub(in crate::formats) struct LegendItem {
     pub sample: String,
 }
 
-/// For the page, where names wrap as its own text. A chart of one line has none.
+/// The legend for the page, where names wrap as its own text. A chart of one line has none.
 pub(super) fn items(canvas: &Canvas<'_>) -> Vec<LegendItem> {
     let series = &canvas.chart.series;
     let is_needed = has_legend(canvas.chart) && series.len() > 1;

@@ -12,10 +12,10 @@ use crate::charts::{Chart, ChartKind, Interval, Point, Tick, XScale, value_text}
 use crate::formats::palette;
 use crate::numbers::least_and_most;
 
-/// Of a wide and of a narrow drawing.
+/// The height of the plot in a wide and in a narrow drawing.
 const HEIGHTS: (f64, f64) = (400.0, 300.0);
 
-/// From the axis to the first place, and from the last place to the end. Narrow drawings have no space for it.
+/// The space before the first place and after the last one, in a wide and in a narrow drawing.
 const INSETS: (f64, f64) = (26.0, 12.0);
 
 const SIZE: f64 = 12.5;
@@ -38,7 +38,7 @@ const MANY: usize = 3;
 /// Between marks of a line with many points.
 const MARKS_APART: f64 = 70.0;
 
-/// After this many lines, marks start at the same place again.
+/// The number of lines after which marks start at the same place again.
 const MARKS_ASIDE: u64 = 6;
 
 struct Plot<'c> {
@@ -48,7 +48,7 @@ struct Plot<'c> {
     right: f64,
     top: f64,
     bottom: f64,
-    /// In steps of [`evenly`].
+    /// The first and the last place, in steps of [`evenly`].
     ends: (f64, f64),
 }
 
@@ -220,7 +220,7 @@ impl<'c> Plot<'c> {
         (!places.is_empty()).then(|| path(&lines, &style))
     }
 
-    /// Also the lower end of its text.
+    /// The axis with its text, and the text's lower end.
     fn x_axis(&self, is_turned: bool) -> (Vec<Element>, f64) {
         let mut parts = Vec::new();
         let (left, y) = (px(self.left), px(self.bottom));
@@ -394,7 +394,7 @@ impl<'c> Plot<'c> {
         line((x, self.y(figure.low)), (x, self.y(figure.high)), &[])
     }
 
-    /// With a tooltip. None without a value.
+    /// The mark of a point with its tooltip. None if the point has no value.
     fn mark(&self, (index, number): (usize, usize), x: f64, radius: f64) -> Option<Element> {
         let series = &self.chart.series[index];
         let point = &series.points[number];
@@ -435,7 +435,7 @@ fn evenly(scale: XScale, at: f64) -> f64 {
     }
 }
 
-/// Of places with a name or a value.
+/// The first and the last place that has a name or a value.
 fn ends(chart: &Chart) -> (f64, f64) {
     let places = chart
         .x

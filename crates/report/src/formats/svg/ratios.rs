@@ -32,7 +32,7 @@ pub(super) fn draw(canvas: &Canvas<'_>, top: f64) -> (Vec<Element>, f64) {
     (parts, bottom)
 }
 
-/// With their places, in their order.
+/// A mark for each ratio with its place, in the order of the points.
 fn marks(canvas: &Canvas<'_>, rows: &Rows<'_>) -> Vec<(f64, Element)> {
     let mut marks = Vec::new();
     for (index, series) in canvas.chart.series.iter().enumerate() {

@@ -11,14 +11,14 @@ use crate::charts::{Chart, Tick, value_text};
 
 pub(super) const SIZE: f64 = 12.5;
 
-/// Of names in several lines.
+/// The size of names in several lines.
 const SMALL: f64 = 10.5;
 const SMALL_LINE: f64 = 12.5;
 
 /// Wider names have several lines.
 const NAME_LIMIT: f64 = 400.0;
 
-/// Of names above their rows, in a narrow drawing.
+/// The size of names above their rows.
 const NARROW_SIZE: f64 = SIZE;
 const LINE_HEIGHT: f64 = 15.0;
 
@@ -31,7 +31,7 @@ const FIGURE_WIDTH: f64 = 76.0;
 /// Between a bar's end and its value, and after that.
 const FIGURE_GAP: f64 = 7.0;
 
-/// Of the axis below the rows, and of that of a part.
+/// The height of the axis below the rows, in a chart of its own and in a part of several.
 const FOOT_HEIGHTS: (f64, f64) = (46.0, 26.0);
 
 pub(super) struct Rows<'c> {
@@ -75,7 +75,7 @@ impl<'c> Rows<'c> {
         }
     }
 
-    /// For more rows than are legible.
+    /// Rows that have no names, for more of them than are legible.
     pub(super) fn without_names(canvas: &'c Canvas<'c>, top: f64, row_height: f64) -> Self {
         Self {
             canvas,
@@ -177,14 +177,14 @@ impl<'c> Rows<'c> {
             .keyed(group("wb-foot", texts), "data-row-height", &height)
     }
 
-    /// After its bar.
+    /// The text of a value, after its bar.
     pub(super) fn value(&self, end: f64, at: f64, value: f64, all_disturbed: bool) -> Element {
         let tilde = if all_disturbed { "~" } else { "" };
         let words = format!("{tilde}{}", value_text(value, self.canvas.chart.y.unit));
         self.words(end, at, &words)
     }
 
-    /// After its bar, or in place of one.
+    /// A text after a bar, or in place of one.
     pub(super) fn words(&self, end: f64, at: f64, words: &str) -> Element {
         text(end + FIGURE_GAP, self.y(at) + 4.5, SIZE, STRONG, words, &[])
     }
@@ -227,7 +227,7 @@ fn names(chart: &Chart) -> impl Iterator<Item = &str> {
     chart.x.ticks.iter().map(|tick| tick.text.as_str())
 }
 
-/// For each row of a part, and for the end of the rows. Scripts close up other rows by their common height.
+/// [`Rows::raised`], which is empty if the chart is no part: scripts close up its rows by their common height.
 fn raised(canvas: &Canvas<'_>, room_above: f64, height: f64) -> Vec<f64> {
     if !canvas.is_part {
         return Vec::new();

@@ -11,7 +11,7 @@ use crate::numbers::CaseReport;
 
 const HOSTILE: &str = "<script>alert(\"1\")</script> & 'x' ]]>\n\u{0}\u{1b}[0m";
 
-/// Without tooltips.
+/// The texts in the picture, but not its tooltips.
 fn shown(document: &Document<'_>) -> Vec<String> {
     let texts = document
         .descendants()

@@ -1,6 +1,6 @@
 use crate::charts::{Chart, Interval, Scale, Unit, XScale, value_text};
 
-/// For people who cannot see the picture.
+/// The chart in words, for people who cannot see the picture.
 pub(super) fn description(chart: &Chart) -> String {
     let mut text = format!(
         "{} by {}. {}.",

@@ -109,7 +109,7 @@ fn at_all_widths(report: &Report) -> String {
         .join(&format!("{:=<80}\n", ""))
 }
 
-/// With the lines about the run's cost and the next commands, it fits into 24 lines.
+/// The answers fit into 24 lines together with those about the run's cost and the next commands.
 #[test]
 fn the_answers_to_the_usual_goals_are_on_one_screen() {
     let mut cases = usual_goals();

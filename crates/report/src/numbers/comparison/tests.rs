@@ -409,7 +409,7 @@ fn json_has_the_same_comparison() {
     assert_eq!(document["summary"], summary);
 }
 
-/// Of a printed row of [`figures_agree`]: A, B, B / A and the interval's ends.
+/// The values in a printed row of [`figures_agree`]: A, B, B / A and the interval's ends.
 fn printed(comparison: &Comparison) -> [f64; 5] {
     let text = crate::formats::tests::plain(&terminal(comparison, None));
     let row = text

@@ -145,7 +145,7 @@ fn outcomes_in_turns(
     (0..EXPERIMENTS).filter(has_outcome).count()
 }
 
-/// Of nine equal cases, over all experiments.
+/// How often one of nine equal cases was told from the fastest, in all experiments together.
 fn told_from_the_fastest(recorded: &[u64], rounds: usize) -> usize {
     const CASES: usize = 10;
     let told = |experiment: u64| {
@@ -201,7 +201,8 @@ fn the_bound_on_false_alarms_is_that_of_the_binomial_distribution() {
     assert!(1.0 - below < 1e-3, "{below}");
 }
 
-/// From 20 rounds on, random order guarantees the error rate for any noise. Below it is that of a symmetric distribution.
+/// Random order guarantees the error rate for any noise if there are at least 20 rounds. With fewer it is that of a
+/// symmetric distribution.
 #[test]
 fn a_case_differs_from_itself_no_more_often_than_promised() {
     for rounds in [6, 8, 12, 20, 40] {

@@ -456,7 +456,7 @@ fn a_search_of_few_disturbed_samples_names_the_disturbance() {
     );
 }
 
-/// With six of them, disturbed samples count, so only time is missing.
+/// Disturbed samples count if there are at least six, so only time is missing.
 #[test]
 fn a_search_of_many_disturbed_samples_asks_for_more_time() {
     assert_eq!(

@@ -15,13 +15,13 @@ use crate::Report;
 /// The cases of a real first answer on ext4, below the titles of their goals.
 const CASES: &str = include_str!("../../../../tests/first_answer/cases.txt");
 
-/// On an idle machine, most of the 59 cases get fewer.
+/// Samples of each case. On an idle machine, most of the 59 cases get fewer.
 const SAMPLES: u32 = 20;
 
 /// Calls of a sample with records or with several files.
 const CALLS: u64 = 256;
 
-/// In bytes. The documents say 350 kB at most.
+/// The largest size of the page, in bytes. The documents say 350 kB at most.
 const MOST: usize = 350_000;
 
 #[test]
