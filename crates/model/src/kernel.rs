@@ -1,4 +1,4 @@
-//! Releases of the kernel.
+//! Releases of the kernel, and what they change.
 
 use std::fmt;
 
@@ -19,6 +19,15 @@ impl fmt::Display for KernelRelease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.0, self.1)
     }
+}
+
+/// A change of the kernel that can change how fast a value of an axis is. `docs/reference/requirements.md`
+/// has them with other changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelChange {
+    pub since: KernelRelease,
+    /// A clause about these and later kernels.
+    pub what: &'static str,
 }
 
 #[cfg(test)]

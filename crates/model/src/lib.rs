@@ -64,7 +64,7 @@ pub use experience::Experience;
 pub use file_set::FileSize;
 pub use form::ValueEntry;
 pub use goal::Goal;
-pub use kernel::KernelRelease;
+pub use kernel::{KernelChange, KernelRelease};
 pub use kernel_threads::{KernelShare, KernelThreads};
 pub use method::{Copying, Cursor, FioEngine, Method, MethodCard};
 pub use objective::Objective;

@@ -286,7 +286,7 @@ impl<'c> Search<'c> {
             let plain = self.baseline;
             sentences.extend(plain.and_then(|plain| latency(plain, "Plain write")));
         }
-        sentences.extend(kernel::notes(self.recommended));
+        sentences.extend(kernel::notes(run, self.recommended));
         sentences.extend(self.needs());
         sentences.extend(self.smaller_files(&run.settings));
         sentences.push(self.check(run));

@@ -191,7 +191,7 @@ impl Answer {
             _ if is_of_goal && decision.is_none() => Self::not_yet(run, cases),
             [best, others @ ..] => {
                 let ranked = Self::with_rank(best, others, cases.len(), first_target, decision);
-                ranked.with_notes(kernel::notes(best))
+                ranked.with_notes(kernel::notes(run, best))
             }
         }
     }

@@ -1,4 +1,6 @@
-//! What a method owes to the threads of the kernel.
+//! What a method owes to the kernel: its threads, and what later kernels change.
+
+use writebench_model::RunRecord;
 
 use crate::numbers::CaseReport;
 use crate::sentences::finding::is_in_kernel_threads;
@@ -6,12 +8,35 @@ use crate::sentences::number::share as percent;
 use crate::sentences::words::{NAMED, counted, listed};
 
 /// Sentences about the answer of a goal. They do not name it, because several answers can have the same ones.
-pub(crate) fn notes(case: &CaseReport) -> Vec<String> {
+pub(crate) fn notes(run: &RunRecord, case: &CaseReport) -> Vec<String> {
     let in_threads = is_in_kernel_threads(&case.record).then(|| IN_KERNEL_THREADS.to_owned());
-    in_threads.into_iter().collect()
+    in_threads
+        .into_iter()
+        .chain(later_kernels(run, case))
+        .collect()
 }
 
 const IN_KERNEL_THREADS: &str = "In kernel threads (io-wq): io_uring passes them writes that would block, and each blocks one of them.";
+
+/// The values that a later kernel treats otherwise than the kernel of the run.
+fn later_kernels(run: &RunRecord, case: &CaseReport) -> Vec<String> {
+    let release = case
+        .target(run)
+        .and_then(|target| target.environment.system.release());
+    let (Some(release), Some(known)) = (release, case.record.case.known()) else {
+        return Vec::new();
+    };
+    known
+        .kernel_changes()
+        .filter(|(_, change)| release < change.since)
+        .map(|(value, change)| {
+            format!(
+                "{value} depends on the kernel: from Linux {} on, {}. Measure again after an upgrade.",
+                change.since, change.what
+            )
+        })
+        .collect()
+}
 
 /// The cases of io_uring that ran mostly in kernel threads, of all that have a result.
 pub(crate) fn thread_pools(cases: &[&CaseReport]) -> Option<String> {
@@ -127,5 +152,27 @@ mod tests {
             "{:?}",
             report.conclusions
         );
+    }
+
+    #[test]
+    fn an_answer_depends_on_a_kernel_that_is_later_than_that_of_the_run() {
+        let notes = |name: &str, kernel: &str| {
+            let report = report(vec![case(name, None)], kernel);
+            report.findings[0].notes.clone()
+        };
+        assert_eq!(
+            notes("pwrite,cache=dontcache", "Linux 6.18.44-fc"),
+            [
+                "cache=dontcache depends on the kernel: from Linux 7.2 on, a thread of the kernel begins the write-back, \
+                 and the call no longer does. Measure again after an upgrade."
+            ]
+        );
+        for (name, kernel) in [
+            ("pwrite,cache=dontcache", "Linux 7.2.1"),
+            ("pwrite,cache=dontcache", "another"),
+            ("pwrite", "Linux 6.18"),
+        ] {
+            assert!(notes(name, kernel).is_empty(), "{name} on {kernel}");
+        }
     }
 }
