@@ -14,6 +14,7 @@ mod dirty_pages;
 mod file;
 mod file_tree;
 mod guard;
+mod kernel_threads;
 mod limit;
 mod machine;
 mod methods;

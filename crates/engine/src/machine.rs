@@ -31,6 +31,11 @@ impl Usage {
         }
     }
 
+    /// Both times together.
+    pub(crate) fn cpu_ns(self) -> u64 {
+        u64::try_from(self.user_cpu_ns + self.system_cpu_ns).unwrap_or(0)
+    }
+
     pub(crate) fn since(self, then: Self) -> Self {
         Self {
             user_cpu_ns: self.user_cpu_ns - then.user_cpu_ns,

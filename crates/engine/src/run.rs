@@ -16,6 +16,7 @@ use crate::call::{CallError, PhaseError, Result};
 use crate::copy_source::{self, CopySources};
 use crate::file::{COPIED, Target};
 use crate::file_tree::SetDirectory;
+use crate::kernel_threads::ThreadCounters;
 use crate::machine::Usage;
 use crate::old_file::OldFile;
 use crate::program::Program;
@@ -480,13 +481,16 @@ impl RankRun<'_> {
                 .in_turn(ThreadState::finish)
                 .map_err(|error| (Phase::Close, error));
             let result = result.and_then(|began| finished.map(|()| began));
-            Usage::read(UsageWho::RUSAGE_SELF)
-                .since(before)
-                .write(sample);
+            let used = Usage::read(UsageWho::RUSAGE_SELF).since(before);
+            let began = result.as_ref().ok();
+            let counters = began.and_then(|began| began.counters.as_ref());
+            let reading = counters.map_or(Usage::default(), ThreadCounters::cost);
+            used.since(reading).write(sample);
+            sample.kernel_threads = counters.and_then(ThreadCounters::so_far).map(Box::new);
             // The result is decided, and an error must not keep the next thread from closing.
             let _ = threads.in_turn(|state| {
                 match &result {
-                    Ok(began) => written.add(state, *began, sample.phases_ns.write),
+                    Ok(began) => written.add(state, began.at, sample.phases_ns.write),
                     Err(_) => drop(state.close()),
                 }
                 Ok(())
@@ -503,7 +507,7 @@ impl RankRun<'_> {
         threads: &Threads<'_, ThreadState<'_>>,
         attaches: bool,
         mut clock: PhaseClock<'_, '_>,
-    ) -> Result<Instant, PhaseError> {
+    ) -> Result<WriteBegin, PhaseError> {
         let choices = self.request.case.choices();
         let own_files = choices.files == Files::PerThread;
         let mut so_far = self.open_and_prepare(threads, &mut clock);
@@ -511,8 +515,13 @@ impl RankRun<'_> {
             clock.ranks.wait(so_far)?;
             so_far = clock.time(Phase::Open, || threads.together(ThreadState::attach));
         }
+        let has_ring = self.request.case.method().has_ring();
+        let counters = has_ring.then(ThreadCounters::read).flatten();
         clock.ranks.wait(so_far)?;
-        let write_began = Instant::now();
+        let began = WriteBegin {
+            at: Instant::now(),
+            counters,
+        };
         clock.time(Phase::Write, || threads.together(ThreadState::write))?;
         if choices.sync.is_at_end() || choices.sync_files != SyncFiles::None {
             let each = own_files
@@ -535,7 +544,7 @@ impl RankRun<'_> {
                 threads.in_turn(ThreadState::close)
             }
         })?;
-        Ok(write_began)
+        Ok(began)
     }
 
     fn open_and_prepare(
@@ -643,6 +652,13 @@ struct ProgramContext<'c> {
     progress: &'c dyn Fn(Phase),
     memory: &'c mut WarmMemory,
     data: &'c [u8],
+}
+
+/// The start of phase write.
+struct WriteBegin {
+    at: Instant,
+    /// Those right before it. Only a ring has work for threads of the kernel.
+    counters: Option<ThreadCounters>,
 }
 
 /// What the threads of a rank have written.

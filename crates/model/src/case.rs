@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::axis::{Axis, Choices, Given};
 use crate::data::Data;
 use crate::file_set::FileSize;
+use crate::kernel::KernelChange;
 use crate::method::{Copying, Cursor, Method};
 use crate::quantity::{Bytes, Range, Stride, split};
 use crate::similar::unknown;
@@ -139,6 +140,14 @@ impl Case {
     /// What a value means to people, to fio and to printed code.
     pub fn card(&self, axis: Axis) -> ValueCard {
         axis.card(&self.given, &self.strategy.choices)
+    }
+
+    /// The values that a kernel treats otherwise than those before it, as `axis=value`.
+    pub fn kernel_changes(&self) -> impl Iterator<Item = (String, KernelChange)> + '_ {
+        self.chosen_axes().filter_map(|axis| {
+            let change = self.card(axis).kernel?;
+            Some((format!("{}={}", axis.name(), self.value(axis)), change))
+        })
     }
 
     /// The same strategy for other bytes.

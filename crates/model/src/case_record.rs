@@ -7,6 +7,7 @@ use crate::axis::Axis;
 use crate::bounded::{MOST_SAMPLES, at_most};
 use crate::case::Case;
 use crate::earlier_names::{self, todays_name};
+use crate::kernel_threads::{KernelShare, KernelThreads};
 use crate::sample::{Sample, SampleDocument};
 use crate::value::{DataMemory, named_values};
 use crate::workload::{Content, Workload};
@@ -378,6 +379,15 @@ impl CaseRecord {
             .known()
             .map_or(self.workload.bytes, Case::bytes_written);
         each.saturating_mul(self.samples.len() as u64)
+    }
+
+    /// How much of the work of io_uring the kernel's threads did. None for other methods, and without a good sample.
+    pub fn kernel_share(&self) -> Option<KernelShare> {
+        let good = Sample::good(&self.samples);
+        let threads = good
+            .iter()
+            .map(|sample| sample.kernel_threads.as_deref().copied());
+        threads.sum::<Option<KernelThreads>>()?.share()
     }
 
     /// The content that the files really have. The filesystem or a program may have shared or left out the bytes of the

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::bounded::list;
+use crate::kernel::KernelRelease;
 use crate::value::named_values;
 
 /// Facts about the machine and the target at the start of a run. An unknown fact is `None`, never a guess.
@@ -32,6 +33,13 @@ pub struct System {
     pub architecture: String,
     pub distribution: Option<String>,
     pub hypervisor: Option<String>,
+}
+
+impl System {
+    /// None if the kernel's name or release is another's.
+    pub fn release(&self) -> Option<KernelRelease> {
+        KernelRelease::parse(self.kernel.strip_prefix("Linux ")?)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

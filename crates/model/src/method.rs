@@ -152,6 +152,11 @@ impl Method {
         self.card().syncs.contains(&SyncCall::RwfDsync)
     }
 
+    /// Whether the method submits operations to io_uring.
+    pub fn has_ring(self) -> bool {
+        self.has_axis(Axis::Registered)
+    }
+
     /// Whether the method calls MPI, which only processes can do that were started as ranks.
     pub fn is_of_mpi(self) -> bool {
         self.has_axis(Axis::Collective)

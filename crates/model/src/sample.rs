@@ -4,6 +4,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::bounded::{MOST_INTERVALS, at_most};
+use crate::kernel_threads::KernelThreads;
 use crate::objective::Objective;
 use crate::phase::Phase;
 use crate::ranks::RankTimes;
@@ -244,6 +245,9 @@ pub struct Sample {
     /// holes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole_bytes: Option<u64>,
+    /// What the kernel's own threads did for io_uring. None for other methods, and where that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_threads: Option<Box<KernelThreads>>,
     /// The comparison of the content. None if only the size was checked.
     pub read_back: Option<ReadBack>,
     /// The time of the memory-copy probe before the sample. Until 0.3.0 there was another after it, which is 0 now.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::form::{Described, ValueEntry};
+use crate::kernel::{KernelChange, KernelRelease};
 use crate::value_card::InCode::{LeftToCaller, Unsupported};
 use crate::value_card::Phrase::{Beside, First, How, Instead, Last, Silent};
 use crate::value_card::{InCode, InFio, ValueCard};
@@ -57,12 +58,13 @@ macro_rules! named_values {
 }
 pub(crate) use named_values;
 
-/// Declares the values of axes: each one's name, words, effort, support by fio and printed code, and the paragraph of the
-/// reference.
+/// Declares the values of axes: each one's name, words, effort, support by fio and printed code, what a later kernel changes,
+/// and the paragraph of the reference.
 macro_rules! axis_values {
     ($($(#[$meta:meta])* $name:ident {
         $($(#[$doc:meta])* $variant:ident = $text:literal {
             $words:expr $(, effort $effort:expr)? $(, fio $fio:expr)? $(, code $code:expr)?
+            $(, kernel $major:literal, $minor:literal, $change:literal)?
         } $paragraph:literal,)+
     })+) => {
         named_values! {
@@ -76,6 +78,10 @@ macro_rules! axis_values {
                         $(effort: $effort,)?
                         $(fio: $fio,)?
                         $(code: $code,)?
+                        $(kernel: Some(KernelChange {
+                            since: KernelRelease($major, $minor),
+                            what: $change,
+                        }),)?
                         ..ValueCard::new($words)
                     },)+
                 }
@@ -89,7 +95,14 @@ macro_rules! axis_values {
 
         impl Described for $name {
             fn entries() -> Vec<ValueEntry> {
-                vec![$(ValueEntry { value: $text, paragraph: $paragraph },)+]
+                vec![$(ValueEntry {
+                    value: $text,
+                    paragraph: concat!(
+                        $paragraph
+                        $(, " From Linux ", $major, ".", $minor, " on, ", $change,
+                            " ([more changes](requirements.md#kernels-that-change-answers)).")?
+                    ),
+                },)+]
             }
         })+
     };
@@ -434,7 +447,8 @@ axis_values! {
              and btrfs with checksums serve it from the page cache, which makes the case unsupported.",
         /// The flag `RWF_DONTCACHE` of pwritev2(2) needs Linux 6.14.
         Dontcache = "dontcache" {
-            How("with RWF_DONTCACHE".into()), effort 1, fio Err("fio 3.33 has no RWF_DONTCACHE")
+            How("with RWF_DONTCACHE".into()), effort 1, fio Err("fio 3.33 has no RWF_DONTCACHE"),
+            kernel 7, 2, "a thread of the kernel begins the write-back, and the call no longer does"
         }
             "pwritev2(2) with `RWF_DONTCACHE`, or the same flag of an io_uring write: data goes through the page \
              cache, write-back starts at once, and the pages are dropped when they are clean. It needs Linux 6.14 \

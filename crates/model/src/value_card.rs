@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::kernel::KernelChange;
+
 /// The properties of a value.
 pub struct ValueCard {
     pub(crate) words: Phrase,
@@ -9,6 +11,8 @@ pub struct ValueCard {
     pub(crate) effort: u32,
     pub fio: InFio,
     pub code: InCode,
+    /// What a later kernel does otherwise.
+    pub kernel: Option<KernelChange>,
 }
 
 impl ValueCard {
@@ -19,6 +23,7 @@ impl ValueCard {
             effort: 0,
             fio: Ok(()),
             code: InCode::Supported,
+            kernel: None,
         }
     }
 }

@@ -38,12 +38,17 @@ impl Case {
     /// A programmer's description: `fallocate(2), then write(2) in 64 KiB chunks, then fsync(2)`. It leaves
     /// out defaults and the file's size. The calls of a set are in their order.
     pub fn words(&self) -> String {
+        self.words_with("")
+    }
+
+    /// The same with words after the method's own call, which samples have proven: ` in kernel threads (io-wq)`.
+    pub fn words_with(&self, proven: &str) -> String {
         let mut sentence = Sentence::default();
         for axis in self.chosen_axes().filter(|axis| self.has_phrase(*axis)) {
             sentence.add(self.card(axis).words);
         }
         if self.method().writes_set() {
-            return self.words_of_set(&sentence);
+            return self.words_of_set(&sentence, proven);
         }
         let Sentence {
             first,
@@ -53,12 +58,17 @@ impl Case {
             last,
         } = sentence;
         let call = instead.unwrap_or(self.method().card().words);
-        format!("{first}{call}{how}{beside}{last}")
+        format!("{first}{call}{proven}{how}{beside}{last}")
     }
 
     /// The description for a table: `fallocate, then io_uring writes with O_DIRECT, 2 in flight`. It leaves out what the
     /// workload says already, such as the size of a record or that a file is overwritten in place.
     pub fn short_words(&self) -> String {
+        self.short_words_with("")
+    }
+
+    /// The same with words after the method's own call, as in [`Self::words_with`].
+    pub fn short_words_with(&self, proven: &str) -> String {
         let is_said = |axis: Axis| match axis {
             Axis::Chunk => {
                 self.workload().durable_every_bytes == Some(self.choices().chunk_size_bytes)
@@ -73,10 +83,10 @@ impl Case {
             }
         }
         let call = if self.method().writes_set() {
-            self.short_calls_of_set()
+            self.short_calls_of_set(proven)
         } else {
             let own = self.method().card().words;
-            sentence.instead.unwrap_or(own).to_owned()
+            format!("{}{proven}", sentence.instead.unwrap_or(own))
         };
         let Sentence {
             first,
@@ -97,11 +107,11 @@ impl Case {
 
     /// The calls that distinguish ways to write a set. All of them open, write and close each file, and sync the
     /// directories last.
-    fn short_calls_of_set(&self) -> String {
+    fn short_calls_of_set(&self, proven: &str) -> String {
         let ring = if self.method() == Method::UringFiles {
-            "io_uring: "
+            format!("io_uring{proven}: ")
         } else {
-            ""
+            String::new()
         };
         let name = self.calls_of_name().join(" and ");
         let name = if name.is_empty() {
@@ -125,9 +135,10 @@ impl Case {
         }
     }
 
-    fn words_of_set(&self, sentence: &Sentence) -> String {
+    fn words_of_set(&self, sentence: &Sentence, proven: &str) -> String {
         let mut words = sentence.first.clone();
         words += &self.calls_of_file().join(", ");
+        words += proven;
         words += &sentence.how;
         words += match self.choices().naming {
             Naming::Direct => "",

@@ -6,7 +6,9 @@ use std::time::Duration;
 use writebench_model::protocol::{
     AgentRequest, InsufficientSpace, PhaseTimestamps, RankSample, SampleRequest,
 };
-use writebench_model::{Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, Sample, Spread};
+use writebench_model::{
+    KernelThreads, Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, Sample, Spread,
+};
 
 use crate::agent::RequestOutcome;
 use crate::barrier::WaitRequest;
@@ -158,6 +160,9 @@ pub(crate) fn merged(round: u32, reports: &[RankReport]) -> Sample {
     let disturbed = reports
         .iter()
         .find_map(|report| Some((&report.rank, report.share.sample.disturbed.as_ref()?)));
+    let kernel_threads: Option<KernelThreads> = shares()
+        .map(|share| share.kernel_threads.as_deref().copied())
+        .sum();
     let first = shares().next().cloned().unwrap_or_default();
     let times = RankTimes {
         phases: PhaseTimestamps::PHASES
@@ -181,6 +186,7 @@ pub(crate) fn merged(round: u32, reports: &[RankReport]) -> Sample {
         read_back: read_back(reports),
         settle_ns: shares().map(|share| share.settle_ns).max().unwrap_or(0),
         disturbed: disturbed.map(|(rank, why)| format!("{rank}: {why}")),
+        kernel_threads: kernel_threads.map(Box::new),
         write_back_failure: shares().find_map(|share| share.write_back_failure.clone()),
         ranks: Some(Box::new(times)),
         // Ranks of a node copy memory at the same time, so each probe is disturbed.
@@ -289,9 +295,17 @@ mod tests {
             bytes: 8,
             from: None,
         });
+        let kernel_threads = KernelThreads {
+            count: 1,
+            cpu_ns: 2,
+            all_cpu_ns: 3,
+            written_bytes: 4,
+            all_written_bytes: 8,
+        };
         let sample = Sample {
             bytes: 8,
             user_cpu_ns: 3,
+            kernel_threads: Some(Box::new(kernel_threads)),
             read_back,
             ..Sample::without_figures(5, Outcome::Ok)
         };
@@ -334,6 +348,8 @@ mod tests {
         assert_eq!(sample.phases_ns.total(), 241 - 100);
         assert_eq!((sample.round, sample.bytes, sample.user_cpu_ns), (5, 24, 9));
         assert_eq!(sample.read_back.unwrap().bytes, 24);
+        let threads = sample.kernel_threads.unwrap();
+        assert_eq!((threads.count, threads.all_written_bytes), (3, 24));
     }
 
     #[test]

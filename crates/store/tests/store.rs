@@ -2,8 +2,9 @@ use std::path::{Path, PathBuf};
 
 use writebench_model::{
     CaseOrigin, CaseRecord, Cluster, ContestAnswer, Decision, Extent, Failure, FilesystemSpec,
-    FoldedRun, Latency, Limit, LimitKind, MissingTarget, Node, Outcome, Phase, PhasesNs, ReadBack,
-    ReadFrom, RunEvent, RunRecord, RunStatus, Sample, Stage, SystemState, Timeline,
+    FoldedRun, KernelThreads, Latency, Limit, LimitKind, MissingTarget, Node, Outcome, Phase,
+    PhasesNs, ReadBack, ReadFrom, RunEvent, RunRecord, RunStatus, Sample, Stage, SystemState,
+    Timeline,
 };
 use writebench_store::{Finalist, Store, StoreError, WorkspaceRecord};
 use writebench_testkit::{example_case, example_run, example_target, recorded};
@@ -51,6 +52,13 @@ fn samples() -> Vec<Sample> {
         write_back_failure: None,
         shares_blocks: Some(true),
         hole_bytes: Some(4096),
+        kernel_threads: Some(Box::new(KernelThreads {
+            count: 2,
+            cpu_ns: 31,
+            all_cpu_ns: 34,
+            written_bytes: 32,
+            all_written_bytes: 33,
+        })),
         round: 0,
         order: Some(30),
         outcome: Outcome::Ok,

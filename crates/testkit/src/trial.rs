@@ -19,6 +19,8 @@ pub enum Need {
     /// A writable directory on such a filesystem.
     Filesystem(Kind),
     Root,
+    /// What the test itself has looked up: the reason why it cannot run, if there is one.
+    Own(Option<&'static str>),
     /// Root, with loop devices, and `mkfs.KIND`.
     Image(&'static str),
     /// Root, and a free loop device.
@@ -65,6 +67,7 @@ impl Need {
                 &format!("no writable {} here", kind.name()),
             ),
             Self::Root => unless(rustix::process::geteuid().is_root(), "needs root"),
+            Self::Own(missing) => missing.map(str::to_owned),
             Self::Image(kind) => {
                 program_missing(&format!("mkfs.{kind}")).or_else(|| Self::LoopDevice.missing())
             }

@@ -1,6 +1,6 @@
 //! A row per sample.
 
-use writebench_model::{Latency, Sample, TargetRecord};
+use writebench_model::{KernelThreads, Latency, Sample, TargetRecord};
 use writebench_stats::as_f64;
 
 use crate::numbers::{Burst, CaseReport, LimitShare, OverTime, has_percentile};
@@ -70,6 +70,21 @@ const COLUMNS: &[Column] = &[
         row.sample.context_switches.to_string()
     }),
     ("device_bytes", |row| text(row.sample.device_bytes)),
+    ("kernel_threads", |row| {
+        row.kernel(|threads| u64::from(threads.count))
+    }),
+    ("kernel_threads_cpu_ns", |row| {
+        row.kernel(|threads| threads.cpu_ns)
+    }),
+    ("all_threads_cpu_ns", |row| {
+        row.kernel(|threads| threads.all_cpu_ns)
+    }),
+    ("kernel_threads_written_bytes", |row| {
+        row.kernel(|threads| threads.written_bytes)
+    }),
+    ("all_threads_written_bytes", |row| {
+        row.kernel(|threads| threads.all_written_bytes)
+    }),
     ("read_back_extent", |row| {
         text(row.sample.read_back.map(|found| found.extent))
     }),
@@ -202,6 +217,10 @@ impl<'r> SampleRow<'r> {
         let latency = self.sample.latency.as_deref();
         let known = latency.filter(|latency| has_percentile(latency.count, in_calls));
         text(known.map(value))
+    }
+
+    fn kernel(&self, value: fn(&KernelThreads) -> u64) -> String {
+        text(self.sample.kernel_threads.as_deref().map(value))
     }
 
     fn burst(&self, value: fn(&Burst) -> f64) -> String {

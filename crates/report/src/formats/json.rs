@@ -40,6 +40,8 @@ struct Case<'r> {
     reason: &'r Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_durable: &'r Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel_thread_share: Option<f64>,
     estimate: &'r Option<Estimate>,
 }
 
@@ -58,6 +60,8 @@ struct FindingNumbers<'r> {
     speed_ratio: Option<SpeedRatioTo<'r>>,
     plain_write: Option<Others>,
     limit_share: Option<f64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    notes: &'r [String],
 }
 
 #[derive(Serialize)]
@@ -106,6 +110,7 @@ impl<'r> From<&'r CaseReport> for Case<'r> {
             outcome: case.outcome_name(),
             reason,
             not_durable,
+            kernel_thread_share: record.kernel_share().map(|share| share.part),
             estimate,
         }
     }
@@ -137,6 +142,7 @@ impl<'r> From<&'r Finding> for FindingNumbers<'r> {
             speed_ratio,
             plain_write,
             limit_share: limit.map(|limit| limit.share),
+            notes: &finding.notes,
         }
     }
 }

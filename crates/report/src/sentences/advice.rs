@@ -12,6 +12,7 @@ use crate::numbers::{CaseReport, Decided, before_samples, decided, obstacle, usa
 use crate::sentences::answer::plain;
 use crate::sentences::code;
 use crate::sentences::finding::{Comparison, Finding};
+use crate::sentences::kernel;
 use crate::sentences::latency::latency;
 use crate::sentences::metric::{Metric, RECORDS, THROUGHPUT};
 use crate::sentences::number::{MILLISECONDS, TIMES};
@@ -285,6 +286,7 @@ impl<'c> Search<'c> {
             let plain = self.baseline;
             sentences.extend(plain.and_then(|plain| latency(plain, "Plain write")));
         }
+        sentences.extend(kernel::notes(run, self.recommended));
         sentences.extend(self.needs());
         sentences.extend(self.smaller_files(&run.settings));
         sentences.push(self.check(run));

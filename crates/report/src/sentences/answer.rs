@@ -10,6 +10,7 @@ use crate::sentences::finding::{
     Bound, Comparison, Finding, NO_ANSWER_YET, Others, Unanswered, goal, promised,
 };
 use crate::sentences::goal_word::word;
+use crate::sentences::kernel;
 use crate::sentences::latency::latency;
 use crate::sentences::metric::Metric;
 use crate::sentences::number::{TIMES, share};
@@ -189,7 +190,8 @@ impl Answer {
             [] => Self::without_rank(cases),
             _ if is_of_goal && decision.is_none() => Self::not_yet(run, cases),
             [best, others @ ..] => {
-                Self::with_rank(best, others, cases.len(), first_target, decision)
+                let ranked = Self::with_rank(best, others, cases.len(), first_target, decision);
+                ranked.with_notes(kernel::notes(run, best))
             }
         }
     }
@@ -245,6 +247,14 @@ impl Answer {
             sentence: format!("{}{worth}.{latency}", value_in_words(best, estimate)),
             certainty: certainty_with_bound(best, others, cases, decision),
         }
+    }
+
+    fn with_notes(mut self, notes: Vec<String>) -> Self {
+        for note in &notes {
+            self.sentence += &format!(" {note}");
+        }
+        self.finding.notes = notes;
+        self
     }
 
     /// A value without a rank, or the reason why there is none.

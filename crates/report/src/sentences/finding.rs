@@ -1,7 +1,7 @@
 use serde::Serialize;
 use writebench_model::{
-    CaseRecord, Content, DataSource, Durability, Goal, Keeper, Start, TargetRecord, Visibility,
-    Workload,
+    CaseRecord, Content, DataSource, Durability, Goal, Keeper, KernelShare, Start, TargetRecord,
+    Visibility, Workload,
 };
 use writebench_stats::{Interval, Verdict};
 
@@ -37,6 +37,8 @@ pub struct Finding {
     pub(crate) unanswered: Option<Unanswered>,
     /// Plain write is recommended.
     pub(crate) is_baseline: bool,
+    /// What else to know about the case.
+    pub notes: Vec<String>,
 }
 
 /// How much faster another case could be.
@@ -301,16 +303,31 @@ pub(crate) fn words(case: &CaseRecord) -> String {
     if let Some(command) = case.program() {
         return format!("your program: {command}");
     }
+    let proven = if is_in_kernel_threads(case) {
+        " in kernel threads (io-wq)"
+    } else {
+        ""
+    };
     case.case
         .known()
-        .map_or_else(|| case.case.to_string(), writebench_model::Case::words)
+        .map_or_else(|| case.case.to_string(), |known| known.words_with(proven))
 }
 
 fn short_words(case: &CaseRecord) -> String {
+    let proven = if is_in_kernel_threads(case) {
+        " in kernel threads"
+    } else {
+        ""
+    };
     match case.case.known() {
-        Some(known) if case.program().is_none() => known.short_words(),
+        Some(known) if case.program().is_none() => known.short_words_with(proven),
         _ => words(case),
     }
+}
+
+/// Whether the kernel passed most of the work of io_uring to its own threads, where it blocks.
+pub(crate) fn is_in_kernel_threads(case: &CaseRecord) -> bool {
+    case.kernel_share().is_some_and(KernelShare::is_most)
 }
 
 /// `1.33x (1.25 – 1.41)`, with `of` after the number. Too few rounds have no number.

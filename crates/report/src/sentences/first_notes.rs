@@ -27,6 +27,8 @@ impl Report {
         notes.extend(bounds(&self.answers));
         notes.extend(ratios);
         notes.extend(plain(&self.answers));
+        let of_answers = self.answers.iter().flat_map(|answer| &answer.finding.notes);
+        notes.extend(distinct(of_answers.cloned(), Clone::clone));
         if self.goals_on_screen().len() <= FEW_GOALS {
             notes.extend(other_sizes(&self.answers));
         }

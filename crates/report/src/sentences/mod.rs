@@ -13,6 +13,7 @@ pub(crate) mod goal_answers;
 pub(crate) mod goal_rows;
 pub(crate) mod goal_word;
 mod image_share;
+mod kernel;
 mod latency;
 pub(crate) mod machine;
 pub(crate) mod metric;

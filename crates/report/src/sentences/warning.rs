@@ -5,8 +5,8 @@ use crate::numbers::{
     CaseReport, Estimate, Obstacle, ObstacleKind, contest_samples, distinct, disturbance, failure,
     obstacle, others_wait_ppm,
 };
-use crate::sentences::ranks;
 use crate::sentences::words::{counted, in_one_line};
+use crate::sentences::{kernel, ranks};
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Vec<String> {
     let mut warnings: Vec<String> = Vec::new();
@@ -42,6 +42,9 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     warnings.extend(lost_workers(&cases));
     warnings.extend(lacking_bytes(&cases));
     warnings.extend(lost_at_write_back(&cases));
+    if !answers_goals {
+        warnings.extend(kernel::thread_pools(&cases));
+    }
     if !is_of_contests {
         warnings.extend(too_few_samples(run, &cases));
     }
