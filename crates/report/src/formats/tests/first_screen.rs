@@ -1,8 +1,8 @@
 //! On terminals of several widths and in a pipe.
 
 use writebench_model::{
-    CaseOrigin, CaseRecord, Content, Durability, FoldedRun, Layout, Outcome, RunRecord, RunStatus,
-    Sample, Stage, Start, Visibility,
+    CaseOrigin, CaseRecord, Content, Durability, FoldedRun, KernelThreads, Layout, Outcome,
+    RunRecord, RunStatus, Sample, Stage, Start, Visibility,
 };
 use writebench_testkit::{example_case, example_run, example_target, section_of};
 
@@ -122,6 +122,26 @@ fn the_answers_to_the_usual_goals_are_on_one_screen() {
     let screen = at(Some(80), &report);
     assert!(screen.lines().count() <= 20, "{screen}");
     insta::assert_snapshot!(at_all_widths(&report));
+}
+
+#[test]
+fn an_answer_in_kernel_threads_is_called_so_and_explained() {
+    let mut cases = usual_goals();
+    let of_ring = cases
+        .iter_mut()
+        .find(|case| case.case.method() == "io_uring");
+    for sample in &mut of_ring.unwrap().samples {
+        sample.kernel_threads = Some(Box::new(KernelThreads {
+            count: 2,
+            written_bytes: 128 << 20,
+            all_written_bytes: 128 << 20,
+            ..KernelThreads::default()
+        }));
+    }
+    let report = report_of(cases);
+    let screen = at(Some(80), &report);
+    assert!(screen.lines().count() <= 22, "{screen}");
+    insta::assert_snapshot!(screen);
 }
 
 #[test]
