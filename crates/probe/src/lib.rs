@@ -12,6 +12,7 @@ mod cpu;
 mod device;
 mod device_number;
 mod device_use;
+mod direct;
 mod environment;
 mod error;
 mod file_layout;
