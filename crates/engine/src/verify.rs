@@ -85,8 +85,8 @@ impl WrittenFiles<'_, '_> {
     /// file had zeros or old content before.
     pub(crate) fn check_zeros(&self) -> Result<()> {
         let choices = self.case.choices();
-        let was_written =
-            choices.prepare == Prepare::ZeroFill || choices.prepare.needs_old_content();
+        let was_written = matches!(choices.prepare, Prepare::ZeroFill | Prepare::WriteZeroes)
+            || choices.prepare.needs_old_content();
         let is_file = matches!(self.target, Target::Directory(_));
         if self.case.given().data != Data::Zero
             || !self.case.method().writes_data()

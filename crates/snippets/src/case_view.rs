@@ -278,6 +278,19 @@ impl CaseView<'_> {
         self.choices().prepare.call().is_some()
     }
 
+    pub(crate) fn writes_zeroes(&self) -> bool {
+        self.choices().prepare == Prepare::WriteZeroes
+    }
+
+    /// Why printed code goes on if the call that reserves blocks is refused.
+    pub(crate) fn cannot_reserve(&self) -> &'static str {
+        if self.writes_zeroes() {
+            "this device or filesystem cannot do that"
+        } else {
+            "this filesystem cannot reserve blocks"
+        }
+    }
+
     pub(crate) fn reserves_ahead(&self) -> bool {
         self.choices().prepare == Prepare::FallocateAhead
     }
