@@ -8,7 +8,7 @@ use crate::objective::Objective;
 use crate::phase::Phase;
 use crate::ranks::RankTimes;
 use crate::value::named_values;
-use crate::workload::Workload;
+use crate::workload::{Content, Workload};
 
 /// The durations of the timed phases, measured by a monotonic clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -240,8 +240,8 @@ pub struct Sample {
     /// Whether a copy, or a program's file, shares most of its data with another file.
     #[serde(default)]
     pub shares_blocks: Option<bool>,
-    /// The bytes that a program or the kernel's own copy left out. None for the other methods, and for files without
-    /// holes.
+    /// The bytes that a program, the kernel's own copy or a copy that keeps holes left out. None for the other methods,
+    /// and for files without holes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole_bytes: Option<u64>,
     /// The comparison of the content. None if only the size was checked.
@@ -369,8 +369,9 @@ impl Sample {
     }
 
     /// Whether the file has fewer bytes of its own than its workload says.
-    pub fn lacks_bytes(&self) -> bool {
-        self.shares_blocks == Some(true) || self.hole_bytes.is_some()
+    pub fn lacks_bytes(&self, workload: &Workload) -> bool {
+        let has_other_holes = self.hole_bytes.is_some() && workload.content != Content::Sparse;
+        self.shares_blocks == Some(true) || has_other_holes
     }
 
     /// A sample that ended with this outcome before anything was measured.

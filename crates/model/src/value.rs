@@ -521,6 +521,24 @@ axis_values! {
              It can only help with a source that is not in the page cache (`origin=cold`).",
     }
 
+    /// What a copy makes of the holes in its source.
+    #[derive(Default)]
+    Holes {
+        #[default]
+        Fill = "fill" { Silent, fio NO_COPIES }
+            "All bytes are copied, and the zeros that are read from a hole become blocks of the copy, which then takes \
+             its full length on the disk. Only `copy-file-range` may leave holes of its own accord, because the \
+             filesystem decides, and is then ranked apart.",
+        /// lseek(2) finds the data. The length is set first, because xfs allocates blocks beyond the end of a file that
+        /// grows, and leaves some of them in the holes.
+        Keep = "keep" { How("with the source's holes".into()), effort 3, fio NO_COPIES }
+            "ftruncate(2) gives the copy its length, in phase prepare. Then lseek(2) with `SEEK_DATA` and \
+             `SEEK_HOLE` finds the data of the source, and only that is copied, so the copy has the holes of its \
+             source. It pays as soon as a noticeable part is holes, as in images of disks and databases. It needs \
+             `prepare=create` or `truncate`, because reserved blocks and old content are no holes, and a filesystem \
+             with holes: elsewhere the case is unsupported. Each piece of data takes four calls of lseek(2).",
+    }
+
     Origin {
         Warm = "warm" { Silent, fio NO_COPIES, code LeftToCaller }
             "The source is read into the page cache before each sample, so the copy happens within memory.",

@@ -39,7 +39,7 @@ pub use cgroup::ControlGroups;
 pub use device_use::{DeviceAlias, DeviceUse, DeviceUses, Edge, UseEnd, device_uses};
 pub use environment::environment;
 pub use error::ProbeError;
-pub use holes::data_bytes;
+pub use holes::{data_bytes, next_data};
 pub use interconnect::interconnect;
 pub use memory::available_memory_bytes;
 pub use pressure::cpu_wait;

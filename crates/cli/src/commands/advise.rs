@@ -233,10 +233,6 @@ impl AdviseCommand {
     fn search(&self, goal: Goal, global: &Global) -> Result<Exit> {
         let output = &global.output;
         let copied = self.from.as_deref().map(FileCopy::of_source).transpose()?;
-        copied
-            .iter()
-            .filter_map(FileCopy::holes)
-            .for_each(|note| output.note(&note));
         let exports = self
             .exports
             .find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
@@ -245,6 +241,11 @@ impl AdviseCommand {
 
         let fixed = self.fixed_values(goal, copied.as_ref(), &record, global.ranks())?;
         let space = self.space(goal, &fixed)?;
+        let copied = copied.map(|copied| copied.for_cases([&space.baseline]));
+        copied
+            .iter()
+            .filter_map(FileCopy::note_on_holes)
+            .for_each(|note| output.note(&note));
         self.check_options(goal, &space, copied.as_ref(), global.ranks())?;
         check_durable(&record, &space)?;
         let mut spaces = self.spaces(goal, &fixed, space, copied.is_some(), &target, output)?;

@@ -407,15 +407,15 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
             "splice" if of_sample(2) => calls.push(format!("splice into {result}")),
             "sendfile" if of_sample(0) => calls.push(format!("sendfile {result}")),
             "copy_file_range" if of_sample(2) => calls.push(format!("copy_file_range {result}")),
-            "lseek" if begun && of_source(0) => calls.push(format!("lseek source {}", numbers(1))),
-            "ioctl" if of_sample(0) && arguments[1].ends_with("FICLONERANGE") => {
-                calls.push("ioctl FICLONERANGE".to_owned());
-            }
-            // After the clock, the file of a copy is searched for holes.
+            // After the clock, the file of a copy is searched for holes. A copy that keeps them searches its source.
             "lseek"
                 if arguments
                     .last()
                     .is_some_and(|whence| matches!(whence.as_str(), "SEEK_DATA" | "SEEK_HOLE")) => {
+            }
+            "lseek" if begun && of_source(0) => calls.push(format!("lseek source {}", numbers(1))),
+            "ioctl" if of_sample(0) && arguments[1].ends_with("FICLONERANGE") => {
+                calls.push("ioctl FICLONERANGE".to_owned());
             }
             "lseek" | "ftruncate" | "fallocate" | "sync_file_range" if of_sample(0) => {
                 // A flag unknown to this strace.

@@ -1,4 +1,4 @@
-{%- if case.reserves() && case.choices().prepare != Prepare::SetLen %}
+{%- if case.reserves() && !case.sets_length() %}
 
 // reserve gives the file {% if case.writes_zeroes() %}blocks that the device zeroes: overwriting them changes no metadata{% else %}its blocks: a full disk fails before any write{% endif %}.
 func reserve(file *os.File, size int) error {

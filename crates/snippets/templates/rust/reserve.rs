@@ -1,11 +1,11 @@
 {%- if case.reserves() %}
 
-/// Gives the file {% if case.choices().prepare == Prepare::SetLen %}its length{% else if case.writes_zeroes() %}blocks that the device zeroes: overwriting them changes no metadata{% else %}its blocks: a full disk fails before any write{% endif %}.
+/// Gives the file {% if case.sets_length() %}its length{% else if case.writes_zeroes() %}blocks that the device zeroes: overwriting them changes no metadata{% else %}its blocks: a full disk fails before any write{% endif %}.
 fn reserve(file: &File, size: {% if case.options.is_stream %}u64{% else %}usize{% endif %}) -> io::Result<()> {
     if size == 0 {
         return Ok(()); // the call would refuse it
     }
-{%- if case.choices().prepare == Prepare::SetLen %}
+{%- if case.sets_length() %}
     file.set_len({{ case.size_rust() }})
 {%- else if case.choices().prepare == Prepare::PosixFallocate %}
     loop {
