@@ -315,20 +315,23 @@ impl Sample {
             .collect()
     }
 
-    /// The time that a search for this objective minimizes, for the whole work. With `p99` each record counts as if it
-    /// took as long as the 99th percentile.
-    pub fn objective_ns(&self, objective: Objective) -> u64 {
+    /// What a search for this objective minimizes, for the bytes of the sample: a time in nanoseconds, or the bytes that
+    /// reached the device. With `p99` each record counts as if it took as long as the 99th percentile. None if it is
+    /// unknown.
+    pub fn minimized(&self, objective: Objective) -> Option<u64> {
         match objective {
-            Objective::Time => self.phases_ns.total(),
-            Objective::Cpu => self.user_cpu_ns.saturating_add(self.system_cpu_ns),
-            Objective::P99 => self
-                .latency
-                .as_ref()
-                .map_or(0, |all| all.p99_ns.saturating_mul(all.count)),
+            Objective::Time => Some(self.phases_ns.total()),
+            Objective::Cpu => Some(self.user_cpu_ns.saturating_add(self.system_cpu_ns)),
+            Objective::P99 => Some(
+                self.latency
+                    .as_ref()
+                    .map_or(0, |all| all.p99_ns.saturating_mul(all.count)),
+            ),
+            Objective::DeviceBytes => self.device_bytes,
         }
     }
 
-    /// The time for the workload's whole work, by which cases are judged: a loop that a time limit ended is
+    /// The time for the workload's whole work, or another quantity to minimize, by which cases are judged: a loop that a time limit ended is
     /// extrapolated. None if the sample failed, ended before its first record, or was disturbed and those do
     /// not count.
     pub fn judged_ns(
@@ -347,7 +350,7 @@ impl Sample {
 
     /// The time for the workload's whole work like [`Self::judged_ns`], but of any sample.
     pub fn whole_work_ns(&self, workload: &Workload, objective: Objective) -> Option<f64> {
-        let total_ns = (self.objective_ns(objective) as f64).max(1.0);
+        let total_ns = (self.minimized(objective)? as f64).max(1.0);
         match self.bytes {
             0 if workload.content.has_own_bytes() && workload.bytes > 0 => None,
             cut if (1..workload.bytes).contains(&cut) => {
