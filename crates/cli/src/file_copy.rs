@@ -10,7 +10,7 @@ use clap::{Args, ValueHint};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use writebench_model::protocol::{CopyDestination, CopySource, Existing};
-use writebench_model::{Bytes, Failure, Settings, path_from_text, path_text};
+use writebench_model::{Bytes, Case, Failure, Holes, Settings, path_from_text, path_text};
 use writebench_runner::{Deadline, RunnerError, TargetAgent};
 
 use crate::arguments::{WHAT, WHERE};
@@ -41,6 +41,8 @@ pub(crate) enum Redirected {
 pub(crate) struct FileCopy {
     pub source: CopySource,
     to: Option<CopyDestination>,
+    /// Whether the final copy keeps the holes of its source.
+    holes: Holes,
     // Held open without CLOEXEC, because child processes open the files behind them.
     _redirections: Vec<OwnedFd>,
 }
@@ -193,6 +195,7 @@ impl FileCopy {
         Ok(Self {
             source,
             to,
+            holes: Holes::Fill,
             _redirections: redirections,
         })
     }
@@ -228,23 +231,39 @@ impl FileCopy {
         self.to.as_ref()?.path.parent()
     }
 
+    /// A final copy keeps the holes of its source if one of the run's cases does.
+    pub(crate) fn for_cases<'c>(mut self, cases: impl IntoIterator<Item = &'c Case>) -> Self {
+        let keeps = |case: &Case| case.given().holes == Holes::Keep;
+        if cases.into_iter().any(keeps) {
+            self.holes = Holes::Keep;
+        }
+        self
+    }
+
     /// A note on holes in the source.
-    pub(crate) fn holes(&self) -> Option<String> {
+    pub(crate) fn note_on_holes(&self) -> Option<String> {
         let CopySource {
             path,
             size_bytes,
             data_bytes,
             ..
         } = &self.source;
-        let copy = if self.to.is_some() {
-            "Copies, and the one that is left, have"
-        } else {
-            "Copies have"
-        };
         let [all, data] = [size_bytes, data_bytes].map(|bytes| Bytes(*bytes).approximate());
+        let copies = match (self.holes, self.to.is_some()) {
+            (Holes::Fill, false) => {
+                format!("Copies fill them and take {all} each. To keep them, add --set holes=keep.")
+            }
+            (Holes::Fill, true) => format!(
+                "Copies, also the final one, fill them and take {all} each. To keep them, add --set holes=keep."
+            ),
+            (Holes::Keep, false) => "Copies with holes=keep keep them.".to_owned(),
+            (Holes::Keep, true) => {
+                "Copies with holes=keep keep them, and so does the final copy.".to_owned()
+            }
+        };
         (data_bytes < size_bytes).then(|| {
             format!(
-                "{} has holes: {data} of {all} hold data. {copy} all bytes. One that leaves the holes is ranked apart.",
+                "{} has holes: {data} of {all} hold data. {copies}",
                 path.display()
             )
         })
@@ -283,7 +302,7 @@ impl FileCopy {
         // A minute, plus time to write the copy and to read both files at 4 MiB/s.
         let limit = Duration::from_secs(60 + self.source.size_bytes / (4 << 20) * 3);
         let deadline = Deadline::until(limit, signals::stop());
-        let copied = agent.copy(&self.source, to, deadline);
+        let copied = agent.copy(&self.source, to, self.holes, deadline);
         if matches!(
             copied,
             Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })

@@ -31,6 +31,7 @@ const CALLS: &[(&str, Axis, &str)] = &[
         Axis::Prepare,
         "fallocate-zero-range",
     ),
+    ("falloc-fl-write-zeroes", Axis::Prepare, "write-zeroes"),
     ("o-tmpfile", Axis::Naming, "tmpfile"),
     ("rename-exchange", Axis::Naming, "exchange"),
     ("madv-hugepage", Axis::Huge, "advise"),

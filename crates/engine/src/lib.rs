@@ -11,6 +11,7 @@ mod call;
 mod copy_source;
 mod direct_path;
 mod dirty_pages;
+mod extents;
 mod file;
 mod file_tree;
 mod guard;

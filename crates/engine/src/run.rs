@@ -556,7 +556,7 @@ impl RankRun<'_> {
         let own_files = choices.files == Files::PerThread;
         clock.time(Phase::Open, || open_files(choices, threads))?;
         // The first rank gives a shared file its length for all.
-        if choices.prepare.has_step()
+        if self.request.case.has_preparing_step()
             && (choices.files != Files::Shared || self.request.role.rank == 0)
         {
             clock.time(Phase::Prepare, || {

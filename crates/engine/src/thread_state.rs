@@ -89,7 +89,7 @@ impl ThreadState<'_> {
         self.on_file(|state, file| {
             let choices = state.case.choices();
             let length = state.region.file_length;
-            match choices.prepare.call() {
+            match state.case.preparing_call() {
                 _ if choices.prepare == Prepare::ZeroFill => zero_fill(file, length, choices.cache),
                 Some(call) => allocate(file, call, length),
                 None => Ok(()),

@@ -3,16 +3,15 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use fiemap::{Fiemap, FiemapExtentFlags};
-use rustix::fs::{AtFlags, SeekFrom};
-use rustix::io::Errno;
+use rustix::fs::AtFlags;
 use writebench_model::{
-    Bytes, Cache, Case, Content, Data, Failure, Files, Method, Prepare, SyncCall,
+    Bytes, Cache, Case, Content, Data, Failure, Files, Holes, Method, Prepare, SyncCall,
 };
 
 use crate::call::{CallError, Result, retry};
 use crate::file::{self, Target};
 use crate::region::Region;
-use crate::{page_cache, sync};
+use crate::{extents, page_cache, sync};
 
 /// The files of a sample, after the clock.
 pub(crate) struct WrittenFiles<'w, 'a> {
@@ -85,8 +84,8 @@ impl WrittenFiles<'_, '_> {
     /// file had zeros or old content before.
     pub(crate) fn check_zeros(&self) -> Result<()> {
         let choices = self.case.choices();
-        let was_written =
-            choices.prepare == Prepare::ZeroFill || choices.prepare.needs_old_content();
+        let was_written = matches!(choices.prepare, Prepare::ZeroFill | Prepare::WriteZeroes)
+            || choices.prepare.needs_old_content();
         let is_file = matches!(self.target, Target::Directory(_));
         if self.case.given().data != Data::Zero
             || !self.case.method().writes_data()
@@ -138,15 +137,37 @@ impl WrittenFiles<'_, '_> {
             return Ok((None, None));
         }
         let file = file::open_to_read(self.target, name)?;
-        let data_bytes = data_bytes(&file).unwrap_or(size_bytes).min(size_bytes);
+        let data_bytes = extents::data_bytes(&file, size_bytes).unwrap_or(size_bytes);
         // FIEMAP of the kernel's Documentation/filesystems/fiemap.rst. Compressed extents have their full length.
         let shared_bytes = extent_bytes(&file, |flags| flags.contains(FiemapExtentFlags::SHARED));
         let shares_blocks = shared_bytes.map(|bytes| bytes > data_bytes / 2);
+        let keeps_holes = self.case.given().holes == Holes::Keep;
+        if keeps_holes {
+            self.check_holes(data_bytes)?;
+        }
         // The other methods hand over all bytes, whatever the filesystem makes of zeros.
-        let may_leave_holes = method.is_program() || method == Method::CopyFileRange;
+        let may_leave_holes = keeps_holes || method.is_program() || method == Method::CopyFileRange;
         let hole_bytes =
             Some(size_bytes - data_bytes).filter(|&bytes| may_leave_holes && bytes > 0);
         Ok((hole_bytes, shares_blocks))
+    }
+
+    /// A filesystem without holes writes zeros to the blocks that were left out. Where blocks are larger than those of the
+    /// source, a few holes may be filled.
+    fn check_holes(&self, data_bytes: u64) -> Result<()> {
+        let size_bytes = self.case.given().size_bytes;
+        let source = self.regions.iter().find_map(|region| region.copy_from);
+        let of_source = source.and_then(|source| extents::data_bytes(source, size_bytes));
+        match of_source {
+            Some(bytes) if bytes < size_bytes && data_bytes == size_bytes => {
+                let message = format!(
+                    "{} of the source are holes, and the copy has none: this filesystem may not support them",
+                    Bytes(size_bytes - bytes).approximate()
+                );
+                Err(CallError::unsupported("holes=keep", message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Some filesystems accept `O_DIRECT` and use the page cache (tmpfs always, btrfs with checksums). Pages in
@@ -204,28 +225,6 @@ fn extent_bytes(file: &OwnedFd, counts: impl Fn(FiemapExtentFlags) -> bool) -> O
         }
     }
     Some(bytes)
-}
-
-/// The bytes outside holes. Reserved blocks without data are holes, and data that waits for its blocks is none: so the
-/// file needs no sync, other than for `st_blocks`. It is `None` without lseek(2)'s `SEEK_DATA`.
-fn data_bytes(file: &OwnedFd) -> Option<u64> {
-    let mut searched_bytes = 0;
-    let mut data_bytes = 0;
-    loop {
-        let start = match rustix::fs::seek(file, SeekFrom::Data(searched_bytes)) {
-            Ok(start) => start,
-            // lseek(2) reports that no data follows.
-            Err(Errno::NXIO) => return Some(data_bytes),
-            Err(_) => return None,
-        };
-        let end = rustix::fs::seek(file, SeekFrom::Hole(start)).ok()?;
-        // A filesystem that does not advance would cause an endless loop.
-        if end <= searched_bytes {
-            return None;
-        }
-        data_bytes += end - start;
-        searched_bytes = end;
-    }
 }
 
 pub(crate) fn wrong(message: String) -> CallError {

@@ -442,6 +442,17 @@ fn as_expected(
     if dontcache && was_written && sample.outcome.name() == "unsupported" {
         return Ok(());
     }
+    // Few devices zero blocks themselves.
+    let writes_zeroes = case.choices().prepare == Prepare::WriteZeroes
+        || !case.method().writes_data() && case.choices().call == AllocateCall::WriteZeroes;
+    if writes_zeroes && sample.outcome.name() == "unsupported" {
+        let reason = sample.reason().unwrap_or_default();
+        ensure!(
+            reason.contains("FALLOC_FL_WRITE_ZEROES") && reason.contains("it needs Linux 6.17"),
+            "{reason}"
+        );
+        return Ok(());
+    }
     ensure!(sample.outcome == Outcome::Ok, "{:?}", sample.outcome);
     let each = case.choices().sync.is_on_the_way() && case.given().size_bytes > 0;
     ensure!(sample.latency.is_some() == each, "{:?}", sample.latency);

@@ -8,8 +8,8 @@ use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
     Advice, AllocateCall, Cache, Checksums, Collective, DataMemory, Descriptor, Directory, Drop,
-    FileLayout, Files, Huge, MapSharing, Naming, Origin, Populate, Prepare, Registered, Source,
-    Store, SyncFiles, named_values,
+    FileLayout, Files, Holes, Huge, MapSharing, Naming, Origin, Populate, Prepare, Registered,
+    Source, Store, SyncFiles, named_values,
 };
 use crate::value_card::{InCode, Phrase, ValueCard};
 
@@ -492,6 +492,15 @@ axes! {
         summary: "whether the source of a copy is in the page cache (warm) or not (cold)",
         about:
             "Whether the source of a copy is in the page cache when the clock starts.",
+    }
+    Holes = "holes" in given {
+        holes: Holes = Holes::Fill,
+        summary: "whether a copy fills the holes of its source, or keeps them",
+        about:
+            "What a copy makes of the holes in its source: the parts of a sparse file that have no blocks and read \
+             as zeros. A copy that keeps them does less, and its file takes less space. So it is another workload, \
+             never ranked with one that fills them. A source that writebench makes has no holes: name your own with \
+             `--from`.",
     }
 }
 

@@ -14,7 +14,8 @@ use crate::similar::unknown;
 use crate::strategy::Strategy;
 use crate::sync::SyncCall;
 use crate::value::{
-    Cache, DataMemory, Directory, FileLayout, Files, Naming, Origin, Prepare, Source, SyncFiles,
+    AllocateCall, Cache, DataMemory, Directory, FileLayout, Files, Holes, Naming, Origin, Prepare,
+    Source, SyncFiles,
 };
 use crate::value_card::ValueCard;
 use crate::workload::{Content, DataSource, Durability, Shortfall, Start, Visibility, Workload};
@@ -353,7 +354,10 @@ impl Case {
         let card = self.method().card();
         match (card.copying, card.cursor, self.given.data) {
             _ if self.method() == Method::Null => Content::Nothing,
-            (Some(Copying::Bytes), ..) => Content::Copy,
+            (Some(Copying::Bytes), ..) => match self.given.holes {
+                Holes::Fill => Content::Copy,
+                Holes::Keep => Content::Sparse,
+            },
             (Some(Copying::Blocks), ..) => Content::SharedCopy,
             (None, Cursor::NoData, _) if self.strategy.choices.call.gives_blocks() => {
                 Content::Reserved
@@ -580,6 +584,19 @@ impl Case {
             block_bytes,
             step_bytes,
         })
+    }
+
+    /// The call between open(2) and the first write, in phase `prepare`. A copy that keeps holes needs the length first.
+    pub fn preparing_call(&self) -> Option<AllocateCall> {
+        match self.given.holes {
+            Holes::Fill => self.strategy.choices.prepare.call(),
+            Holes::Keep => Some(AllocateCall::Ftruncate),
+        }
+    }
+
+    /// Whether there is work between open(2) and the first write, in phase `prepare`.
+    pub fn has_preparing_step(&self) -> bool {
+        self.strategy.choices.prepare.has_step() || self.preparing_call().is_some()
     }
 
     /// The most bytes of one sample to the target, old content and zeros included.

@@ -395,7 +395,7 @@ impl CaseRecord {
     pub fn found_content(&self) -> Content {
         let promised = self.workload.content;
         let good = Sample::good(&self.samples);
-        if !promised.has_own_bytes() {
+        if !promised.has_own_bytes() && promised != Content::Sparse {
             promised
         } else if good.iter().any(|sample| sample.shares_blocks == Some(true)) {
             Content::SharedCopy

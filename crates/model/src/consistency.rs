@@ -7,7 +7,7 @@ use crate::method::{Cursor, Method};
 use crate::quantity::Bytes;
 use crate::sync::SyncCall;
 use crate::value::{
-    AllocateCall, Cache, Collective, DataMemory, Descriptor, Drop, FileLayout, Files, Huge,
+    AllocateCall, Cache, Collective, DataMemory, Descriptor, Drop, FileLayout, Files, Holes, Huge,
     MapSharing, Naming, Populate, Prepare, Registered,
 };
 
@@ -40,6 +40,7 @@ impl Case {
             write_behind,
             arrivals,
             direct,
+            holes,
             file_set,
         ];
         checks
@@ -392,6 +393,27 @@ fn direct(case: &Case) -> Result<(), Contradiction> {
         return refuse(
             Axis::Threads,
             "direct I/O needs whole sectors for each thread",
+        );
+    }
+    Ok(())
+}
+
+/// Kept holes need a file that is empty before, and are no contiguous data.
+fn holes(case: &Case) -> Result<(), Contradiction> {
+    let choices = case.choices();
+    if case.given().holes == Holes::Fill {
+        return Ok(());
+    }
+    if !matches!(choices.prepare, Prepare::Create | Prepare::Truncate) {
+        return refuse(
+            Axis::Prepare,
+            "holes=keep sets the length itself, and reserves nothing. Set prepare=create or truncate",
+        );
+    }
+    if choices.writeback_bytes.is_some() {
+        return refuse(
+            Axis::Writeback,
+            "write-behind needs contiguous data. Set holes=fill",
         );
     }
     Ok(())

@@ -78,6 +78,33 @@ pub struct Filesystem {
     /// The layout of new files, in the words of a parallel filesystem's tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_layout: Option<String>,
+    /// What direct I/O on a new file needs. None if the kernel or the filesystem does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direct_io: Option<DirectAlignment>,
+    /// The sizes that a write with `RWF_ATOMIC` may have. None if there is no such write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomic_writes: Option<AtomicWrites>,
+}
+
+/// The multiples that direct I/O needs: `STATX_DIOALIGN` and `STATX_DIO_READ_ALIGN` of statx(2). Zeros mean that there is
+/// no direct I/O.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DirectAlignment {
+    pub memory_bytes: u64,
+    pub offset_bytes: u64,
+    /// That of reads, where it is known to differ from that of writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_offset_bytes: Option<u64>,
+}
+
+/// The sizes of writes that a power loss leaves complete or undone: `STATX_WRITE_ATOMIC` of statx(2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AtomicWrites {
+    pub least_bytes: u64,
+    pub most_bytes: u64,
+    /// The size beyond which atomic writes become slower, because the filesystem copies on write. None if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub optimal_bytes: Option<u64>,
 }
 
 impl Filesystem {
@@ -86,6 +113,13 @@ impl Filesystem {
 
     pub fn is_block_device(&self) -> bool {
         self.kind == Self::BLOCK_DEVICE
+    }
+
+    /// Whether new times of a file stay in memory, without a write of its inode: `lazytime` of mount(8).
+    pub fn has_lazy_times(&self) -> bool {
+        self.mount_options
+            .split(',')
+            .any(|option| option == "lazytime")
     }
 
     /// Whether this is one of the kernel's own filesystems, where nobody can write a new file. A file of hugetlbfs

@@ -263,6 +263,7 @@ impl Kind {
     fn of(workload: &Workload) -> Option<Self> {
         let work = match (workload.content, workload.start, workload.visibility) {
             (Content::Copy | Content::SharedCopy, ..) => Work::Copy,
+            (Content::Sparse, ..) if workload.source.is_file() => Work::Copy,
             (Content::Reserved | Content::Hole | Content::Nothing, ..) => return None,
             _ if workload.durable_every_bytes.is_some() => Work::Records,
             (_, Start::Existing, Visibility::Complete) => Work::Replace,

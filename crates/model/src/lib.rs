@@ -57,7 +57,8 @@ pub use disturbed_by::DisturbedBy;
 pub use durability::{DurableCall, DurableCalls, Keeper};
 pub use earlier_names::todays_name;
 pub use environment::{
-    Cpu, Device, Environment, Filesystem, LayerBelow, LayerRole, Memory, System,
+    AtomicWrites, Cpu, Device, DirectAlignment, Environment, Filesystem, LayerBelow, LayerRole,
+    Memory, System,
 };
 pub use event::{FoldedRun, RunEvent};
 pub use experience::Experience;

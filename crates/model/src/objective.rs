@@ -10,6 +10,8 @@ named_values! {
         Cpu = "cpu",
         /// The 99th percentile of the latency of records or files.
         P99 = "p99",
+        /// The bytes that reach the block device, with those of the filesystem's journal and metadata.
+        DeviceBytes = "device-bytes",
     }
 }
 
@@ -20,6 +22,7 @@ impl Objective {
             Self::Time => ["fast", "faster"],
             Self::Cpu => ["cheap in CPU time", "cheaper in CPU time"],
             Self::P99 => ["quick at p99", "quicker at p99"],
+            Self::DeviceBytes => ["sparing of the device", "more sparing of the device"],
         }
     }
 }

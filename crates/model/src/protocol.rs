@@ -16,7 +16,7 @@ use crate::reserve::Reserve;
 use crate::run::ProgramCommands;
 use crate::sample::{Extent, Sample};
 use crate::target::Limit;
-use crate::value::{Cache, Prepare};
+use crate::value::{Cache, Holes, Prepare};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AgentRequest {
@@ -45,8 +45,8 @@ pub enum TargetRequest {
     InspectSource(OsString),
     /// The answer is a [`CopyDestination`].
     InspectCopyDestination(OsString),
-    /// Makes the remaining copy. The answer is empty.
-    Copy(CopySource, CopyDestination),
+    /// Makes the remaining copy, with the source's holes or without. The answer is empty.
+    Copy(CopySource, CopyDestination, Holes),
     /// Empties an open file after an interrupted copy. The answer is empty.
     Empty(CopyDestination),
 }

@@ -9,7 +9,7 @@ use crate::objective::Objective;
 use crate::phase::Phase;
 use crate::ranks::RankTimes;
 use crate::value::named_values;
-use crate::workload::Workload;
+use crate::workload::{Content, Workload};
 
 /// The durations of the timed phases, measured by a monotonic clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -241,8 +241,8 @@ pub struct Sample {
     /// Whether a copy, or a program's file, shares most of its data with another file.
     #[serde(default)]
     pub shares_blocks: Option<bool>,
-    /// The bytes that a program or the kernel's own copy left out. None for the other methods, and for files without
-    /// holes.
+    /// The bytes that a program, the kernel's own copy or a copy that keeps holes left out. None for the other methods,
+    /// and for files without holes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hole_bytes: Option<u64>,
     /// What the kernel's own threads did for io_uring. None for other methods, and where that is unknown.
@@ -319,20 +319,23 @@ impl Sample {
             .collect()
     }
 
-    /// The time that a search for this objective minimizes, for the whole work. With `p99` each record counts as if it
-    /// took as long as the 99th percentile.
-    pub fn objective_ns(&self, objective: Objective) -> u64 {
+    /// What a search for this objective minimizes, for the bytes of the sample: a time in nanoseconds, or the bytes that
+    /// reached the device. With `p99` each record counts as if it took as long as the 99th percentile. None if it is
+    /// unknown.
+    pub fn minimized(&self, objective: Objective) -> Option<u64> {
         match objective {
-            Objective::Time => self.phases_ns.total(),
-            Objective::Cpu => self.user_cpu_ns.saturating_add(self.system_cpu_ns),
-            Objective::P99 => self
-                .latency
-                .as_ref()
-                .map_or(0, |all| all.p99_ns.saturating_mul(all.count)),
+            Objective::Time => Some(self.phases_ns.total()),
+            Objective::Cpu => Some(self.user_cpu_ns.saturating_add(self.system_cpu_ns)),
+            Objective::P99 => Some(
+                self.latency
+                    .as_ref()
+                    .map_or(0, |all| all.p99_ns.saturating_mul(all.count)),
+            ),
+            Objective::DeviceBytes => self.device_bytes,
         }
     }
 
-    /// The time for the workload's whole work, by which cases are judged: a loop that a time limit ended is
+    /// The time for the workload's whole work, or another quantity to minimize, by which cases are judged: a loop that a time limit ended is
     /// extrapolated. None if the sample failed, ended before its first record, or was disturbed and those do
     /// not count.
     pub fn judged_ns(
@@ -351,7 +354,7 @@ impl Sample {
 
     /// The time for the workload's whole work like [`Self::judged_ns`], but of any sample.
     pub fn whole_work_ns(&self, workload: &Workload, objective: Objective) -> Option<f64> {
-        let total_ns = (self.objective_ns(objective) as f64).max(1.0);
+        let total_ns = (self.minimized(objective)? as f64).max(1.0);
         match self.bytes {
             0 if workload.content.has_own_bytes() && workload.bytes > 0 => None,
             cut if (1..workload.bytes).contains(&cut) => {
@@ -373,8 +376,9 @@ impl Sample {
     }
 
     /// Whether the file has fewer bytes of its own than its workload says.
-    pub fn lacks_bytes(&self) -> bool {
-        self.shares_blocks == Some(true) || self.hole_bytes.is_some()
+    pub fn lacks_bytes(&self, workload: &Workload) -> bool {
+        let has_other_holes = self.hole_bytes.is_some() && workload.content != Content::Sparse;
+        self.shares_blocks == Some(true) || has_other_holes
     }
 
     /// A sample that ended with this outcome before anything was measured.

@@ -116,6 +116,7 @@ const NO_HUGE_ADVICE: InFio = Err("fio 3.33 gives no advice about huge pages of 
 const ONE_FILE: InCode = Unsupported("the function writes one file: call it for each");
 const POSIX_FALLOCATE: &str = "posix_fallocate(3)";
 const ZERO_RANGE: &str = "fallocate(2) with ZERO_RANGE";
+const WRITE_ZEROES: &str = "fallocate(2) with WRITE_ZEROES";
 const KEEP_SIZE: &str = "fallocate(2) with KEEP_SIZE";
 const FTRUNCATE: &str = "ftruncate(2)";
 const FALLOCATE: &str = "fallocate(2)";
@@ -281,6 +282,10 @@ axis_values! {
             "fallocate(2) with `FALLOC_FL_ZERO_RANGE` (Linux 3.15) turns existing blocks into unwritten ones as \
              well, so it also zeros an old file. btrfs and XFS support it, and so does ext4 with extents, but not \
              tmpfs.",
+        /// The extents are written ones. The device zeroes them, maybe with a command that carries no data.
+        WriteZeroes = "write-zeroes" { Instead(WRITE_ZEROES), fio NOTHING_WRITTEN }
+            "fallocate(2) with `FALLOC_FL_WRITE_ZEROES` (Linux 6.17) lets the device zero the blocks, which are \
+             then written ones. [`prepare=write-zeroes`](#preparewrite-zeroes) lists what it needs.",
         /// The call reserves blocks beyond the end of the file.
         FallocateKeepSize = "fallocate-keep-size" {
             Instead(KEEP_SIZE), fio NOTHING_WRITTEN
@@ -390,6 +395,14 @@ axis_values! {
             "fallocate(2) with `FALLOC_FL_ZERO_RANGE` (Linux 3.15) reserves blocks and sets the length, like \
              `fallocate`. For a new file both have the same result. It matters for a file with old data, whose \
              blocks it turns into unwritten ones. tmpfs does not support it.",
+        /// The device zeroes the blocks, so no extent is unwritten.
+        WriteZeroes = "write-zeroes" { First(WRITE_ZEROES), effort 1 }
+            "fallocate(2) with `FALLOC_FL_WRITE_ZEROES` (Linux 6.17) has the aim of `zero-fill`: its blocks are \
+             allocated and *written*, so an overwrite changes no metadata. But no data is sent, because the \
+             device zeroes the blocks itself. For that it needs a command that leaves the blocks allocated, which \
+             many NVMe and some SCSI disks have: `/sys/block/DISK/queue/write_zeroes_unmap_max_bytes` is then not \
+             0. It also needs a filesystem with the call, which in Linux 6.18 is ext4 with extents. Everywhere \
+             else, as on virtio, loop devices and tmpfs, EOPNOTSUPP makes the case unsupported.",
         /// Blocks are reserved up to [`Prepare::AHEAD_BYTES`] ahead of the writes, and the file is cut to its length at
         /// the end. So the length need not be known at first. It is part of phase `write`.
         FallocateAhead = "fallocate-ahead" {
@@ -522,6 +535,24 @@ axis_values! {
              It can only help with a source that is not in the page cache (`origin=cold`).",
     }
 
+    /// What a copy makes of the holes in its source.
+    #[derive(Default)]
+    Holes {
+        #[default]
+        Fill = "fill" { Silent, fio NO_COPIES }
+            "All bytes are copied, and the zeros that are read from a hole become blocks of the copy, which then takes \
+             its full length on the disk. Only `copy-file-range` may leave holes of its own accord, because the \
+             filesystem decides, and is then ranked apart.",
+        /// lseek(2) finds the data. The length is set first, because xfs allocates blocks beyond the end of a file that
+        /// grows, and leaves some of them in the holes.
+        Keep = "keep" { How("with the source's holes".into()), effort 3, fio NO_COPIES }
+            "ftruncate(2) gives the copy its length, in phase prepare. Then lseek(2) with `SEEK_DATA` and \
+             `SEEK_HOLE` finds the data of the source, and only that is copied, so the copy has the holes of its \
+             source. It pays as soon as a noticeable part is holes, as in images of disks and databases. It needs \
+             `prepare=create` or `truncate`, because reserved blocks and old content are no holes, and a filesystem \
+             with holes: elsewhere the case is unsupported. Each piece of data takes four calls of lseek(2).",
+    }
+
     Origin {
         Warm = "warm" { Silent, fio NO_COPIES, code LeftToCaller }
             "The source is read into the page cache before each sample, so the copy happens within memory.",
@@ -576,6 +607,7 @@ impl Prepare {
             | Self::PosixFallocate
             | Self::FallocateKeepSize
             | Self::FallocateZeroRange
+            | Self::WriteZeroes
             | Self::FallocateAhead
             | Self::ZeroFill => Opening::New,
         }
@@ -592,6 +624,7 @@ impl Prepare {
             | Self::Fallocate
             | Self::PosixFallocate
             | Self::FallocateZeroRange
+            | Self::WriteZeroes
             | Self::ZeroFill
             | Self::Overwrite => true,
             Self::Create | Self::Truncate | Self::FallocateKeepSize | Self::FallocateAhead => false,
@@ -611,6 +644,7 @@ impl Prepare {
             Self::PosixFallocate => Some(AllocateCall::PosixFallocate),
             Self::FallocateKeepSize => Some(AllocateCall::FallocateKeepSize),
             Self::FallocateZeroRange => Some(AllocateCall::FallocateZeroRange),
+            Self::WriteZeroes => Some(AllocateCall::WriteZeroes),
             Self::Create
             | Self::Truncate
             | Self::FallocateAhead

@@ -53,7 +53,7 @@ named_values! {
         Copy = "copy",
         /// The file shares its blocks with another file until one of them is written.
         SharedCopy = "shared-copy",
-        /// The file has holes, which no name of a case asks for: a program or the kernel left bytes out.
+        /// The file has holes: a copy keeps those of its source, or a program or the kernel left bytes out.
         Sparse = "sparse",
     }
 
@@ -122,6 +122,13 @@ pub enum Shortfall {
     AtRisk,
 }
 
+impl DataSource {
+    /// Whether the work is a copy.
+    pub fn is_file(self) -> bool {
+        matches!(self, Self::WarmFile | Self::ColdFile)
+    }
+}
+
 impl Content {
     /// Whether bytes are moved into the file. Otherwise a throughput means little.
     pub fn has_own_bytes(self) -> bool {
@@ -146,8 +153,9 @@ impl Workload {
     ///
     /// The first property in which it is not.
     pub fn check(&self, wanted: &Self) -> Result<(), Shortfall> {
-        // A copy may share its blocks, as with cp.
-        let shares_blocks = self.content == Content::SharedCopy && wanted.content == Content::Copy;
+        // A copy may share its blocks, as with cp. It then also has the holes of its source.
+        let shares_blocks = self.content == Content::SharedCopy
+            && matches!(wanted.content, Content::Copy | Content::Sparse);
         let has_content = shares_blocks
             || self.content == wanted.content && self.zero_percent == wanted.zero_percent;
         let has_files = self.bytes == wanted.bytes
@@ -244,6 +252,12 @@ impl Workload {
             (Content::Copy, DataSource::ColdFile) => "copied from a file outside the page cache",
             (Content::Copy, _) => "copied from a file in the page cache",
             (Content::SharedCopy, _) => "with blocks shared with the source",
+            (Content::Sparse, DataSource::WarmFile) => {
+                "copied with the holes of a file in the page cache"
+            }
+            (Content::Sparse, DataSource::ColdFile) => {
+                "copied with the holes of a file outside the page cache"
+            }
             (Content::Sparse, _) => "with holes",
         }
     }

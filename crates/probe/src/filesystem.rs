@@ -4,6 +4,7 @@ use std::path::Path;
 use writebench_model::Filesystem;
 
 use crate::device::BlockDevice;
+use crate::direct;
 use crate::error::ProbeError;
 use crate::file_layout;
 use crate::mountinfo::Mount;
@@ -23,6 +24,7 @@ pub(crate) fn for_block_device(
     let path =
         fs::canonicalize(target).map_err(|error| ProbeError::call("realpath", target, error))?;
     let size_bytes = device.size_bytes()?;
+    let direct = direct::of_new_file(&path);
     Ok(Filesystem {
         kind: Filesystem::BLOCK_DEVICE.to_owned(),
         source: path.to_string_lossy().into_owned(),
@@ -32,6 +34,8 @@ pub(crate) fn for_block_device(
         available_bytes: size_bytes,
         block_size_bytes: device.logical_sector_bytes()?,
         file_layout: None,
+        direct_io: direct.alignment,
+        atomic_writes: direct.atomic,
     })
 }
 
@@ -40,6 +44,7 @@ pub(crate) fn facts(target: &Path, mount: Option<&Mount>) -> Result<Filesystem, 
     let space = Space::from(&stat);
     let file_layout =
         mount.and_then(|mount| file_layout::for_new_files(&mount.kind, &mount.source, target));
+    let direct = direct::of_new_file(target);
     Ok(Filesystem {
         kind: or_unknown(mount.map(|mount| mount.kind.clone())),
         source: or_unknown(mount.map(|mount| mount.source.clone())),
@@ -49,6 +54,8 @@ pub(crate) fn facts(target: &Path, mount: Option<&Mount>) -> Result<Filesystem, 
         available_bytes: space.available_bytes,
         block_size_bytes: stat.f_frsize,
         file_layout,
+        direct_io: direct.alignment,
+        atomic_writes: direct.atomic,
     })
 }
 

@@ -122,6 +122,8 @@ fn the_environment_of_a_device() -> Result<()> {
         available_bytes: SIZE_BYTES,
         block_size_bytes: 4096,
         file_layout: None,
+        direct_io: environment.filesystem.direct_io,
+        atomic_writes: None,
     };
     ensure!(
         environment.filesystem == expected,

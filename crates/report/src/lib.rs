@@ -15,7 +15,7 @@ pub use numbers::{ComparedRun, Comparison, FailedCases, Gated, ObservationUnit, 
 pub use sentences::answer::WorkloadAnswer;
 pub use sentences::comparison::FOUR_RUNS;
 pub use sentences::goal_answers::GoalAnswer;
-pub use sentences::machine::machine_lines;
+pub use sentences::machine::{machine_lines, write_lines};
 pub use sentences::sort::Sort;
 pub use sentences::{
     Report, counted, emit_options, percent, quoted, ratio_interval, visible, visible_lines,

@@ -43,7 +43,7 @@ impl SampleSummary {
             is_ok: sample.outcome.is_ok(),
             is_accident: sample.outcome.is_accident(),
             is_disturbed: sample.disturbed.is_some(),
-            shares_blocks: sample.lacks_bytes(),
+            shares_blocks: sample.lacks_bytes(workload),
         }
     }
 

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use writebench_model::Outcome;
 use writebench_model::protocol::{AgentRequest, CopyDestination, CopySource, TargetRequest};
+use writebench_model::{Holes, Outcome};
 
 pub use self::copy::open_source;
 pub use self::inspection::{Inspection, TargetKind};
@@ -152,10 +152,11 @@ impl TargetAgent {
         &mut self,
         source: &CopySource,
         destination: &CopyDestination,
+        holes: Holes,
         deadline: Deadline<'_>,
     ) -> Result<(), RunnerError> {
         self.ask(
-            TargetRequest::Copy(source.clone(), destination.clone()),
+            TargetRequest::Copy(source.clone(), destination.clone(), holes),
             "copying a file",
             deadline,
         )

@@ -1,6 +1,7 @@
 use writebench_model::{
-    Advice, Axis, Cache, Case, Checksums, Choices, Cursor, DataMemory, Descriptor, Drop, Given,
-    Huge, MapSharing, Method, Opening, Populate, Prepare, Registered, Store, SyncCall, SyncFiles,
+    Advice, AllocateCall, Axis, Cache, Case, Checksums, Choices, Cursor, DataMemory, Descriptor,
+    Drop, Given, Holes, Huge, MapSharing, Method, Opening, Populate, Prepare, Registered, Store,
+    SyncCall, SyncFiles,
 };
 
 use crate::EmitOptions;
@@ -275,7 +276,39 @@ impl CaseView<'_> {
 
     /// Whether a call sets the length or allocates blocks.
     pub(crate) fn reserves(&self) -> bool {
-        self.choices().prepare.call().is_some()
+        self.case.preparing_call().is_some()
+    }
+
+    /// Whether the call only sets the length.
+    pub(crate) fn sets_length(&self) -> bool {
+        self.case.preparing_call() == Some(AllocateCall::Ftruncate)
+    }
+
+    /// Whether a copy leaves out the holes of its source.
+    pub(crate) fn keeps_holes(&self) -> bool {
+        self.has(Axis::Holes) && self.given().holes == Holes::Keep
+    }
+
+    /// The function of C, C++ and Rust that copies between two offsets.
+    pub(crate) fn copy_function(&self) -> &'static str {
+        if self.keeps_holes() {
+            "copy_data"
+        } else {
+            "copy_range"
+        }
+    }
+
+    pub(crate) fn writes_zeroes(&self) -> bool {
+        self.choices().prepare == Prepare::WriteZeroes
+    }
+
+    /// Why printed code goes on if the call that reserves blocks is refused.
+    pub(crate) fn cannot_reserve(&self) -> &'static str {
+        if self.writes_zeroes() {
+            "this device or filesystem cannot do that"
+        } else {
+            "this filesystem cannot reserve blocks"
+        }
     }
 
     pub(crate) fn reserves_ahead(&self) -> bool {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::{Args, ValueHint, value_parser};
 use writebench_model::{
-    Axis, AxisValues, Bytes, Case, FileSize, Goal, Objective, Origin, Overrides, Reserve, Settings,
-    Space, TargetRecord,
+    Axis, AxisValues, Bytes, Case, Durability, FileSize, Goal, Objective, Origin, Overrides,
+    Reserve, Settings, Space, TargetRecord,
 };
 use writebench_report::{counted, quoted};
 use writebench_runner::Hardware;
@@ -63,8 +63,8 @@ pub(crate) struct AdviseCommand {
     /// Let so many records arrive in a second. Latency counts from the arrival, and p99 is minimized
     #[arg(long, value_name = "R", value_parser = value_parser!(u32).range(1..=1_000_000), help_heading = WHAT)]
     rate: Option<u32>,
-    /// Find the least time, cpu (user and system time) or p99 (of the latency of records or files) [default: time, or p99
-    /// with --rate]
+    /// Find the least time, cpu (user and system time), p99 (of the latency of records or files) or device-bytes (which
+    /// reach the device) [default: time, or p99 with --rate]
     #[arg(long, value_name = "QUANTITY", value_parser = named_values(Objective::ALL, Objective::name), help_heading = WHAT)]
     minimize: Option<Objective>,
     /// Take the data from this memory: any (as malloc returns it), aligned (to a page), huge-pages (aligned, and in huge
@@ -233,10 +233,6 @@ impl AdviseCommand {
     fn search(&self, goal: Goal, global: &Global) -> Result<Exit> {
         let output = &global.output;
         let copied = self.from.as_deref().map(FileCopy::of_source).transpose()?;
-        copied
-            .iter()
-            .filter_map(FileCopy::holes)
-            .for_each(|note| output.note(&note));
         let exports = self
             .exports
             .find(FileCopy::protected(copied.as_ref(), global.db.as_deref())?)?;
@@ -245,7 +241,12 @@ impl AdviseCommand {
 
         let fixed = self.fixed_values(goal, copied.as_ref(), &record, global.ranks())?;
         let space = self.space(goal, &fixed)?;
-        self.check_options(goal, &space, copied.as_ref(), global.ranks())?;
+        let copied = copied.map(|copied| copied.for_cases([&space.baseline]));
+        copied
+            .iter()
+            .filter_map(FileCopy::note_on_holes)
+            .for_each(|note| output.note(&note));
+        self.check_options(goal, &space, copied.as_ref(), &record, global.ranks())?;
         check_durable(&record, &space)?;
         let mut spaces = self.spaces(goal, &fixed, space, copied.is_some(), &target, output)?;
         self.constrain(&mut spaces, output)?;
@@ -338,6 +339,7 @@ impl AdviseCommand {
         goal: Goal,
         space: &Space,
         copied: Option<&FileCopy>,
+        target: &TargetRecord,
         ranks: u32,
     ) -> Result<()> {
         let plain = space.baseline.workload();
@@ -349,8 +351,24 @@ impl AdviseCommand {
             usage!("--minimize p99 needs records or files. Add --for records, or use time or cpu")
         );
         ensure!(
+            objective != Objective::DeviceBytes || plain.durability == Durability::Durable,
+            usage!(
+                "--minimize device-bytes needs a durable goal, because data in the page cache reaches the device after the \
+                 sample. Add --for durable-stream or records"
+            )
+        );
+        ensure!(
+            objective != Objective::DeviceBytes || target.environment.device.is_some(),
+            usage!(
+                "--minimize device-bytes needs a single block device below the target, whose bytes the kernel counts. Use \
+                 another directory, or time or cpu"
+            )
+        );
+        ensure!(
             objective != Objective::Time || self.rate.is_none(),
-            usage!("--rate sets the time. Use --minimize p99 or cpu, or leave out --rate")
+            usage!(
+                "--rate sets the time. Use --minimize p99, cpu or device-bytes, or leave out --rate"
+            )
         );
         ensure!(
             ranks == 1 || space.baseline.choices().ranks > 1,

@@ -39,9 +39,11 @@ impl ProbeCommand {
 fn text(environment: &Environment, target: &Path, width: Option<usize>) -> String {
     const LABEL: usize = 12;
     let mut text = String::new();
-    for (label, line) in
-        writebench_report::machine_lines(environment, &target.display().to_string())
-    {
+    let lines = [
+        writebench_report::machine_lines(environment, &target.display().to_string()),
+        writebench_report::write_lines(environment),
+    ];
+    for (label, line) in lines.into_iter().flatten() {
         let line = format!("{label:<LABEL$}{}", visible(&line));
         text += &folded(&line, width.unwrap_or(usize::MAX), LABEL);
     }

@@ -97,8 +97,6 @@ impl RunCommand {
     /// Finds the targets and the cases that the arguments ask for.
     fn request(&self, copied: Option<FileCopy>, global: &Global) -> Result<Request> {
         let output = &global.output;
-        let holes = copied.as_ref().and_then(FileCopy::holes);
-        holes.iter().for_each(|note| output.note(note));
         if copied.as_ref().is_some_and(FileCopy::takes_stdout) {
             output.print_results_on_stderr();
         }
@@ -113,6 +111,10 @@ impl RunCommand {
         );
         let selected = self.selected(copied.as_ref(), &records, global)?;
         selected.notes.iter().for_each(|note| output.note(note));
+        let copied =
+            copied.map(|copied| copied.for_cases(selected.rows.iter().map(|row| &row.case)));
+        let holes = copied.as_ref().and_then(FileCopy::note_on_holes);
+        holes.iter().for_each(|note| output.note(note));
         let settings = self.settings(copied.as_ref(), answers_goals, selected.samples)?;
         // The limits would take a tenth of the time of a first answer, and change none.
         let measures_limits = !answers_goals && self.measuring.measures_limits(settings.budget_ns);
@@ -299,6 +301,7 @@ impl RunCommand {
         let targets = self.find_targets_again(number, &run)?;
         let cases = selection::different_cases(&run.cases, global.ranks())?;
         check_source_again(copied.as_ref(), &cases)?;
+        let copied = copied.map(|copied| copied.for_cases(&cases));
 
         let answers_goals = run.cases.iter().all(|row| row.origin.is_of_goal());
         let settings = self.settings_of_rest(&run, answers_goals);

@@ -840,6 +840,10 @@ fn refusals() -> Result<()> {
             &["--for", "stream", "--minimize", "p99"],
             "--minimize p99 needs records or files",
         ),
+        (
+            &["--for", "stream", "--minimize", "device-bytes"],
+            "needs a durable goal",
+        ),
         (&["--minimize", "cpu"], "Give one --for"),
         (
             &["--for", "records", "--rate", "9", "--minimize", "time"],

@@ -1,7 +1,8 @@
 //! `advise --without`, `--threads`, `--lang` and `--minimize`.
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Kind, Need, Trials, directory_on};
+use serde_json::Value;
+use writebench_testkit::{Image, Kind, Need, Trials, directory_on};
 
 use crate::advice::{QUICK, advise, is_without_advice, names};
 use crate::program;
@@ -19,6 +20,11 @@ pub(crate) fn add(trials: &mut Trials) {
         constrained,
     );
     trials.add("a search can minimize CPU time", &tmpfs, cpu_time);
+    trials.add(
+        "a search can minimize the bytes that reach the device",
+        &[Need::Image("ext4")],
+        device_bytes,
+    );
 }
 
 fn candidates(arguments: &[&str]) -> Result<Vec<String>> {
@@ -160,6 +166,55 @@ fn constrained() -> Result<()> {
     );
     let why = "(for example file-size=16KiB: the function writes one file)";
     ensure!(ended.stderr.contains(why), "{}", ended.stderr);
+    Ok(())
+}
+
+/// Plain write of records also writes the journal for each.
+fn device_bytes() -> Result<()> {
+    let program = program()?;
+    let image = Image::mount("ext4", 512 << 20)?;
+    let target = image.path();
+    let target = target.to_str().context("UTF-8")?;
+    let search = ["advise", target, "--for", "records", "--size", "256KiB"];
+    let more = [
+        "--budget",
+        "4s",
+        "--minimize",
+        "device-bytes",
+        "--export",
+        "json=-",
+    ];
+    let called = program.call(&[&search[..], &more].concat())?;
+    // A busy machine may have no answer in so little time.
+    ensure!(matches!(called.code, Some(0 | 6)), "{called:?}");
+    let document: Value = serde_json::from_str(&called.stdout)?;
+    ensure!(
+        document["run"]["settings"]["objective"] == "device-bytes",
+        "{}",
+        document["run"]
+    );
+    let findings = document["findings"].as_array().context("findings")?;
+    for finding in findings {
+        let bytes = finding["device_bytes"]["value"].as_f64().context("bytes")?;
+        ensure!(bytes >= 262_144.0, "{finding}");
+    }
+    let first = document["conclusions"][0].as_str().context("a sentence")?;
+    ensure!(
+        document["advice"].is_null() || first.contains("MB on the device"),
+        "{first}"
+    );
+    let in_memory = directory_on(Kind::Tmpfs);
+    let target = in_memory.path().to_str().context("UTF-8")?;
+    let search = [
+        "advise",
+        target,
+        "--for",
+        "files",
+        "--set",
+        "sync-files=each",
+    ];
+    let refused = program.call(&[&search[..], &["--minimize", "device-bytes"]].concat())?;
+    ensure!(refused.code == Some(2), "{refused:?}");
     Ok(())
 }
 

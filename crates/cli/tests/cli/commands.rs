@@ -5,7 +5,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use writebench_testkit::{
-    Caching, Call, Fault, Faulty, Kind, Mounted, Need, Trials, What, When, directory_on,
+    Caching, Call, Fault, Faulty, Image, Kind, Mounted, Need, Trials, What, When, directory_on,
+    entries,
 };
 
 use crate::{commands_of, program};
@@ -18,6 +19,16 @@ pub(crate) fn add(trials: &mut Trials) {
         "svg writes charts to a directory, or reports that there are none",
         &tmpfs,
         charts_are_files,
+    );
+    trials.add(
+        "probe shows what direct and atomic writes need, and leaves nothing behind",
+        &[Need::Image("ext4"), Need::Image("xfs")],
+        probe_shows_direct_and_atomic_writes,
+    );
+    trials.add(
+        "a mount with lazytime is noticed where files are overwritten in place",
+        &[Need::Image("ext4")],
+        lazy_times_are_noticed,
     );
     trials.add(
         "probe names the filesystem",
@@ -212,6 +223,71 @@ fn charts_are_files() -> Result<()> {
         charts.join("case-phases.svg").exists(),
         "a single case has phases"
     );
+    Ok(())
+}
+
+/// Linux 6.13 has the sizes of ext4 and xfs. A loop device writes nothing atomically, but xfs can copy on write.
+fn probe_shows_direct_and_atomic_writes() -> Result<()> {
+    let program = program()?;
+    for (kind, has_atomic) in [("ext4", false), ("xfs", true)] {
+        let image = Image::mount(kind, 512 << 20)?;
+        let path = image.path();
+        let target = path.to_str().context("UTF-8")?;
+        let facts: Value =
+            serde_json::from_str(&program.call(&["probe", target, "--json"])?.stdout)?;
+        let filesystem = &facts["filesystem"];
+        ensure!(
+            filesystem["direct_io"]["offset_bytes"].as_u64() >= Some(512)
+                && filesystem["direct_io"]["memory_bytes"].as_u64() > Some(0),
+            "{facts}"
+        );
+        ensure!(
+            filesystem["atomic_writes"]["least_bytes"].is_u64() == has_atomic,
+            "{facts}"
+        );
+        let shown = program.call(&["probe", target])?.stdout;
+        ensure!(
+            shown.contains("\ndirect I/O  multiples of ")
+                && shown.contains("\natomic      writes of 4 KiB to ") == has_atomic,
+            "{shown}"
+        );
+        ensure!(!shown.contains("\ntimes "), "{shown}");
+        ensure!(
+            entries(&path)
+                .iter()
+                .all(|left| left.ends_with("lost+found"))
+        );
+    }
+    Ok(())
+}
+
+fn lazy_times_are_noticed() -> Result<()> {
+    let program = program()?;
+    let image = Image::mount("ext4", 512 << 20)?;
+    let path = image.path();
+    let target = path.to_str().context("UTF-8")?;
+    image.remount("lazytime")?;
+    let shown = program.call(&["probe", target])?.stdout;
+    ensure!(shown.contains("\ntimes       lazytime: "), "{shown}");
+    for (case, is_said) in [
+        ("write,size=1MiB,prepare=overwrite", true),
+        ("write,size=1MiB", false),
+    ] {
+        let words = [
+            "run",
+            target,
+            "--case",
+            case,
+            "--samples",
+            "1",
+            "--no-limits",
+        ];
+        let shown = program.call(&words)?.stdout;
+        ensure!(
+            shown.contains("The mount has lazytime") == is_said,
+            "{shown}"
+        );
+    }
     Ok(())
 }
 

@@ -1,13 +1,13 @@
 //! What a copy has afterwards: the source's mode, all of its bytes, and blocks of its own.
 
 use std::fs::{File, Permissions};
-use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use writebench_testkit::{Image, Kind, Need, Trials, call, directory_on, unmount};
+use writebench_testkit::{Caching, Faulty, Image, Kind, Need, Trials, call, directory_on, unmount};
 
 use crate::program;
 
@@ -29,10 +29,34 @@ pub(crate) fn add(trials: &mut Trials) {
         &ext4,
         holes,
     );
+    for kind in ["btrfs", "xfs"] {
+        trials.add(
+            format!("a copy that shares blocks is not ranked with bytes on {kind}"),
+            &[Need::Image(kind)],
+            move || shared_blocks(kind),
+        );
+    }
+    for kind in ["ext4", "xfs", "btrfs"] {
+        trials.add(
+            format!("holes=keep gives a copy the holes of its source on {kind}"),
+            &[Need::Image(kind)],
+            move || kept_holes(kind, &Image::mount(kind, 512 << 20)?.path()),
+        );
+    }
     trials.add(
-        "a copy that shares blocks is not ranked with bytes",
-        &[Need::Image("btrfs")],
-        shared_blocks,
+        "holes=keep gives a copy the holes of its source on tmpfs",
+        &[Need::Filesystem(Kind::Tmpfs)],
+        || kept_holes("tmpfs", directory_on(Kind::Tmpfs).path()),
+    );
+    trials.add(
+        "holes=keep is unsupported on a filesystem without holes",
+        &[Need::Root, Need::Fuse, ext4[0]],
+        filled_holes,
+    );
+    trials.add(
+        "a search with holes=keep compares copies that keep them",
+        &ext4,
+        search_that_keeps_holes,
     );
     trials.add(
         "compressed files have all bytes",
@@ -301,8 +325,159 @@ fn holes() -> Result<()> {
     )
 }
 
-fn shared_blocks() -> Result<()> {
-    let (program, image) = (program()?, Image::mount("btrfs", 512 << 20)?);
+/// The source of copies that keep holes: data of several lengths, the last of it before a hole, and none of it zeros.
+fn scattered_source(on: &Path) -> Result<String> {
+    let file = File::create(on.join("scattered"))?;
+    file.set_len(SPARSE_BYTES)?;
+    let mut byte = 0u8;
+    for (offset, length) in [(0, 4096), (512 << 10, 300 << 10), (3 << 20, 64 << 10)] {
+        let data: Vec<u8> = std::iter::repeat_with(|| {
+            byte = byte.wrapping_mul(5).wrapping_add(3);
+            byte | 1
+        })
+        .take(length)
+        .collect();
+        file.write_all_at(&data, offset)?;
+    }
+    file.sync_all()?;
+    Ok(on.join("scattered").to_str().context("UTF-8")?.to_owned())
+}
+
+const SCATTERED_BYTES: u64 = 4096 + (300 << 10) + (64 << 10);
+
+fn kept_holes(kind: &str, on: &Path) -> Result<()> {
+    let program = program()?;
+    let from = scattered_source(on)?;
+    // The filesystem shares blocks for copy_file_range.
+    let by_kernel = if matches!(kind, "btrfs" | "xfs") {
+        "shared-copy"
+    } else {
+        "sparse"
+    };
+    let names = [
+        ("read-write,chunk=64KiB,holes=keep", "sparse"),
+        (
+            "read-write,chunk=64KiB,threads=3,descriptor=per-thread,holes=keep",
+            "sparse",
+        ),
+        ("read-write,chunk=100000,sync=fsync,holes=keep", "sparse"),
+        ("read-write,prepare=truncate,holes=keep", "sparse"),
+        ("sendfile,holes=keep", "sparse"),
+        ("splice,holes=keep", "sparse"),
+        ("copy-file-range,holes=keep", by_kernel),
+        ("read-write,chunk=64KiB", "copy"),
+    ];
+    let cases = names.iter().flat_map(|(name, _)| ["--case", name]);
+    let common = [
+        "--from",
+        &from,
+        "--samples",
+        "1",
+        "--no-limits",
+        "--verify",
+        "every",
+    ];
+    let words: Vec<&str> = common.into_iter().chain(cases).collect();
+    let document = program.run(on, &words, 0)?;
+    let found = contents(&document)?.into_iter().map(|(_, content)| content);
+    ensure!(found.eq(names.map(|(_, content)| content)), "{document}");
+    for case in document["cases"].as_array().context("cases")? {
+        let holes = &case["samples"][0]["hole_bytes"];
+        let is_kept = case["axes"]["holes"] == "keep";
+        ensure!(
+            !is_kept || *holes == SPARSE_BYTES - SCATTERED_BYTES,
+            "{}: {holes}",
+            case["name"]
+        );
+    }
+    let to = on.join("copy");
+    for (case, said, blocks) in [
+        (
+            "read-write,holes=keep",
+            "keep them, and so does the final copy",
+            true,
+        ),
+        ("read-write", "To keep them, add --set holes=keep", false),
+    ] {
+        let to = to.to_str().context("UTF-8")?;
+        let run = ["run", "--from", &from, "--to", to, "--case", case];
+        let more = ["--samples", "1", "--no-limits"];
+        let called = program.call(&[&run[..], &more].concat())?;
+        ensure!(
+            called.code == Some(0) && called.stderr.contains(said),
+            "{called:?}"
+        );
+        ensure!(
+            std::fs::read(to)? == std::fs::read(&from)?,
+            "another content"
+        );
+        File::open(to)?.sync_all()?;
+        let [of_copy, of_source] =
+            [Path::new(to), Path::new(&from)].map(|path| path.metadata().map(|all| all.blocks()));
+        let (of_copy, of_source) = (of_copy?, of_source?);
+        ensure!(
+            (of_copy == of_source) == blocks,
+            "{case}: {of_copy} blocks, {of_source} of the source"
+        );
+        std::fs::remove_file(to)?;
+    }
+    Ok(())
+}
+
+fn filled_holes() -> Result<()> {
+    // Its server does not know SEEK_HOLE.
+    let (program, fuse) = (program()?, Faulty::mount("none", Caching::WriteThrough)?);
+    let directory = directory_on(Kind::Ext4);
+    let from = scattered_source(directory.path())?;
+    let case = ["--case", "read-write,holes=keep", "--from", &from];
+    let more = ["--samples", "1", "--no-limits"];
+    let document = program.run(fuse.path(), &[&case[..], &more].concat(), 4)?;
+    let reason = document["cases"][0]["reason"]
+        .as_str()
+        .context("a reason")?;
+    ensure!(
+        document["cases"][0]["outcome"] == "unsupported"
+            && reason
+                .starts_with("holes=keep: 3.6 MiB of the source are holes, and the copy has none"),
+        "{reason}"
+    );
+    Ok(())
+}
+
+fn search_that_keeps_holes() -> Result<()> {
+    let (program, directory) = (program()?, directory_on(Kind::Ext4));
+    let on = directory.path().to_str().context("UTF-8")?;
+    let from = scattered_source(directory.path())?;
+    let search = [
+        "advise",
+        on,
+        "--for",
+        "copy",
+        "--from",
+        &from,
+        "--set",
+        "holes=keep",
+    ];
+    let planned = program.call(&[&search[..], &["--dry-run"]].concat())?;
+    ensure!(
+        planned.code == Some(0) && planned.stderr.contains("Copies with holes=keep keep them"),
+        "{planned:?}"
+    );
+    let lines = planned
+        .stdout
+        .lines()
+        .filter(|line| line.contains("chunk="));
+    for line in lines {
+        ensure!(
+            line.contains("holes=keep") || line.contains("ficlone"),
+            "{line}"
+        );
+    }
+    Ok(())
+}
+
+fn shared_blocks(kind: &str) -> Result<()> {
+    let (program, image) = (program()?, Image::mount(kind, 512 << 20)?);
     std::fs::write(image.path().join("dense"), vec![7; 3_000_001])?;
     File::open(image.path().join("dense"))?.sync_all()?;
     let dense = image

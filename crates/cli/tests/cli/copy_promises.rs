@@ -46,6 +46,36 @@ pub(crate) const COPIES: &[Promise] = &[
             (LOOK, 1),
         ],
     ),
+    // The source has no holes. Other calls of lseek look for them.
+    (
+        "read-write,size=1MiB,chunk=256KiB,holes=keep",
+        &[
+            (CREATE, 1),
+            ("ftruncate 1048576", 1),
+            ("open source", 1),
+            ("lseek source 0 SEEK_SET", 1),
+            ("lseek 0 SEEK_SET", 1),
+            ("read source 262144", 4),
+            ("write 262144", 4),
+            ("close source", 1),
+            ("close", 2),
+            (LOOK, 1),
+        ],
+    ),
+    (
+        "sendfile,size=1MiB,chunk=256KiB,holes=keep",
+        &[
+            (CREATE, 1),
+            ("ftruncate 1048576", 1),
+            ("open source", 1),
+            ("lseek source 0 SEEK_SET", 1),
+            ("lseek 0 SEEK_SET", 1),
+            ("sendfile 262144", 4),
+            ("close source", 1),
+            ("close", 2),
+            (LOOK, 1),
+        ],
+    ),
     // The pipe holds one chunk.
     (
         "splice,size=1MiB,chunk=256KiB",

@@ -33,6 +33,12 @@ pub(crate) fn add(trials: &mut Trials) {
             keeps(case, calls, &Image::mount("xfs", 512 << 20)?.path())
         });
     }
+    // Most devices refuse it, so the other calls of the case may be missing.
+    trials.add(
+        "prepare=write-zeroes asks for written blocks before the first write",
+        &[Need::Strace, Need::Filesystem(Kind::Ext4)],
+        asks_for_written_blocks,
+    );
     for (case, least, most) in FLUSHES {
         let name = format!("{case} flushes the device {least} times at least");
         trials.add(name, &[Need::Image("ext4")], move || {
@@ -173,6 +179,26 @@ fn flushes_less_without_sync() -> Result<()> {
         without < with,
         "{without} flushes without a sync, and {with} with one"
     );
+    Ok(())
+}
+
+fn asks_for_written_blocks() -> Result<()> {
+    let target = directory_on(Kind::Ext4);
+    let target = target.path().to_str().context("UTF-8")?;
+    let case = "write,size=128KiB,prepare=write-zeroes";
+    let words = [
+        "run",
+        "--samples",
+        "1",
+        "--no-limits",
+        "--case",
+        case,
+        target,
+    ];
+    let samples = traced(&program()?, strace(), &words)?;
+    let found = samples.into_iter().next().context("no sample")?;
+    let promised = "fallocate FALLOC_FL_WRITE_ZEROES 0 131072";
+    ensure!(found.get(promised) == Some(&1), "{found:#?}");
     Ok(())
 }
 
@@ -381,18 +407,21 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
             "splice" if of_sample(2) => calls.push(format!("splice into {result}")),
             "sendfile" if of_sample(0) => calls.push(format!("sendfile {result}")),
             "copy_file_range" if of_sample(2) => calls.push(format!("copy_file_range {result}")),
-            "lseek" if begun && of_source(0) => calls.push(format!("lseek source {}", numbers(1))),
-            "ioctl" if of_sample(0) && arguments[1].ends_with("FICLONERANGE") => {
-                calls.push("ioctl FICLONERANGE".to_owned());
-            }
-            // After the clock, the file of a copy is searched for holes.
+            // After the clock, the file of a copy is searched for holes. A copy that keeps them searches its source.
             "lseek"
                 if arguments
                     .last()
                     .is_some_and(|whence| matches!(whence.as_str(), "SEEK_DATA" | "SEEK_HOLE")) => {
             }
+            "lseek" if begun && of_source(0) => calls.push(format!("lseek source {}", numbers(1))),
+            "ioctl" if of_sample(0) && arguments[1].ends_with("FICLONERANGE") => {
+                calls.push("ioctl FICLONERANGE".to_owned());
+            }
             "lseek" | "ftruncate" | "fallocate" | "sync_file_range" if of_sample(0) => {
-                calls.push(format!("{name} {}", numbers(1)));
+                // A flag unknown to this strace.
+                let numbers =
+                    numbers(1).replace("0x80 /* FALLOC_FL_??? */", "FALLOC_FL_WRITE_ZEROES");
+                calls.push(format!("{name} {numbers}"));
             }
             "io_uring_setup" => calls.push(format!("io_uring_setup {}", arguments[0])),
             "io_uring_register" => calls.push(format!("io_uring_register {}", arguments[1])),

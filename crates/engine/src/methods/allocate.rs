@@ -16,6 +16,12 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     }
 }
 
+const FALLOCATE: Call = Call {
+    name: "fallocate",
+    lacks: &[],
+    advice: &[],
+};
+
 /// EINVAL from a filesystem without fallocate under O_DIRECT: the C library then writes a byte into each block
 /// (posix_fallocate(3)).
 const POSIX_FALLOCATE: Call = Call {
@@ -24,14 +30,26 @@ const POSIX_FALLOCATE: Call = Call {
     advice: &[],
 };
 
+/// `FALLOC_FL_WRITE_ZEROES` of linux/falloc.h, since 6.17. rustix has no name for it.
+const WRITE_ZEROES_FLAG: FallocateFlags = FallocateFlags::from_bits_retain(0x80);
+const WRITE_ZEROES: Call = Call {
+    name: "fallocate(FALLOC_FL_WRITE_ZEROES)",
+    lacks: &[],
+    advice: &[(
+        Errno::OPNOTSUPP,
+        "it needs Linux 6.17, ext4, and a device that can zero blocks itself",
+    )],
+};
+
 pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) -> Result<()> {
-    let flags = match call {
+    let (name, flags) = match call {
         AllocateCall::Ftruncate => {
             return retry("ftruncate", || rustix::fs::ftruncate(file, length));
         }
-        AllocateCall::Fallocate => FallocateFlags::empty(),
-        AllocateCall::FallocateZeroRange => FallocateFlags::ZERO_RANGE,
-        AllocateCall::FallocateKeepSize => FallocateFlags::KEEP_SIZE,
+        AllocateCall::Fallocate => (FALLOCATE, FallocateFlags::empty()),
+        AllocateCall::FallocateZeroRange => (FALLOCATE, FallocateFlags::ZERO_RANGE),
+        AllocateCall::FallocateKeepSize => (FALLOCATE, FallocateFlags::KEEP_SIZE),
+        AllocateCall::WriteZeroes => (WRITE_ZEROES, WRITE_ZEROES_FLAG),
         AllocateCall::PosixFallocate => {
             let length =
                 i64::try_from(length).map_err(|_| CallError::new(POSIX_FALLOCATE, Errno::FBIG))?;
@@ -42,9 +60,7 @@ pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) ->
             });
         }
     };
-    retry("fallocate", || {
-        rustix::fs::fallocate(file, flags, 0, length)
-    })
+    retry(name, || rustix::fs::fallocate(file, flags, 0, length))
 }
 
 /// Fills a file with zeros, so that a later overwrite changes no metadata. The zeros leave the page cache if the data

@@ -1,10 +1,13 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use writebench_model::{Advice, Cache};
+use rustix::fs::SeekFrom;
+use rustix::io::Errno;
+use writebench_model::{Advice, Cache, Holes, Range};
 
 use super::attached::attached;
 use super::{IoThread, Region, Result, WriteLoop};
 use crate::call::{Call, CallError, retry};
+use crate::extents;
 use crate::file::{self, COPIED};
 use crate::region::to_usize;
 
@@ -12,8 +15,7 @@ use crate::region::to_usize;
 pub(super) fn open_source(region: &Region<'_>) -> Result<OwnedFd> {
     let file = open_unadvised(region, Cache::Buffered)?;
     if region.range.offset > 0 {
-        let position = rustix::fs::SeekFrom::Start(region.range.offset);
-        retry("lseek", || rustix::fs::seek(&file, position))
+        seek(file.as_fd(), SeekFrom::Start(region.range.offset))
             .map_err(|error| error.with_path(COPIED))?;
     }
     if region.choices.advice == Advice::Sequential {
@@ -55,7 +57,7 @@ pub(super) fn in_kernel<'a>(
 ) -> impl IoThread + 'a {
     let call = call.into();
     copying(region, move |region, source, file, write_loop| {
-        move_all(region, call, write_loop, |most, _| {
+        move_data(region, [source, file], call, write_loop, |most, _| {
             retry(call, || step(source, file, most))
         })
     })
@@ -69,22 +71,100 @@ pub(super) fn move_all(
     write_loop: &mut WriteLoop,
     mut step: impl FnMut(usize, u64) -> Result<usize>,
 ) -> Result<()> {
+    let all = Range {
+        offset: 0,
+        length: region.range.length,
+    };
+    move_range(region, all, call, write_loop, &mut step)?;
+    write_loop.handed_over_bytes += region.range.length;
+    Ok(())
+}
+
+/// As [`move_all`], but only for the data of the source if its holes are kept. Both files, the source and the copy, have
+/// their position at what `step` gets.
+#[inline(always)]
+pub(super) fn move_data(
+    region: &Region<'_>,
+    files: [BorrowedFd<'_>; 2],
+    call: impl Into<Call> + Copy,
+    write_loop: &mut WriteLoop,
+    mut step: impl FnMut(usize, u64) -> Result<usize>,
+) -> Result<()> {
+    if region.given.holes == Holes::Fill {
+        return move_all(region, call, write_loop, step);
+    }
     let mut at = 0;
-    while at < region.range.length {
-        let most = to_usize(
-            region
-                .choices
-                .chunk_size_bytes
-                .min(region.range.length - at),
-        );
+    while let Some(data) = next_data(region, files, at)? {
+        move_range(region, data, call, write_loop, &mut step)?;
+        at = data.offset + data.length;
+    }
+    // Holes are part of the copy.
+    write_loop.handed_over_bytes += region.range.length;
+    Ok(())
+}
+
+/// Moves a range of the region, by the distance from its beginning.
+#[inline(always)]
+fn move_range(
+    region: &Region<'_>,
+    range: Range,
+    call: impl Into<Call> + Copy,
+    write_loop: &mut WriteLoop,
+    step: &mut impl FnMut(usize, u64) -> Result<usize>,
+) -> Result<()> {
+    let mut at = range.offset;
+    let end = range.offset + range.length;
+    while at < end {
+        let most = to_usize(region.choices.chunk_size_bytes.min(end - at));
         match step(most, at).map_err(|error| error.at(region.range.offset + at))? {
             0 => return Err(ended(call, region.range.offset + at)),
             moved => at += moved as u64,
         }
         write_loop.advance_to(at)?;
     }
-    write_loop.handed_over_bytes += at;
     Ok(())
+}
+
+/// The next data of the source from `at` on, by its distance from the region's beginning. Both files get the position of
+/// its first byte.
+fn next_data(region: &Region<'_>, files: [BorrowedFd<'_>; 2], at: u64) -> Result<Option<Range>> {
+    let length = region.range.length;
+    if at >= length {
+        return Ok(None);
+    }
+    let [source, file] = files;
+    let Some(data) = extents::next_data(source, region.range.offset + at)
+        .map_err(|errno| CallError::new(SEEK_DATA, errno).with_path(COPIED))?
+    else {
+        // A hole up to the end, unless the file is shorter now.
+        let stat = retry("stat", || rustix::fs::fstat(source))?;
+        let is_shorter = (stat.st_size.cast_unsigned()) < region.range.offset + length;
+        return if is_shorter {
+            Err(ended(SEEK_DATA, region.range.offset + at))
+        } else {
+            Ok(None)
+        };
+    };
+    let offset = data.offset - region.range.offset;
+    if offset >= length {
+        return Ok(None);
+    }
+    seek(source, SeekFrom::Start(data.offset)).map_err(|error| error.with_path(COPIED))?;
+    seek(file, SeekFrom::Start(region.file_offset + offset))?;
+    Ok(Some(Range {
+        offset,
+        length: data.length.min(length - offset),
+    }))
+}
+
+const SEEK_DATA: Call = Call {
+    name: "lseek(SEEK_DATA)",
+    lacks: &[Errno::INVAL],
+    advice: &[],
+};
+
+fn seek(file: BorrowedFd<'_>, position: SeekFrom) -> Result<()> {
+    retry("lseek", || rustix::fs::seek(file, position)).map(drop)
 }
 
 #[cold]

@@ -1,6 +1,6 @@
 use direct_io::AlignedBuffer;
 
-use super::copy::{copying, move_all};
+use super::copy::{copying, move_data};
 use super::{IoThread, Region};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
@@ -10,7 +10,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
     copying(region, move |region, source, file, write_loop| {
         let buffer = buffer.as_mut().ok_or_else(no_buffer)?;
         let offset = region.file_offset;
-        move_all(region, "read", write_loop, |most, at| {
+        move_data(region, [source, file], "read", write_loop, |most, at| {
             let read = retry("read", || rustix::io::read(source, &mut buffer[..most]))
                 .map_err(|error| error.with_path(COPIED))?;
             hand_over("write", &buffer[..read], offset + at, |bytes, _| {

@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use rustix::pipe::SpliceFlags;
 
 use super::attached::attached;
-use super::copy::{ended, move_all, open_source};
+use super::copy::{ended, move_data, open_source};
 use super::{IoThread, Region, Result};
 use crate::call::{Call, retry};
 use crate::file::COPIED;
@@ -28,15 +28,21 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
         |region, _| Ok((open_source(region)?, open_pipe(region)?)),
         |region, (source, (into, from)), file, write_loop| {
             let offset = region.file_offset;
-            move_all(region, "splice", write_loop, |most, at| {
-                let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
-                let filled = retry("splice", || {
-                    rustix::pipe::splice(source, None, into, None, most, flags)
-                })
-                .map_err(|error| error.with_path(COPIED))?;
-                empty(from.as_fd(), file, filled, offset + at)?;
-                Ok(filled)
-            })
+            move_data(
+                region,
+                [source.as_fd(), file],
+                "splice",
+                write_loop,
+                |most, at| {
+                    let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
+                    let filled = retry("splice", || {
+                        rustix::pipe::splice(source, None, into, None, most, flags)
+                    })
+                    .map_err(|error| error.with_path(COPIED))?;
+                    empty(from.as_fd(), file, filled, offset + at)?;
+                    Ok(filled)
+                },
+            )
         },
     )
 }

@@ -9,7 +9,7 @@ use crate::axis::Axis::{
 use crate::sync::SyncCall::{self, Fdatasync, Fsync, Msync, ODsync, OSync, RwfDsync};
 use crate::value::Prepare::{
     self, Create, Fallocate, FallocateKeepSize, FallocateZeroRange, Overwrite, PosixFallocate,
-    SetLen, Truncate, ZeroFill,
+    SetLen, Truncate, WriteZeroes, ZeroFill,
 };
 
 pub(super) const WRITE_BEHIND: &[Axis] = &[Writeback, Drop];
@@ -35,6 +35,7 @@ pub(super) const WITH_LENGTH: &[Prepare] = &[
     Fallocate,
     PosixFallocate,
     FallocateZeroRange,
+    WriteZeroes,
     ZeroFill,
     Overwrite,
 ];
@@ -48,6 +49,7 @@ const AT_ONCE: &[Prepare] = &[
     PosixFallocate,
     FallocateKeepSize,
     FallocateZeroRange,
+    WriteZeroes,
     ZeroFill,
     Overwrite,
 ];

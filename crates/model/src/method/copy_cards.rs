@@ -3,7 +3,7 @@
 use super::cards::{SYNCS_AFTERWARDS, SYNCS_OF_MAPS, WITH_LENGTH, WRITE_BEHIND, WRITES};
 use super::{Copying, Cursor, MethodCard};
 use crate::axis::Axis::{
-    self, Advice, Cache, Checksums, Chunk, Depth, Descriptor, Huge, Map, Origin, Populate,
+    self, Advice, Cache, Checksums, Chunk, Depth, Descriptor, Holes, Huge, Map, Origin, Populate,
     Registered, Store, Threads, Window,
 };
 use crate::value::Prepare::{Create, Overwrite, SetLen, Truncate};
@@ -27,7 +27,7 @@ pub(super) const READ_WRITE: MethodCard = MethodCard {
     words: "read(2) and write(2)",
     calls: "read, write",
     has_buffer: true,
-    axes: &[COPYING, WRITE_BEHIND, &[Cache]],
+    axes: &[COPYING, WRITE_BEHIND, &[Cache, Holes]],
     ..COPY
 };
 
@@ -93,6 +93,7 @@ pub(super) const SPLICE: MethodCard = MethodCard {
     summary: "copies a file: splice(2) through a pipe that holds a chunk, at most 1 MiB",
     words: "splice(2) through a pipe",
     calls: "pipe2, fcntl, splice",
+    axes: &[COPYING, WRITE_BEHIND, &[Holes]],
     effort: 4,
     example: &[(Chunk, "3000")],
     ..COPY
@@ -102,6 +103,7 @@ pub(super) const SENDFILE: MethodCard = MethodCard {
     summary: "copies a file: sendfile(2), a chunk per call",
     words: "sendfile(2)",
     calls: "sendfile",
+    axes: &[COPYING, WRITE_BEHIND, &[Holes]],
     effort: 2,
     example: &[(Chunk, "3000")],
     ..COPY
@@ -111,6 +113,7 @@ pub(super) const COPY_FILE_RANGE: MethodCard = MethodCard {
     summary: "copies a file: copy_file_range(2), a chunk per call, btrfs and xfs may share the blocks",
     words: "copy_file_range(2)",
     calls: "copy_file_range",
+    axes: &[COPYING, WRITE_BEHIND, &[Holes]],
     effort: 2,
     example: &[(Chunk, "3000")],
     ..COPY

@@ -47,7 +47,7 @@ pub struct Estimate {
     pub(crate) objective: Objective,
     /// The quantity that the search minimizes, if it is not the time.
     #[serde(skip)]
-    pub(crate) minimized_ns: Option<Figure>,
+    pub(crate) minimized: Option<Figure>,
     /// The distribution of the calls' durations, as the charts draw it.
     #[serde(skip)]
     pub(crate) latency_curve: Option<LatencyCurve>,
@@ -150,7 +150,7 @@ impl Estimate {
             records_per_s: records_per_s(case, usable),
             files_per_s: files_per_s(case, usable),
             objective,
-            minimized_ns: minimized_ns(usable, objective),
+            minimized: minimized(usable, objective),
             latency: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
             over_time: OverTime::from_samples(usable),
@@ -208,12 +208,15 @@ fn median_phase(samples: &[&Sample], time_ns: PhaseNs) -> Option<u64> {
     writebench_stats::median(&times_ns).map(as_u64)
 }
 
-/// The quantity that a search minimizes: the CPU time, or p99 of the calls' durations. It is None for the time, which
-/// [`Estimate::total_ns`] has.
-fn minimized_ns(samples: &[&Sample], objective: Objective) -> Option<Figure> {
+/// The quantity that a search minimizes: the CPU time, p99 of the calls' durations, or the bytes on the device. It is None
+/// for the time, which [`Estimate::total_ns`] has.
+fn minimized(samples: &[&Sample], objective: Objective) -> Option<Figure> {
     let minimized = match objective {
         Objective::Time => return None,
-        Objective::Cpu => values(samples, |sample| sample.objective_ns(objective)),
+        Objective::Cpu | Objective::DeviceBytes => samples
+            .iter()
+            .filter_map(|sample| sample.minimized(objective).map(as_f64))
+            .collect(),
         Objective::P99 => values(samples, p99_ns),
     };
     Figure::from_values(&minimized)

@@ -277,8 +277,10 @@ impl<'c> Search<'c> {
     /// The recommendation, what it needs, and how to check it.
     pub(crate) fn sentences(&self, run: &RunRecord) -> Vec<String> {
         let mut sentences: Vec<String> = self.sharing().into_iter().collect();
-        sentences.push(self.recommendation(run.settings.objective.words()));
-        let bound = self.decision.bound_in_words();
+        let words = run.settings.objective.words();
+        sentences.push(self.recommendation(words));
+        let [_, better] = words;
+        let bound = self.decision.bound_in_words(better);
         sentences.extend(bound.map(|bound| format!("{}.", capitalised(&bound))));
         sentences.extend(self.near());
         sentences.extend(latency(self.recommended, "The recommended method"));

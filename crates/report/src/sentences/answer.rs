@@ -339,7 +339,10 @@ fn certainty_with_bound(
         _ if best.record.origin.is_of_goal() => gains_of_choices(best, others),
         _ => certainty(best, others),
     };
-    match decision.as_ref().and_then(Decided::bound_in_words) {
+    match decision
+        .as_ref()
+        .and_then(|decided| decided.bound_in_words("faster"))
+    {
         Some(bound) => format!("{}. {certainty}", capitalised(&bound)),
         None => certainty,
     }

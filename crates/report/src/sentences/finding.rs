@@ -383,6 +383,7 @@ pub(crate) fn goal(workload: &Workload, target: Option<&TargetRecord>, promised:
         Content::Zero => " of zeros",
         Content::Copy => " by copying",
         Content::SharedCopy => " by sharing blocks",
+        Content::Sparse if workload.source.is_file() => " by copying, with holes",
         Content::Sparse => " with holes",
         Content::Reserved => ", blocks only",
         Content::Hole => ", length only",

@@ -1,6 +1,6 @@
 use writebench_model::{
-    Bytes, Device, Environment, Filesystem, FilesystemSpec, Image, LayerBelow, RunRecord,
-    TargetRecord,
+    AtomicWrites, Bytes, Device, DirectAlignment, Environment, Filesystem, FilesystemSpec, Image,
+    LayerBelow, RunRecord, TargetRecord,
 };
 
 use crate::numbers::{CaseReport, distinct};
@@ -130,6 +130,61 @@ pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
         filesystem_lines(environment, target),
     ]
     .concat()
+}
+
+/// What the kernel says about direct, atomic and late writes on a target.
+pub fn write_lines(environment: &Environment) -> Lines {
+    let filesystem = &environment.filesystem;
+    let direct = filesystem
+        .direct_io
+        .map(|alignment| ("direct I/O", direct_text(alignment)));
+    let atomic = filesystem
+        .atomic_writes
+        .map(|sizes| ("atomic", atomic_text(sizes)));
+    let times = filesystem
+        .has_lazy_times()
+        .then(|| ("times", LAZY_TIMES.to_owned()));
+    [direct, atomic, times].into_iter().flatten().collect()
+}
+
+const LAZY_TIMES: &str = "lazytime: the times of files stay in memory until fsync(2) or for a day";
+
+/// `multiples of 4 KiB in the file and 512 B in memory, of 512 B for reads`.
+fn direct_text(alignment: DirectAlignment) -> String {
+    let DirectAlignment {
+        memory_bytes,
+        offset_bytes,
+        read_offset_bytes,
+    } = alignment;
+    if offset_bytes == 0 {
+        return "none".to_owned();
+    }
+    let reads = read_offset_bytes
+        .map(|bytes| format!(", of {} for reads", size(bytes)))
+        .unwrap_or_default();
+    format!(
+        "multiples of {} in the file and {} in memory{reads}",
+        size(offset_bytes),
+        size(memory_bytes)
+    )
+}
+
+/// `writes of 4 KiB to 1 MiB, slower beyond 16 KiB`.
+fn atomic_text(sizes: AtomicWrites) -> String {
+    let AtomicWrites {
+        least_bytes,
+        most_bytes,
+        optimal_bytes,
+    } = sizes;
+    let slower = optimal_bytes
+        .filter(|&bytes| bytes < most_bytes)
+        .map(|bytes| format!(", slower beyond {}", size(bytes)))
+        .unwrap_or_default();
+    format!(
+        "writes of {} to {}{slower}",
+        size(least_bytes),
+        size(most_bytes)
+    )
 }
 
 /// The lines about the machine and the target. Several targets have a line each.

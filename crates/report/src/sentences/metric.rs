@@ -6,7 +6,7 @@ use writebench_stats::as_f64;
 
 use crate::numbers::{CaseReport, Estimate, Figure, has_percentile, total};
 use crate::sentences::number::{
-    GIGABYTES_PER_S, MILLISECONDS, NUMBER, Quantity, mark, or_nothing, range,
+    GIGABYTES_PER_S, MEGABYTES, MILLISECONDS, NUMBER, Quantity, mark, or_nothing, range,
 };
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
@@ -87,7 +87,7 @@ const CPU: Metric = Metric {
     ..time(
         "cpu_ns",
         "CPU time",
-        |estimate| estimate.minimized_ns.as_ref(),
+        |estimate| estimate.minimized.as_ref(),
         total,
     )
 };
@@ -98,7 +98,7 @@ const P99: Metric = Metric {
     ..time(
         "p99_ns",
         "latency",
-        |estimate| estimate.minimized_ns.as_ref(),
+        |estimate| estimate.minimized.as_ref(),
         total,
     )
 };
@@ -107,6 +107,15 @@ const LONGEST: Metric = Metric {
     key: "longest_ns",
     unit: "ms, the longest of a sample",
     ..P99
+};
+/// The quantity of a search that minimizes the bytes on the device.
+const DEVICE_BYTES: Metric = Metric {
+    key: "device_bytes",
+    title: "bytes written to the device",
+    unit: "MB on the device",
+    figure: |estimate| estimate.minimized.as_ref(),
+    text: &MEGABYTES,
+    sample_value: |sample| as_f64(sample.device_bytes.unwrap_or(0)),
 };
 
 const fn rate(
@@ -184,6 +193,7 @@ impl Metric {
             Objective::Cpu => &CPU,
             Objective::P99 if has_p99_of_sample(estimate) => &P99,
             Objective::P99 => &LONGEST,
+            Objective::DeviceBytes => &DEVICE_BYTES,
             Objective::Time => {
                 if workload.durable_every_bytes.is_some() && estimate.records_per_s.is_some() {
                     &RECORDS

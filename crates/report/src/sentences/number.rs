@@ -15,6 +15,10 @@ pub(crate) const GIGABYTES_PER_S: Quantity = Quantity {
     unit: 1e9,
     digits: significant_digits,
 };
+pub(crate) const MEGABYTES: Quantity = Quantity {
+    unit: 1e6,
+    digits: significant_digits,
+};
 /// A number with three digits from the first non-zero one.
 pub(crate) const NUMBER: Quantity = Quantity {
     unit: 1.0,

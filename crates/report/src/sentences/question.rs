@@ -37,6 +37,9 @@ pub(crate) fn question(
         ),
         Content::Copy => format!("copy {bytes}{}", source(workload.source)),
         Content::SharedCopy => format!("share the blocks of {bytes}{}", source(workload.source)),
+        Content::Sparse if workload.source.is_file() => {
+            format!("copy {bytes} with its holes{}", source(workload.source))
+        }
         Content::Sparse => format!("make {bytes} with holes{}", source(workload.source)),
         Content::Reserved => format!("reserve the blocks of {bytes}"),
         Content::Hole => format!("set a length of {bytes} without blocks"),
@@ -141,6 +144,10 @@ mod tests {
             asked(|workload| {
                 (workload.content, workload.source) = (Content::Copy, DataSource::ColdFile);
             }),
+            asked(|workload| {
+                (workload.content, workload.source) = (Content::Sparse, DataSource::WarmFile);
+            }),
+            asked(|workload| workload.content = Content::Sparse),
             asked(|workload| workload.content = Content::Reserved),
             asked(|workload| workload.content = Content::Hole),
             asked(|workload| workload.content = Content::Nothing),

@@ -5,15 +5,16 @@ use crate::numbers::{CaseReport, Decided};
 
 impl Decided<'_> {
     /// `no other of the 9 methods compared is more than 2 % faster (95 %)`. The words are None if there is no other.
-    pub(crate) fn bound_in_words(&self) -> Option<String> {
+    /// `faster` may be another word for what a search minimizes.
+    pub(crate) fn bound_in_words(&self, faster: &str) -> Option<String> {
         let percent = bound_percent(self.bound);
         match self.compared {
             0 | 1 => None,
             2 => Some(format!(
-                "the other method compared is at most {percent} % faster (95 %)"
+                "the other method compared is at most {percent} % {faster} (95 %)"
             )),
             many => Some(format!(
-                "no other of the {many} methods compared is more than {percent} % faster (95 %)"
+                "no other of the {many} methods compared is more than {percent} % {faster} (95 %)"
             )),
         }
     }

@@ -12,7 +12,7 @@ use crate::sentences::failures;
 use crate::sentences::finding::Finding;
 use crate::sentences::gated::verdicts;
 use crate::sentences::recommended::has_rounds;
-use crate::sentences::run_notes::{read_back, run_notes, smallest_difference};
+use crate::sentences::run_notes::{lazy_times, read_back, run_notes, smallest_difference};
 use crate::sentences::warning::warnings;
 
 /// A run with its numbers and sentences, from which all formats are made.
@@ -83,6 +83,7 @@ impl Report {
         };
         let mut warnings = all_warnings(&run, &cases, &answers, is_search);
         if is_search {
+            conclusions.extend(lazy_times(&run, &cases));
             conclusions.extend(failures::failures(&failed, &cases));
         } else if cases.iter().all(|case| case.record.origin.is_of_goal()) {
             warnings.extend(failures::failures_in_goals(&failed, &cases));

@@ -1,4 +1,6 @@
-use writebench_model::{Decision, Extent, ReadBack, ReadFrom, RunRecord, Workload};
+use writebench_model::{
+    Decision, Extent, ReadBack, ReadFrom, RunRecord, Start, Visibility, Workload,
+};
 use writebench_stats::{Verdict, as_f64, median};
 
 use crate::numbers::{CaseReport, by_rank, by_workload, distinct};
@@ -27,7 +29,28 @@ pub(crate) fn run_notes(
     notes.extend(tried(run, cases));
     notes.extend(startup(cases));
     notes.extend(image_share::sentences(run, cases));
+    notes.extend(lazy_times(run, cases));
     notes
+}
+
+/// A sentence if files were overwritten in place where their times are not saved, because other mounts save them.
+pub(crate) fn lazy_times(run: &RunRecord, cases: &[CaseReport]) -> Option<String> {
+    let is_in_place = |workload: &Workload| {
+        workload.start == Start::Existing && workload.visibility == Visibility::Partial
+    };
+    let is_lazy = |case: &CaseReport| {
+        run.targets.iter().any(|target| {
+            target.name == case.record.target && target.environment.filesystem.has_lazy_times()
+        })
+    };
+    let has_case = cases.iter().any(|case| {
+        !case.record.samples.is_empty() && is_in_place(&case.record.workload) && is_lazy(case)
+    });
+    has_case.then(|| {
+        "The mount has lazytime, so an overwrite in place saves the file's new time only with fsync. Other mounts always do, \
+         and may be slower."
+            .to_owned()
+    })
 }
 
 fn compares_many(workload: &Workload, cases: &[CaseReport]) -> bool {

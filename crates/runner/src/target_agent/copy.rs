@@ -5,14 +5,15 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, fchown};
 use std::path::Path;
 
 use rustix::fs::{Access, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
-use writebench_model::counted;
 use writebench_model::protocol::{CopyDestination, CopySource, Existing};
+use writebench_model::{Holes, counted};
 
 use crate::directory_entry;
 use crate::error::{RunnerError, failed};
@@ -146,6 +147,7 @@ pub(super) fn destination(named: &Path) -> Result<CopyDestination, RunnerError> 
 pub(super) fn copy(
     source: &CopySource,
     destination: &CopyDestination,
+    holes: Holes,
     target: &OwnedFd,
     workspace: &Workspace,
 ) -> Result<(), RunnerError> {
@@ -165,11 +167,11 @@ pub(super) fn copy(
             to.set_len(0)
                 .map_err(failed("ftruncate", &destination.path))?;
             // A partial copy would look complete.
-            fill(&from, &to, source, destination).inspect_err(|_| _ = to.set_len(0))
+            fill(&from, &to, source, destination, holes).inspect_err(|_| _ = to.set_len(0))
         }
         Existing::Nothing | Existing::File { .. } => {
             let to = unfinished(&from, destination, workspace)?;
-            fill(&from, &to, source, destination)?;
+            fill(&from, &to, source, destination, holes)?;
             to.sync_data()
                 .map_err(failed("fdatasync", &destination.path))?;
             rename_to_destination(destination, target, workspace)
@@ -227,27 +229,36 @@ fn fill(
     to: &File,
     source: &CopySource,
     destination: &CopyDestination,
+    holes: Holes,
 ) -> Result<(), RunnerError> {
     let written = failed("write", &destination.path);
+    let size_bytes = source.size_bytes;
+    if holes == Holes::Keep {
+        to.set_len(size_bytes)
+            .map_err(failed("ftruncate", &destination.path))?;
+    }
     let mut block = vec![0; BLOCK_BYTES];
     let mut copied = vec![0; BLOCK_BYTES];
-    let blocks = (0..source.size_bytes).step_by(BLOCK_BYTES).map(|offset| {
-        let left = usize::try_from(source.size_bytes - offset).unwrap_or(usize::MAX);
-        (offset, left.min(BLOCK_BYTES))
-    });
-    for (offset, length) in blocks.clone() {
-        from.read_exact_at(&mut block[..length], offset)
-            .map_err(|error| not_read(source, error))?;
-        to.write_all_at(&block[..length], offset).map_err(written)?;
+    let mut at = 0;
+    while let Some(data) = match holes {
+        Holes::Fill => (at < size_bytes).then_some(at..size_bytes),
+        Holes::Keep => writebench_probe::next_data(from, at, size_bytes),
+    } {
+        at = data.end;
+        for (offset, length) in blocks(data) {
+            from.read_exact_at(&mut block[..length], offset)
+                .map_err(|error| not_read(source, error))?;
+            to.write_all_at(&block[..length], offset).map_err(written)?;
+        }
     }
-    if !ends_at(from, source.size_bytes).map_err(failed("read", &source.path))? {
+    if !ends_at(from, size_bytes).map_err(failed("read", &source.path))? {
         let why = format!(
             "{} became longer or shorter during the copy",
             source.path.display()
         );
         return Err(RunnerError::Told(why));
     }
-    for (offset, length) in blocks {
+    for (offset, length) in blocks(0..size_bytes) {
         from.read_exact_at(&mut block[..length], offset)
             .map_err(|error| not_read(source, error))?;
         to.read_exact_at(&mut copied[..length], offset)
@@ -261,6 +272,14 @@ fn fill(
         }
     }
     Ok(())
+}
+
+/// A range in blocks, each with its offset and length.
+fn blocks(range: Range<u64>) -> impl Iterator<Item = (u64, usize)> {
+    range.clone().step_by(BLOCK_BYTES).map(move |offset| {
+        let left = usize::try_from(range.end - offset).unwrap_or(usize::MAX);
+        (offset, left.min(BLOCK_BYTES))
+    })
 }
 
 /// The kernel gives files of sysfs a length that their content does not have.

@@ -2,6 +2,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+use writebench_model::Holes;
 use writebench_model::protocol::{CopyDestination, CopySource, Existing, TargetRequest};
 
 use super::{copy, inspection};
@@ -32,7 +33,9 @@ impl TargetState {
             TargetRequest::RemoveLeftover(path) => reply(leftover::remove_leftover(path.as_ref())),
             TargetRequest::InspectSource(path) => reply(copy::source(path.as_ref())),
             TargetRequest::InspectCopyDestination(path) => reply(copy::destination(path.as_ref())),
-            TargetRequest::Copy(source, destination) => reply(self.copy(&source, &destination)),
+            TargetRequest::Copy(source, destination, holes) => {
+                reply(self.copy(&source, &destination, holes))
+            }
             TargetRequest::Empty(destination) => reply(copy::empty(&destination)),
         }
     }
@@ -71,7 +74,12 @@ impl TargetState {
             .ok_or_else(none)
     }
 
-    fn copy(&self, source: &CopySource, destination: &CopyDestination) -> Result<(), RunnerError> {
+    fn copy(
+        &self,
+        source: &CopySource,
+        destination: &CopyDestination,
+        holes: Holes,
+    ) -> Result<(), RunnerError> {
         let workspace = self.workspace.as_ref();
         let workspace =
             workspace.ok_or_else(|| RunnerError::Told("the workspace is missing".to_owned()))?;
@@ -83,6 +91,6 @@ impl TargetState {
                 destination.path.display()
             )));
         }
-        copy::copy(source, destination, directory, workspace)
+        copy::copy(source, destination, holes, directory, workspace)
     }
 }

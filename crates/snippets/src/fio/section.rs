@@ -17,6 +17,7 @@ pub(super) fn fallocate(prepare: Prepare) -> Result<&'static str, String> {
         Prepare::FallocateKeepSize => Ok("keep"),
         Prepare::Create | Prepare::ZeroFill | Prepare::Overwrite => Ok("none"),
         Prepare::FallocateZeroRange => Err("fio 3.33 has no FALLOC_FL_ZERO_RANGE".to_owned()),
+        Prepare::WriteZeroes => Err("fio 3.33 has no FALLOC_FL_WRITE_ZEROES".to_owned()),
         Prepare::FallocateAhead => Err("fio 3.33 reserves the whole file at once".to_owned()),
         Prepare::Truncate => Err("fio makes a new file and empties none".to_owned()),
     }

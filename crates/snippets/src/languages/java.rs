@@ -1,5 +1,5 @@
 use writebench_model::{
-    Advice, Axis, Cache, Case, Checksums, Choices, DataMemory, Drop, Huge, Method, Opening,
+    Advice, Axis, Cache, Case, Checksums, Choices, DataMemory, Drop, Holes, Huge, Method, Opening,
     Populate, Prepare, Store, Sync, SyncCall,
 };
 
@@ -40,6 +40,13 @@ fn unsupported_given(case: &Case) -> Option<UnsupportedValue> {
             Axis::Checksums,
             "the standard library has no ioctl(2)",
             "default",
+        ));
+    }
+    if given.holes == Holes::Keep {
+        return Some((
+            Axis::Holes,
+            "the standard library has no SEEK_DATA of lseek(2)",
+            "fill",
         ));
     }
     (given.memory == DataMemory::HugePages).then_some((Axis::Memory, NO_MADVISE, "page-aligned"))

@@ -1,5 +1,5 @@
 use writebench_model::{
-    Advice, Axis, Cache, Case, Checksums, Choices, DataMemory, Drop, Method, Prepare, Sync,
+    Advice, Axis, Cache, Case, Checksums, Choices, DataMemory, Drop, Holes, Method, Prepare, Sync,
     SyncCall,
 };
 
@@ -100,6 +100,9 @@ fn unsupported_of_memory_and_source(case: &Case) -> Option<UnsupportedValue> {
     }
     if case.given().checksums == Checksums::No {
         return Some((Axis::Checksums, "Node.js has no ioctl", "default"));
+    }
+    if case.given().holes == Holes::Keep {
+        return Some((Axis::Holes, "Node.js has no lseek", "fill"));
     }
     let why = "Node.js has no madvise for its buffers";
     (case.given().memory == DataMemory::HugePages).then_some((Axis::Memory, why, "page-aligned"))

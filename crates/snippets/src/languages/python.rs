@@ -83,7 +83,7 @@ fn unsupported_of_file(choices: &Choices) -> Option<UnsupportedValue> {
             ..
         } => (Axis::Writeback, NO_RANGE, "none"),
         Choices {
-            prepare: Prepare::FallocateKeepSize | Prepare::FallocateZeroRange,
+            prepare: Prepare::FallocateKeepSize | Prepare::FallocateZeroRange | Prepare::WriteZeroes,
             ..
         } => (
             Axis::Prepare,

@@ -412,7 +412,7 @@ impl CaseView<'_> {
             (false, false, _) => format!("write_part({file}, &data[from..until]{offset})"),
             (false, true, true) => format!("write_mapped({file}, from, &data[from..until])"),
             (false, true, false) => format!("write_part({sync}map, &data[from..until])"),
-            (true, false, _) => format!("copy_range({file}, {input}, from, until)"),
+            (true, false, _) => format!("{}({file}, {input}, from, until)", self.copy_function()),
             (true, true, true) => format!("copy_mapped({file}, {input}, from, until)"),
             (true, true, false) => format!("copy_into(map, {input}{at})"),
         }

@@ -11,6 +11,7 @@
 
 #define _GNU_SOURCE
 INCLUDES
+{%- include "c_family/features.c" %}
 {%- if case.is_rwf_dsync() %}
 
 static const int write_flags = RWF_DSYNC;

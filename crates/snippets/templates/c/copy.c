@@ -13,7 +13,7 @@
 static int copy_range(int fd, int input, size_t from, size_t until)
 {
     const size_t size = until - from;
-{%- if case.is_sequential() && !case.maps_source() %}
+{%- if case.is_sequential() && !case.maps_source() && !case.keeps_holes() %}
     posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
     posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
 {%- endif %}
@@ -101,6 +101,38 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 {%- endif %}
     return result;
 }
+{%- if case.keeps_holes() %}
+
+// Copies the data between two offsets. The holes of the source remain holes.
+static int copy_data(int fd, int input, size_t from, size_t until)
+{
+{%- if case.is_sequential() %}
+    posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
+    posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
+{%- endif %}
+    while (from < until) {
+        off_t start = lseek(input, (off_t)from, SEEK_DATA);
+        if (start < 0 && errno == ENXIO) { // a hole up to the end
+            if (lseek(input, 0, SEEK_END) >= (off_t)until)
+                return 0;
+            errno = EIO; // the source has become shorter
+        }
+        if (start < 0)
+            return -1;
+        if (start >= (off_t)until)
+            return 0;
+        off_t end = lseek(input, start, SEEK_HOLE);
+        if (end > (off_t)until)
+            end = (off_t)until;
+        if (end < 0 || lseek(input, start, SEEK_SET) < 0 || lseek(fd, start, SEEK_SET) < 0)
+            return -1;
+        if (copy_range(fd, input, (size_t)start, (size_t)end) != 0)
+            return -1;
+        from = (size_t)end;
+    }
+    return 0;
+}
+{%- endif %}
 {%- include "c/copy_part.c" %}
 {% endblock %}
 {% block fill %}

@@ -13,7 +13,7 @@ static int fill({% if case.has_own_descriptors() %}const char *path, {% endif %}
     if (in_parts({% if case.has_own_descriptors() %}path, {% endif %}fd, source, input, size) != 0)
         return -1;
 {%- else %}
-    if (copy_range(fd, input, 0, size) != 0)
+    if ({{ case.copy_function() }}(fd, input, 0, size) != 0)
         return -1;
 {%- endif %}
 {%- if case.overwrites() %}

@@ -6,7 +6,7 @@ static int copy_part({% if case.shares_map() %}char *map{% else %}int fd{% endif
     int input = given >= 0 ? given : open(source, O_RDONLY{% if case.is_direct_on_both_sides() %} | O_DIRECT{% endif %} | O_CLOEXEC);
     if (input < 0)
         return -1;
-    int result = from == 0 || lseek(input, (off_t)from, SEEK_SET) >= 0 ? copy_range({% if case.shares_map() %}map{% else %}fd{% endif %}, input, from, until) : -1;
+    int result = from == 0 || lseek(input, (off_t)from, SEEK_SET) >= 0 ? {{ case.copy_function() }}({% if case.shares_map() %}map{% else %}fd{% endif %}, input, from, until) : -1;
     int error = errno;
     if (given < 0)
         close(input);

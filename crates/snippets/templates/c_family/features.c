@@ -4,6 +4,12 @@
 #define RWF_DONTCACHE 0x80
 #endif
 {%- endif %}
+{%- if case.writes_zeroes() %}
+
+#ifndef FALLOC_FL_WRITE_ZEROES // Linux 6.17
+#define FALLOC_FL_WRITE_ZEROES 0x80
+#endif
+{%- endif %}
 {%- if case.populates() %}
 
 #ifndef MADV_POPULATE_WRITE // Linux 5.14

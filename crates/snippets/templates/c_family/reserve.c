@@ -1,21 +1,22 @@
 {%- if case.reserves() %}
 
-// Gives the file its {% if case.choices().prepare == Prepare::SetLen %}length{% else %}blocks: a full disk fails before any write{% endif %}.
+// Gives the file {% if case.sets_length() %}its length{% else if case.writes_zeroes() %}blocks that the device zeroes: overwriting them changes no metadata{% else %}its blocks: a full disk fails before any write{% endif %}.
 static int reserve(int fd, size_t size)
 {
     int result;
-{%- if case.choices().prepare != Prepare::SetLen %}
+{%- if !case.sets_length() %}
     if (size == 0) // it is refused
         return 0;
 {%- endif %}
     do
-        result = {% if case.choices().prepare == Prepare::SetLen %}ftruncate(fd, (off_t)size)
+        result = {% if case.sets_length() %}ftruncate(fd, (off_t)size)
 {%- else if case.choices().prepare == Prepare::PosixFallocate %}posix_fallocate(fd, 0, (off_t)size)
 {%- else if case.choices().prepare == Prepare::FallocateKeepSize %}fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size)
 {%- else if case.choices().prepare == Prepare::FallocateZeroRange %}fallocate(fd, FALLOC_FL_ZERO_RANGE, 0, (off_t)size)
+{%- else if case.writes_zeroes() %}fallocate(fd, FALLOC_FL_WRITE_ZEROES, 0, (off_t)size)
 {%- else %}fallocate(fd, 0, 0, (off_t)size){% endif %};
     while (result {% if case.choices().prepare == Prepare::PosixFallocate %}== EINTR{% else %}!= 0 && errno == EINTR{% endif %});
-{%- if case.choices().prepare == Prepare::SetLen %}
+{%- if case.sets_length() %}
     return result;
 {%- else %}
 {%- if case.choices().prepare == Prepare::PosixFallocate %}
@@ -28,7 +29,7 @@ static int reserve(int fd, size_t size)
 {%- else %}
     if (result != 0 && errno == EOPNOTSUPP)
 {%- endif %}
-        return {% if case.maps_target() %}ftruncate(fd, (off_t)size){% else %}0{% endif %}; // this filesystem cannot reserve blocks
+        return {% if case.maps_target() %}ftruncate(fd, (off_t)size){% else %}0{% endif %}; // {{ case.cannot_reserve() }}
     return result == 0 ? 0 : -1;
 {%- endif %}
 }

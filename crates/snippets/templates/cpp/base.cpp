@@ -205,7 +205,7 @@ void write_file(const char *path, const void *data, std::size_t size)
 {%- endif %}
 {%- if case.reserves() %}
     if (reserve(file.get(), {% if case.options.is_stream %}expected{% else %}size{% endif %}) != 0)
-        fail("{% if case.choices().prepare == Prepare::SetLen %}ftruncate{% else if case.choices().prepare == Prepare::PosixFallocate %}posix_fallocate{% else %}fallocate{% endif %}");
+        fail("{% if case.sets_length() %}ftruncate{% else if case.choices().prepare == Prepare::PosixFallocate %}posix_fallocate{% else %}fallocate{% endif %}");
 {%- endif %}
 {%- if case.fills_with_zeros() %}
     if (fill_with_zeros(file.get(), {% if case.options.is_stream %}expected{% else %}size{% endif %}) != 0)

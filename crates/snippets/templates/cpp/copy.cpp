@@ -47,7 +47,7 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {%- if case.chunk().is_none() %}
     const std::size_t chunk_size = until - from;
 {%- endif %}
-{%- if case.is_sequential() && !case.maps_source() %}
+{%- if case.is_sequential() && !case.maps_source() && !case.keeps_holes() %}
     ::posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
     ::posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
 {%- endif %}
@@ -110,6 +110,31 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {%- endif %}
     }
 }
+{%- if case.keeps_holes() %}
+
+// Copies the data between two offsets. The holes of the source remain holes.
+void copy_data(int fd, int input, std::size_t from, std::size_t until)
+{
+{%- if case.is_sequential() %}
+    ::posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
+    ::posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
+{%- endif %}
+    const auto last = static_cast<off_t>(until);
+    for (auto at = static_cast<off_t>(from); at < last;) {
+        const off_t start = ::lseek(input, at, SEEK_DATA);
+        if (start < 0 && errno == ENXIO && ::lseek(input, 0, SEEK_END) >= last)
+            return; // a hole up to the end
+        if (start < 0)
+            fail("lseek", errno == ENXIO ? EIO : errno); // ENXIO: the source is shorter now
+        if (start >= last)
+            return;
+        at = std::min(::lseek(input, start, SEEK_HOLE), last);
+        if (at < 0 || ::lseek(input, start, SEEK_SET) < 0 || ::lseek(fd, start, SEEK_SET) < 0)
+            fail("lseek");
+        copy_range(fd, input, static_cast<std::size_t>(start), static_cast<std::size_t>(at));
+    }
+}
+{%- endif %}
 {% endblock %}
 {% block fill %}
 {%- include "cpp/copy_fill.cpp" %}

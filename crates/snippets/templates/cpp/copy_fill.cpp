@@ -3,7 +3,7 @@
     in_parts(size, [&](std::size_t from, std::size_t until) {
         // A new descriptor has its own position. The first part uses the files'.
         if (from == 0)
-            return copy_range(file.get(), input.get(), from, until);
+            return {{ case.copy_function() }}(file.get(), input.get(), from, until);
         const Descriptor own_input{source, O_RDONLY{% if case.is_direct_on_both_sides() %} | O_DIRECT{% endif %}};
 {%- if !case.is_uring() %}
         if (::lseek(own_input.get(), static_cast<off_t>(from), SEEK_SET) < 0)
@@ -15,12 +15,12 @@
         if (::lseek(own.get(), static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");
 {%- endif %}
-        copy_range(own.get(), own_input.get(), from, until);
+        {{ case.copy_function() }}(own.get(), own_input.get(), from, until);
         own.close();
 {%- else %}
-        copy_range(file.get(), own_input.get(), from, until);
+        {{ case.copy_function() }}(file.get(), own_input.get(), from, until);
 {%- endif %}
     });
 {%- else %}
-    copy_range(file.get(), input.get(), 0, size);
+    {{ case.copy_function() }}(file.get(), input.get(), 0, size);
 {%- endif %}

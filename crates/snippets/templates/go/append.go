@@ -107,7 +107,7 @@ func (log *Log) begin({% if case.expects() %}expected int64{% endif %}) error {
 {%- endif %}
 {%- if case.expects() %}
 	log.expected = expected
-	err := {% if case.choices().prepare == Prepare::SetLen %}log.file.Truncate(expected)
+	err := {% if case.sets_length() %}log.file.Truncate(expected)
 {%- else if case.reserves() %}reserve(log.file, int(expected))
 {%- else %}fillWithZeros(log.file, int(expected)){% endif %}
 	if err != nil {

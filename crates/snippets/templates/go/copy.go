@@ -18,7 +18,7 @@ func copyPart(file, input *os.File{% if case.takes_offset_go() %}, from{% endif 
 {%- if case.chunk().is_none() %}
 	chunkSize := max(size, 1) // all in one call
 {%- endif %}
-{%- if case.is_sequential() && !case.maps_source() %}
+{%- if case.is_sequential() && !case.maps_source() && !case.keeps_holes() %}
 	adviseSequential(input)
 {%- endif %}
 {%- if case.writeback().is_some() %}
@@ -149,6 +149,43 @@ func copyPart(file, input *os.File{% if case.takes_offset_go() %}, from{% endif 
 {%- endif %}
 	return nil
 }
+{%- if case.keeps_holes() %}
+
+// copyData copies the data between two offsets. The holes of the source remain holes.
+func copyData(file, input *os.File, from, until int) error {
+{%- if case.is_sequential() %}
+	adviseSequential(input)
+{%- endif %}
+	const seekData, seekHole = 3, 4 // SEEK_DATA, SEEK_HOLE
+	for from < until {
+		start, err := input.Seek(int64(from), seekData)
+		if errors.Is(err, syscall.ENXIO) {
+			// A hole up to the end, unless the source has become shorter.
+			if end, err := input.Seek(0, io.SeekEnd); err != nil || end >= int64(until) {
+				return err
+			}
+			return &os.PathError{Op: "read", Path: input.Name(), Err: io.ErrUnexpectedEOF}
+		}
+		if err != nil || start >= int64(until) {
+			return err
+		}
+		end, err := input.Seek(start, seekHole)
+		if err != nil {
+			return err
+		}
+		for _, both := range []*os.File{input, file} {
+			if _, err := both.Seek(start, io.SeekStart); err != nil {
+				return err
+			}
+		}
+		from = min(int(end), until)
+		if err := copyPart(file, input, from-int(start)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+{%- endif %}
 {% endblock %}
 {% block helpers %}
 {%- if case.is(Method::Splice) %}

@@ -1,5 +1,5 @@
 {%- if case.reserves() %}
-	if err := {% if case.choices().prepare == Prepare::SetLen %}file.Truncate({% if case.options.is_stream %}expected{% else %}int64({% include "go/size.go" %}){% endif %}){% else %}reserve(file, {% include "go/size.go" %}){% endif %}; err != nil {
+	if err := {% if case.sets_length() %}file.Truncate({% if case.options.is_stream %}expected{% else %}int64({% include "go/size.go" %}){% endif %}){% else %}reserve(file, {% include "go/size.go" %}){% endif %}; err != nil {
 		return err
 	}
 {%- endif %}

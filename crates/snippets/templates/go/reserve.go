@@ -1,10 +1,14 @@
-{%- if case.reserves() && case.choices().prepare != Prepare::SetLen %}
+{%- if case.reserves() && !case.sets_length() %}
 
-// reserve gives the file its blocks: a full disk fails before any write.
+// reserve gives the file {% if case.writes_zeroes() %}blocks that the device zeroes: overwriting them changes no metadata{% else %}its blocks: a full disk fails before any write{% endif %}.
 func reserve(file *os.File, size int) error {
-{%- let has_mode = case.choices().prepare == Prepare::FallocateKeepSize || case.choices().prepare == Prepare::FallocateZeroRange %}
-{%- if has_mode %}
-	const mode = {% if case.choices().prepare == Prepare::FallocateKeepSize %}0x1 // FALLOC_FL_KEEP_SIZE{% else %}0x10 // FALLOC_FL_ZERO_RANGE{% endif %}
+{%- let has_mode = !(case.choices().prepare == Prepare::Fallocate || case.choices().prepare == Prepare::PosixFallocate) %}
+{%- if case.choices().prepare == Prepare::FallocateKeepSize %}
+	const mode = 0x1 // FALLOC_FL_KEEP_SIZE
+{%- else if case.choices().prepare == Prepare::FallocateZeroRange %}
+	const mode = 0x10 // FALLOC_FL_ZERO_RANGE
+{%- else if case.writes_zeroes() %}
+	const mode = 0x80 // FALLOC_FL_WRITE_ZEROES, Linux 6.17
 {%- endif %}
 	if size == 0 {
 		return nil // the kernel refuses that
@@ -20,9 +24,9 @@ func reserve(file *os.File, size int) error {
 {%- if case.choices().prepare == Prepare::PosixFallocate %}
 			return touch(file, size)
 {%- else if case.maps_target() %}
-			return file.Truncate(int64(size)) // this filesystem cannot reserve blocks
+			return file.Truncate(int64(size)) // {{ case.cannot_reserve() }}
 {%- else %}
-			return nil // this filesystem cannot reserve blocks
+			return nil // {{ case.cannot_reserve() }}
 {%- endif %}
 		}
 		return &os.PathError{Op: "fallocate", Path: file.Name(), Err: err}

@@ -15,7 +15,8 @@
 	}
 {%- endif %}
 {%- else %}
-	{% if case.ends_with_parts_go() %}return{% else %}if err :={% endif %} {% if case.copies() %}copyPart(file, input, {% if case.takes_offset_go() %}0, {% endif %}size)
+	{% if case.ends_with_parts_go() %}return{% else %}if err :={% endif %} {% if case.keeps_holes() %}copyData(file, input, 0, size)
+{%- else if case.copies() %}copyPart(file, input, {% if case.takes_offset_go() %}0, {% endif %}size)
 {%- else %}writePart(file, data[:whole]{% if case.takes_offset_go() %}, 0{% endif %}){% endif %}
 {%- if !case.ends_with_parts_go() %}; err != nil {
 		return err

@@ -21,7 +21,7 @@
                 {% if case.has_own_descriptors() %}writeOwnPart({{ case.written_name() }}, {% else %}writeRange({% endif -%}
                 file, all, (int) from, (int) (until - from)));
 {%- else %}
-{%- if case.choices().prepare == Prepare::SetLen %}
+{%- if case.sets_length() %}
             // Mapping a file that is shorter gives it this length.
 {%- endif %}
             MappedByteBuffer map = file.map(READ_WRITE, 0, size);

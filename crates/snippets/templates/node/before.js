@@ -1,4 +1,4 @@
-{%- if case.choices().prepare == Prepare::SetLen %}
+{%- if case.sets_length() %}
   fs.ftruncateSync(fd, {% if case.options.is_stream %}expected{% else %}size{% endif %});
 {%- endif %}
 {%- if case.fills_with_zeros() %}

@@ -112,7 +112,7 @@ def some(length):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
     return length
 {%- endif %}
-{%- if case.reserves() && case.choices().prepare != Prepare::SetLen %}
+{%- if case.reserves() && !case.sets_length() %}
 
 
 def reserve(fd, size):

@@ -1,4 +1,4 @@
-{%- if case.choices().prepare == Prepare::SetLen %}
+{%- if case.sets_length() %}
     os.ftruncate(fd, {% include "python/size.py" %})
 {%- else if case.reserves() %}
     reserve(fd, {% include "python/size.py" %})

@@ -5,6 +5,8 @@
 {%- endif %}
 {%- if case.threads() > 1 %}
 {%- include "python/borders.py" %}
+{%- endif %}
+{%- if case.threads() > 1 || case.keeps_holes() %}
 
 
 def copy_range(fd, original, size{% if case.is(Method::MmapWrite) %}, offset{% endif %}):
@@ -12,6 +14,33 @@ def copy_range(fd, original, size{% if case.is(Method::MmapWrite) %}, offset{% e
     if size == 0:
         return
 {%- include "python/copy_loop.py" %}
+{%- endif %}
+{%- if case.keeps_holes() %}
+
+
+def copy_extents(fd, original, start, end):
+    """Copies the data between two offsets. The holes of the source remain holes."""
+{%- if case.is_sequential() %}
+    os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
+    os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
+{%- endif %}
+    while start < end:
+        try:
+            start = original.seek(start, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            # A hole up to the end.
+            if original.seek(0, os.SEEK_END) < end:
+                raise OSError(errno.EIO, "The source has become shorter") from None
+            return
+        if start >= end:
+            return
+        until = min(original.seek(start, os.SEEK_HOLE), end)
+        original.seek(start)
+        os.lseek(fd, start, os.SEEK_SET)
+        copy_range(fd, original, until - start)
+        start = until
 {%- endif %}
 
 
@@ -26,6 +55,8 @@ def copy_data({% if case.threads() > 1 %}path, fd, source, original{% else %}fd,
 {%- include "python/before.py" %}
 {%- if case.threads() > 1 %}
 {%- include "python/copy_parts.py" %}
+{%- else if case.keeps_holes() %}
+    copy_extents(fd, original, 0, size)
 {%- else %}
 {%- include "python/copy_loop.py" %}
 {%- endif %}

@@ -1,4 +1,4 @@
-{%- if case.is_sequential() && !case.maps_source() %}
+{%- if case.is_sequential() && !case.maps_source() && !case.keeps_holes() %}
     os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
     os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
 {%- endif %}

@@ -6,7 +6,9 @@
 
 /// Copies the bytes between two offsets. Both files are at their position `from`.
 fn copy_range({{ case.mut_rust() }}file: &File, input: &File, from: usize, until: usize) -> io::Result<()> {
+{%- if !case.keeps_holes() %}
 {%- include "rust/advice.rs" %}
+{%- endif %}
 {%- if case.is(Method::MmapWrite) %}
     if from == until {
         return Ok(()); // a mapping cannot be empty
@@ -85,6 +87,32 @@ fn copy_range({{ case.mut_rust() }}file: &File, input: &File, from: usize, until
 {%- if case.writeback().is_some() %}
         behind.reach(file, at as u64)?;
 {%- endif %}
+    }
+    Ok(())
+}
+{%- endif %}
+{%- if case.keeps_holes() %}
+
+/// Copies the data between two offsets. The holes of the source remain holes.
+fn copy_data(file: &File, input: &File, from: usize, until: usize) -> io::Result<()> {
+{%- include "rust/advice.rs" %}
+    let until = until as u64;
+    let mut at = from as u64;
+    while at < until {
+        let start = match rustix::fs::seek(input, rustix::fs::SeekFrom::Data(at)) {
+            // A hole up to the end, unless the source has become shorter.
+            Err(rustix::io::Errno::NXIO) if input.metadata()?.len() >= until => return Ok(()),
+            Err(rustix::io::Errno::NXIO) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            start => start?,
+        };
+        if start >= until {
+            return Ok(());
+        }
+        at = rustix::fs::seek(input, rustix::fs::SeekFrom::Hole(start))?.min(until);
+        for both in [input, file] {
+            rustix::fs::seek(both, rustix::fs::SeekFrom::Start(start))?;
+        }
+        copy_range(file, input, start as usize, at as usize)?;
     }
     Ok(())
 }

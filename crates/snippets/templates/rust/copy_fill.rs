@@ -5,7 +5,7 @@ fn fill(file: &File, {% if case.has_own_descriptors() %}path: &Path, {% endif %}
 {%- if case.threads() > 1 %}
     in_parts(file, {% if case.has_own_descriptors() %}path, {% endif %}input, source, size)?;
 {%- else %}
-    copy_range(file, input, 0, size)?;
+    {{ case.copy_function() }}(file, input, 0, size)?;
 {%- endif %}
 {%- if case.overwrites() %}
     file.set_len(size as u64)?; // it may have been longer

@@ -1,11 +1,11 @@
 {%- if case.reserves() %}
 
-/// Gives the file its {% if case.choices().prepare == Prepare::SetLen %}length{% else %}blocks: a full disk fails before any write{% endif %}.
+/// Gives the file {% if case.sets_length() %}its length{% else if case.writes_zeroes() %}blocks that the device zeroes: overwriting them changes no metadata{% else %}its blocks: a full disk fails before any write{% endif %}.
 fn reserve(file: &File, size: {% if case.options.is_stream %}u64{% else %}usize{% endif %}) -> io::Result<()> {
     if size == 0 {
         return Ok(()); // the call would refuse it
     }
-{%- if case.choices().prepare == Prepare::SetLen %}
+{%- if case.sets_length() %}
     file.set_len({{ case.size_rust() }})
 {%- else if case.choices().prepare == Prepare::PosixFallocate %}
     loop {
@@ -26,9 +26,12 @@ fn reserve(file: &File, size: {% if case.options.is_stream %}u64{% else %}usize{
         }
     }
 {%- else %}
-    let mode = rustix::fs::FallocateFlags::{% if case.choices().prepare == Prepare::FallocateKeepSize %}KEEP_SIZE{% else if case.choices().prepare == Prepare::FallocateZeroRange %}ZERO_RANGE{% else %}empty(){% endif %};
+{%- if case.writes_zeroes() %}
+    // FALLOC_FL_WRITE_ZEROES, Linux 6.17.
+{%- endif %}
+    let mode = rustix::fs::FallocateFlags::{% if case.choices().prepare == Prepare::FallocateKeepSize %}KEEP_SIZE{% else if case.choices().prepare == Prepare::FallocateZeroRange %}ZERO_RANGE{% else if case.writes_zeroes() %}from_bits_retain(0x80){% else %}empty(){% endif %};
     match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, 0, {{ case.size_rust() }})) {
-        // This filesystem cannot reserve blocks.
+        // {% if case.writes_zeroes() %}This device or filesystem cannot do that{% else %}This filesystem cannot reserve blocks{% endif %}.
         Err(rustix::io::Errno::OPNOTSUPP) => {% if case.maps_target() %}file.set_len(size as u64){% else %}Ok(()){% endif %},
         result => Ok(result?),
     }

@@ -1,8 +1,8 @@
 //! The source of a copy: it is never emptied, it may have another length than its status, and its mode is kept.
 
-use std::fs::Permissions;
+use std::fs::{File, Permissions};
 use std::io::Write;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -59,6 +59,19 @@ const NEW: [Printed; 15] = [
     ("copy-file-range,chunk=64KiB", &[]),
 ];
 
+/// Each method that keeps holes, and each way to do so.
+const KEEPING_HOLES: [Printed; 6] = [
+    ("read-write,chunk=64KiB,holes=keep", &[]),
+    (
+        "read-write,chunk=64KiB,threads=3,descriptor=per-thread,advice=sequential,sync=fdatasync,holes=keep",
+        &["--atomic"],
+    ),
+    ("read-write,chunk=64KiB,cache=direct,holes=keep", &[]),
+    ("splice,chunk=64KiB,prepare=truncate,holes=keep", &[]),
+    ("sendfile,chunk=64KiB,advice=sequential,holes=keep", &[]),
+    ("copy-file-range,chunk=64KiB,holes=keep", &[]),
+];
+
 /// Programs that read their data first.
 const READING: [Printed; 3] = [
     ("write,chunk=64KiB", &[]),
@@ -92,7 +105,8 @@ pub(crate) fn add(trials: &mut Trials) {
             }
         });
     }
-    for (language, (name, more)) in in_all_languages(NEW.into_iter().chain(READING)) {
+    let all_or_nothing = NEW.into_iter().chain(KEEPING_HOLES).chain(READING);
+    for (language, (name, more)) in in_all_languages(all_or_nothing) {
         let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
         let words = more.concat();
         let title = format!(
@@ -102,6 +116,15 @@ pub(crate) fn add(trials: &mut Trials) {
         trials.add(title, &needs, move || {
             is_all_or_nothing(name, language, more)
         });
+    }
+    for (language, (name, more)) in in_all_languages(KEEPING_HOLES) {
+        let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
+        let title = format!(
+            "snippets: {}: {name}{} keeps the holes of a source",
+            language.name(),
+            more.concat()
+        );
+        trials.add(title, &needs, move || keeps_holes(name, language, more));
     }
     for (language, (name, more)) in in_all_languages(NEW) {
         let place = [
@@ -117,6 +140,48 @@ pub(crate) fn add(trials: &mut Trials) {
         );
         trials.add(title, &needs, move || keeps_mode(name, language, more));
     }
+}
+
+/// Data of several lengths with holes between, and at the end of the file or not.
+fn keeps_holes(name: &str, language: Language, more: &[&str]) -> Result<()> {
+    let Some(built) = Built::for_case(name, language, more)? else {
+        return Ok(());
+    };
+    let on = directory_on(Kind::Ext4);
+    let [source, target] = ["source", "target"].map(|name| on.path().join(name));
+    for (size, all) in [
+        (
+            2 << 20,
+            &[(0, 4096), (512 << 10, 300 << 10), (1 << 20, 70_000)][..],
+        ),
+        ((1 << 20) + 100, &[(64 << 10, 4096), (1 << 20, 100)]),
+        (1 << 20, &[]),
+        (100_000, &[(0, 100_000)]),
+    ] {
+        let file = File::create(&source)?;
+        file.set_len(size)?;
+        for &(offset, length) in all {
+            file.write_all_at(&content(length), offset)?;
+        }
+        file.sync_all()?;
+        if name.contains("prepare=truncate") {
+            std::fs::write(&target, content(200_000))?;
+        }
+        let output = built.output(on.path(), &source, &target)?;
+        ensure!(output.status.success(), "{size}: {output:?}");
+        ensure!(
+            std::fs::read(&target)? == std::fs::read(&source)?,
+            "{size}: another content"
+        );
+        File::open(&target)?.sync_all()?;
+        let [of_source, of_copy] = [source.metadata()?.blocks(), target.metadata()?.blocks()];
+        ensure!(
+            of_source == of_copy,
+            "{size}: {of_copy} blocks, {of_source} of the source"
+        );
+        std::fs::remove_file(&target)?;
+    }
+    Ok(())
 }
 
 /// By its own name, a hard link and a symbolic one.

@@ -31,6 +31,7 @@ pub(super) const CONTENT: &[&str] = &[
     "write,chunk=4KiB,sync=o-dsync",
     "write,chunk=64KiB,cache=direct,prepare=fallocate,sync=fsync",
     "write,chunk=4KiB,prepare=zero-fill,sync=fdatasync/1",
+    "write,chunk=4KiB,prepare=write-zeroes,sync=fdatasync/1",
     "write,chunk=64KiB,cache=direct,prepare=zero-fill,sync=fdatasync/3",
     "pwrite,chunk=64KiB,threads=3",
     "pwrite,chunk=whole,threads=4,prepare=posix-fallocate",

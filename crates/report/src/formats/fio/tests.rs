@@ -225,6 +225,10 @@ fn cases_without_a_job_have_a_reason() {
             "FALLOC_FL_ZERO_RANGE",
         ),
         (
+            "write,size=1MiB,prepare=write-zeroes",
+            "FALLOC_FL_WRITE_ZEROES",
+        ),
+        (
             "write,size=1001,chunk=whole,prepare=overwrite",
             "1001 bytes",
         ),
