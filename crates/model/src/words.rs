@@ -60,9 +60,8 @@ impl Case {
     /// workload says already, such as the size of a record or that a file is overwritten in place.
     pub fn short_words(&self) -> String {
         let is_said = |axis: Axis| match axis {
-            Axis::Chunk => {
-                self.workload().durable_every_bytes == Some(self.choices().chunk_size_bytes)
-            }
+            Axis::Chunk => self.workload().record_bytes() == Some(self.choices().chunk_size_bytes),
+            Axis::Access => true,
             Axis::Prepare => self.choices().prepare == Prepare::Overwrite,
             _ => false,
         };
@@ -86,8 +85,12 @@ impl Case {
             ..
         } = sentence;
         let words = format!("{first}{call}{how}{beside}{last}");
-        // A record is the workload's word for the chunk.
-        let words = if self.workload().durable_every_bytes.is_some() {
+        // A page or a record is the workload's word for the chunk.
+        let words = if self.commit_pages().is_some() {
+            words
+                .replace("after each chunk", "after each page")
+                .replace(" chunks", " pages")
+        } else if self.workload().durable_every_bytes.is_some() {
             words.replace("after each chunk", "after each record")
         } else {
             words

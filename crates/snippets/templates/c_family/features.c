@@ -4,6 +4,12 @@
 #define RWF_DONTCACHE 0x80
 #endif
 {%- endif %}
+{%- if case.is_rwf_atomic() %}
+
+#ifndef RWF_ATOMIC // Linux 6.11
+#define RWF_ATOMIC 0x40
+#endif
+{%- endif %}
 {%- if case.populates() %}
 
 #ifndef MADV_POPULATE_WRITE // Linux 5.14
