@@ -10,6 +10,7 @@ use writebench_testkit::{Need, Purpose, compiled, entries};
 
 use crate::filesystem::Filesystem;
 use crate::log;
+use crate::pages::{self, Unpromised};
 use crate::printed::Printed;
 use crate::scene::{Content, Outcome, Scene, bytes};
 
@@ -44,6 +45,10 @@ pub(crate) enum Promise {
     ReplacedFile,
     /// Each record is in the log once it is durable.
     Log,
+    /// A commit's pages are in the file once it is durable. Until then they may be torn.
+    Pages,
+    /// The same, and each page is old or new at any time.
+    UntornPages,
     /// All files of the set are there after success.
     Set,
 }
@@ -77,6 +82,8 @@ impl Claim {
         let folder = tempfile::tempdir()?;
         let source = match self.promise {
             Promise::Log => log::source(&self.printed)?,
+            Promise::Pages => pages::source(&self.printed, Unpromised::Torn)?,
+            Promise::UntornPages => pages::source(&self.printed, Unpromised::Whole)?,
             _ => self.printed.source()?,
         };
         let language = self.printed.language;
@@ -85,7 +92,10 @@ impl Claim {
             Promise::NewFile => Ok(durable_file(words, folder, false)),
             Promise::OverwrittenFile => Ok(durable_file(words, folder, true)),
             Promise::ReplacedFile => replaced_file(words, folder),
-            Promise::Log => Ok(recorded_log(words, folder)),
+            Promise::Log => Ok(self_checked(words, folder, None)),
+            Promise::Pages | Promise::UntornPages => {
+                Ok(self_checked(words, folder, Some(pages::old_file())))
+            }
             Promise::Set => set_of_files(words, folder),
         }
     }
@@ -165,20 +175,24 @@ fn replaced_file(words: Vec<String>, folder: TempDir) -> Result<Scene> {
     })
 }
 
-fn recorded_log(words: Vec<String>, folder: TempDir) -> Scene {
+/// A program that says when its data is durable, and that checks the file after a power loss itself.
+fn self_checked(words: Vec<String>, folder: TempDir, old: Option<Vec<u8>>) -> Scene {
     let reader = words.clone();
     Scene {
         words,
-        arguments: Box::new(|root| vec![root.join("log"), "0".into()]),
+        arguments: Box::new(|root| vec![root.join("file"), "0".into()]),
         says_durable: true,
-        set_up: Box::new(|_| Ok(())),
+        set_up: Box::new(move |root| match &old {
+            Some(old) => Ok(std::fs::write(root.join("file"), old)?),
+            None => Ok(()),
+        }),
         check: Box::new(move |root, durable| {
-            // Before the log was opened it may not be there.
-            if durable == 0 && !root.join("log").exists() {
+            // Before a log was opened it may not be there.
+            if durable == 0 && !root.join("file").exists() {
                 return Ok(());
             }
             let mut command = Command::new(&reader[0]);
-            command.args(&reader[1..]).arg(root.join("log"));
+            command.args(&reader[1..]).arg(root.join("file"));
             let read = command.arg(durable.max(1).to_string()).output();
             let read = read.map_err(|error| error.to_string())?;
             if read.status.success() {

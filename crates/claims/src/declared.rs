@@ -112,6 +112,20 @@ const GROUPS: &[Group] = &[
         goal: Some(Goal::Records),
     },
     Group {
+        title: "the pages of a commit are in the file once it is durable",
+        promise: Promise::Pages,
+        form: Form::Store,
+        tested: &[PAGES],
+        goal: None,
+    },
+    Group {
+        title: "the same with a double write, and no page is ever torn",
+        promise: Promise::UntornPages,
+        form: Form::Store,
+        tested: &[UNTORN_PAGES],
+        goal: None,
+    },
+    Group {
         title: "all files of a set are durable after success",
         promise: Promise::Set,
         form: Form::Main,
@@ -120,7 +134,7 @@ const GROUPS: &[Group] = &[
     },
 ];
 
-/// A claim by programs in the other languages.
+/// A claim by programs in other languages, or on other filesystems.
 struct Translated {
     title: &'static str,
     promise: Promise,
@@ -155,6 +169,15 @@ const TRANSLATED: &[Translated] = &[
         languages: &OTHER_LANGUAGES,
         tested_on: NOT_TESTED,
     },
+    // ext4 needs a device that can, and xfs does it by copy on write.
+    Translated {
+        title: "the same with RWF_ATOMIC, and no page is ever torn",
+        promise: Promise::UntornPages,
+        form: Form::Store,
+        case: "pwrite,chunk=16KiB,access=uniform,protect=rwf-atomic,prepare=overwrite,cache=direct,sync=fdatasync/4",
+        languages: &[Language::C],
+        tested_on: &[Xfs],
+    },
     Translated {
         title: "`--append` in Rust and Go: the same",
         promise: Promise::Log,
@@ -176,6 +199,9 @@ struct Mutant {
     tested_on: &'static [Filesystem],
 }
 
+const PAGES: &str = "pwrite,chunk=16KiB,access=uniform,prepare=overwrite,sync=fdatasync/4";
+const UNTORN_PAGES: &str =
+    "pwrite,chunk=16KiB,access=uniform,protect=double-write,prepare=overwrite,sync=fdatasync/4";
 const ATOMIC: &str = "`--atomic` leaves the old or the new file, and the new one after success";
 const ATOMIC_WITHOUT_FSYNC: &str = "`--atomic` without the fsync of the file";
 const RENAMED_SET: &str =
@@ -251,6 +277,34 @@ const MUTANTS: &[Mutant] = &[
         case: RENAMED_SET,
         mistakes: &[("if (result == 0 && fsync(dir) != 0)", "if (0)")],
         tested_on: WITHOUT_EARLY_WRITES,
+    },
+    // btrfs writes to other blocks.
+    Mutant {
+        title: "pages in place without protection, one of which is torn",
+        promise: Promise::UntornPages,
+        form: Form::Store,
+        case: PAGES,
+        mistakes: &[],
+        tested_on: &[Ext4, Xfs],
+    },
+    Mutant {
+        title: "a double write without the sync of its journal",
+        promise: Promise::UntornPages,
+        form: Form::Store,
+        case: UNTORN_PAGES,
+        mistakes: &[(
+            "|| fdatasync(store->journal) != 0)\n        return -1;\n    return write_pages",
+            ")\n        return -1;\n    return write_pages",
+        )],
+        tested_on: &[Ext4, Xfs],
+    },
+    Mutant {
+        title: "pages without the sync of their commit",
+        promise: Promise::Pages,
+        form: Form::Store,
+        case: PAGES,
+        mistakes: &[("return fdatasync(store->fd);", "return 0;")],
+        tested_on: COMMON,
     },
     Mutant {
         title: "a log without its fdatasync",

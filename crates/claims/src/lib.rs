@@ -7,6 +7,7 @@ mod claim;
 mod declared;
 mod filesystem;
 mod log;
+mod pages;
 mod printed;
 mod qemu;
 mod scene;

@@ -20,12 +20,14 @@ pub(crate) enum Form {
     Stream,
     StreamAtomic,
     Append,
+    /// The functions of a page store, which a program calls.
+    Store,
 }
 
 impl Form {
     pub(crate) fn options(self) -> EmitOptions {
         EmitOptions {
-            is_program: self != Self::Append,
+            is_program: !matches!(self, Self::Append | Self::Store),
             is_atomic: matches!(self, Self::Atomic | Self::StreamAtomic),
             is_stream: matches!(self, Self::Stream | Self::StreamAtomic),
             is_append: self == Self::Append,
@@ -35,7 +37,7 @@ impl Form {
     /// `--stream --atomic `, in front of a case.
     fn words(self) -> &'static str {
         match self {
-            Self::Main => "",
+            Self::Main | Self::Store => "",
             Self::Atomic => "--atomic ",
             Self::Stream => "--stream ",
             Self::StreamAtomic => "--stream --atomic ",

@@ -240,8 +240,9 @@ pub(crate) fn values(part: &str) -> Result<Option<Values>, String> {
         },
         "rw" | "readwrite" => match value {
             "write" => Ok(Some(Values::new())),
+            "randwrite" => one(Axis::Access, "uniform"),
             _ => Err(format!(
-                "{part}: files are written from their beginning to their end, which is rw=write. Use fio for other orders"
+                "{part}: files are only written, which is rw=write or rw=randwrite. Use fio for the others"
             )),
         },
         "ioengine" => Err(format!(
@@ -557,8 +558,14 @@ mod tests {
             ("write,sync=1", "write,sync=o-sync"),
             ("write,sync=0", "write,sync=none"),
         ];
-        rw_is_write: [("write,rw=write,bs=4k", "write,chunk=4KiB")], not [
-            ("write,rw=randwrite", "fio for other orders"),
+        rw_is_write: [
+            ("write,rw=write,bs=4k", "write,chunk=4KiB"),
+            (
+                "psync,rw=randwrite,bs=8k,overwrite=1,fdatasync=16",
+                "pwrite,access=uniform,chunk=8KiB,prepare=overwrite,sync=fdatasync/16"
+            ),
+        ], not [
+            ("write,rw=randrw", "fio for the others"),
         ];
         psync_is_pwrite: [("psync,bs=4k", "pwrite,chunk=4KiB"), ("ioengine=psync", "pwrite")];
         pvsync_is_pwritev_of_one_element: [

@@ -97,6 +97,12 @@ impl CallError {
         }
     }
 
+    /// With this error number, the call's flags are not supported.
+    pub(crate) fn unsupported_if(mut self, errno: Errno) -> Self {
+        self.is_unsupported |= self.errno == Some(errno.raw_os_error());
+        self
+    }
+
     /// Adds the required alignment to an EINVAL, which does not name it.
     pub(crate) fn with_alignment(mut self, file: BorrowedFd<'_>) -> Self {
         if self.errno == Some(Errno::INVAL.raw_os_error())

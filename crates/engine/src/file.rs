@@ -207,7 +207,7 @@ fn access(case: &Case) -> OpenOptions {
         .write_through(write_through)
 }
 
-fn open_with(
+pub(crate) fn open_with(
     target: Target<'_>,
     name: &str,
     cache: Cache,

@@ -9,7 +9,7 @@ use writebench_model::{Cache, Durability, Extent, ReadBack, ReadFrom};
 
 use crate::call::Result;
 use crate::file::{self, COPIED};
-use crate::region::Region;
+use crate::region::{Region, to_usize};
 use crate::verify::{WrittenFiles, wrong};
 use crate::{page_cache, pattern, source};
 
@@ -45,6 +45,7 @@ pub(crate) fn read_back(
         found: vec![0; WHOLE_STEP_BYTES],
         expected: vec![0; WHOLE_STEP_BYTES],
         compared_bytes: 0,
+        last_writes: None,
     };
     let mut origins = Vec::new();
     for (region, &bytes) in written.regions.iter().zip(&written.handed_over_bytes) {
@@ -145,6 +146,8 @@ struct Reader<'r, 'w, 'a> {
     found: Vec<u8>,
     expected: Vec<u8>,
     compared_bytes: u64,
+    /// For pages at random places, the last write of each.
+    last_writes: Option<Vec<Option<u64>>>,
 }
 
 impl Reader<'_, '_, '_> {
@@ -163,6 +166,16 @@ impl Reader<'_, '_, '_> {
             let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
         }
         let from = find_origin(&file, region.file_offset, region.span_bytes(bytes));
+        // Pages are anywhere in the region, also if the time was limited.
+        let last_writes = region.pages.map(|pages| {
+            let writes = bytes / pages.page_bytes();
+            pages.last_writes(usize::try_from(writes).unwrap_or(usize::MAX))
+        });
+        let bytes = match last_writes {
+            Some(_) => region.range.length,
+            None => bytes,
+        };
+        self.last_writes = last_writes;
         // If ranks have blocks in turns, the region's are chosen.
         let begin = if region.is_contiguous() {
             region.file_offset
@@ -221,20 +234,57 @@ impl Reader<'_, '_, '_> {
                 file::read_exact("verify", original.as_fd(), expected, offset)
                     .map_err(|error| error.with_path(COPIED))?;
             }
+            None if self.last_writes.is_some() => return self.compare_pages(piece, length),
             None => source::expected(self.written.case, self.data_seed, offset, before, expected),
         }
         if found != expected {
-            let same_bytes = found
-                .iter()
-                .zip(expected.iter())
-                .take_while(|(found, expected)| found == expected)
-                .count();
+            let same_bytes = first_difference(found, expected).unwrap_or(0);
             let error = wrong("the content differs from the written data".to_owned());
             return Err(error.at(piece.file_offset + same_bytes as u64));
         }
         self.compared_bytes += piece.range.length;
         Ok(())
     }
+}
+
+impl Reader<'_, '_, '_> {
+    /// Compares what was read of the pages with their last writes. A page without one has its old content.
+    fn compare_pages(&mut self, piece: &Region<'_>, length: usize) -> Result<()> {
+        let last_writes = self.last_writes.as_deref().unwrap_or_default();
+        let page_bytes = self.written.case.choices().chunk_size_bytes;
+        let mut done = 0;
+        while done < length {
+            let at = piece.file_offset + done as u64;
+            let into_page = at % page_bytes;
+            let end = length.min(done + to_usize(page_bytes - into_page));
+            let last_write = last_writes.get(to_usize(at / page_bytes));
+            let part = done..end;
+            done = end;
+            let Some(&Some(write)) = last_write else {
+                continue;
+            };
+            let in_data = write * page_bytes + into_page;
+            let (found, expected) = (&self.found[part.clone()], &mut self.expected[part]);
+            source::expected(self.written.case, self.data_seed, in_data, 0, expected);
+            self.compared_bytes += found.len() as u64;
+            if let Some(differing) = first_difference(found, expected) {
+                let page = at / page_bytes;
+                let error = wrong(format!(
+                    "page {page} differs from what was last written to it"
+                ));
+                return Err(error.at(at + differing as u64));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where the bytes begin to differ.
+fn first_difference(found: &[u8], expected: &[u8]) -> Option<usize> {
+    found
+        .iter()
+        .zip(expected)
+        .position(|(found, expected)| found != expected)
 }
 
 const BATCH_BLOCKS: usize = 1024;

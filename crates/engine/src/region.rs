@@ -4,6 +4,8 @@ use std::os::fd::BorrowedFd;
 
 use writebench_model::{Case, Choices, Files, Given, Range, Source, Stride};
 
+use crate::page_writes::PageWrites;
+
 /// The part of the data that one thread writes.
 #[derive(Clone, Copy)]
 pub(crate) struct Region<'a> {
@@ -23,12 +25,29 @@ pub(crate) struct Region<'a> {
     /// The longest region of all ranks.
     pub longest_bytes: u64,
     pub copy_from: Option<BorrowedFd<'a>>,
+    /// The places of pages at random. Without them, each chunk follows the one before.
+    pub pages: Option<&'a PageWrites>,
+    /// Where a commit is written before its pages go to their places.
+    pub journal: Option<BorrowedFd<'a>>,
     source: &'a [u8],
 }
 
 impl<'a> Region<'a> {
     pub(crate) fn name<'n>(&self, names: &'n [String]) -> &'n str {
         &names[self.index.min(names.len() - 1)]
+    }
+
+    /// The same region, with its pages at random places, and the journal of a double write.
+    pub(crate) fn with_pages(
+        self,
+        pages: Option<&'a PageWrites>,
+        journal: Option<BorrowedFd<'a>>,
+    ) -> Self {
+        Self {
+            pages,
+            journal,
+            ..self
+        }
     }
 
     /// The data in memory: that of the region's own range, or the one chunk.
@@ -148,11 +167,28 @@ impl<'a> Region<'a> {
         &self,
         mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), E>,
     ) -> Result<(), E> {
+        if let Some(pages) = self.pages {
+            return self.try_each_page(pages, hand_over);
+        }
         if self.stride.is_none() {
             return self.try_each_contiguous_chunk(hand_over);
         }
         self.contiguous(0, self.range.length)
             .try_for_each(|block| block.try_each_contiguous_chunk(&mut hand_over))
+    }
+
+    #[inline(always)]
+    fn try_each_page<E>(
+        &self,
+        pages: &PageWrites,
+        mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let first = to_usize(self.rank_offset / pages.page_bytes());
+        let own = self.memory().chunks(to_usize(pages.page_bytes()));
+        for (number, page) in own.enumerate() {
+            hand_over(page, pages.offset(first + number))?;
+        }
+        Ok(())
     }
 
     #[inline(always)]
@@ -224,6 +260,8 @@ pub(crate) fn split<'a>(
                 file_length,
                 longest_bytes,
                 copy_from,
+                pages: None,
+                journal: None,
                 source,
             };
             rank_offset += range.length;

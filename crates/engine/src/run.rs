@@ -16,9 +16,11 @@ use crate::call::{CallError, PhaseError, Result};
 use crate::copy_source::{self, CopySources};
 use crate::file::{COPIED, Target};
 use crate::file_tree::SetDirectory;
+use crate::journal::Journal;
 use crate::kernel_threads::ThreadCounters;
 use crate::machine::Usage;
 use crate::old_file::OldFile;
+use crate::page_writes::PageWrites;
 use crate::program::Program;
 use crate::region::{self, Region};
 use crate::source::SourceBuffer;
@@ -246,12 +248,18 @@ impl RankRun<'_> {
         let case = &request.case;
         let progress = engine.progress;
         let copy_from = engine.copy_sources.get(case, request.target);
-        let regions = region::split(
+        let pages = PageWrites::of(request);
+        let journal = Journal::make(self.target, &request.file_stem, case)
+            .map_err(|error| (Phase::Settle, error))?;
+        let regions: Vec<Region<'_>> = region::split(
             case,
             self.request.role.rank,
             engine.source.bytes(),
             copy_from,
-        );
+        )
+        .into_iter()
+        .map(|region| region.with_pages(pages.as_ref(), journal.as_ref().map(Journal::file)))
+        .collect();
         let watcher = self.watch();
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let states = thread_state::thread_states(self.target, case, self.names, &regions, limit);

@@ -23,6 +23,8 @@ pub(crate) struct WriteLoop {
     /// The latencies of the records, in nanoseconds.
     latencies: Option<Histogram<u64>>,
     longest: LongestRecord,
+    /// Whether a record is a commit of several chunks, whose latency ends with its sync.
+    has_commits: bool,
     chunks_since_sync: u64,
     // The last call before a sync may be shorter than the others, so bytes are counted apart from chunks.
     synced_bytes: u64,
@@ -76,6 +78,7 @@ impl WriteLoop {
             limit,
             latencies: has_records.then(empty_histogram),
             longest: LongestRecord::default(),
+            has_commits: case.commit_pages().is_some(),
             chunks_since_sync: 0,
             synced_bytes: 0,
             arrivals: case.given().records_per_s.map(|rate| Arrivals {
@@ -216,6 +219,9 @@ impl WriteLoop {
         {
             self.sync_rest(region, sync)?;
         }
+        if self.has_commits && self.chunks_since_sync > 0 {
+            return Ok(());
+        }
         let now = Instant::now();
         if self.arrivals.is_some() {
             self.count_arrived(chunks, now);
@@ -237,10 +243,15 @@ impl WriteLoop {
         if self.chunks_since_sync == 0 {
             return Ok(());
         }
-        sync(
-            region.file_offset + self.synced_bytes,
-            region.file_offset + self.handed_over_bytes,
-        )?;
+        let unsynced = match region.pages {
+            // They are anywhere in the file.
+            Some(_) => (region.file_offset, region.file_offset + region.range.length),
+            None => (
+                region.file_offset + self.synced_bytes,
+                region.file_offset + self.handed_over_bytes,
+            ),
+        };
+        sync(unsynced.0, unsynced.1)?;
         self.chunks_since_sync = 0;
         self.synced_bytes = self.handed_over_bytes;
         Ok(())

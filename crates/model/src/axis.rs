@@ -7,9 +7,9 @@ use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
-    Advice, AllocateCall, Cache, Checksums, Collective, DataMemory, Descriptor, Directory, Drop,
-    FileLayout, Files, Holes, Huge, MapSharing, Naming, Origin, Populate, Prepare, Registered,
-    Source, Store, SyncFiles, named_values,
+    Access, Advice, AllocateCall, Cache, Checksums, Collective, DataMemory, Descriptor, Directory,
+    Drop, FileLayout, Files, Holes, Huge, MapSharing, Naming, Origin, PageOrder, Populate, Prepare,
+    Protect, Registered, Source, Store, SyncFiles, named_values,
 };
 use crate::value_card::{InCode, Phrase, ValueCard};
 
@@ -198,6 +198,31 @@ axes! {
                 bytes => format!("in {} chunks", Bytes(bytes).in_words()).into(),
             }))
         },
+    }
+    Access = "access" in given {
+        access: Access = Access::Sequential,
+        summary: "places of the chunks in the file: one after the other, or pages at random, uniform or zipf",
+        about:
+            "Where the chunks go. By default each follows the one before. With the other values a chunk is a page \
+             of a file that exists (`prepare=overwrite`), and a sample writes as many pages as the file has, at \
+             random. A database writes its file like this. `sync=CALL/N` then makes N pages durable together, \
+             which is a commit. All strategies of a round write the same pages in the same commits. It needs one \
+             thread, and a size of whole pages.",
+    }
+    Order = "order" in choices {
+        order: PageOrder = PageOrder::Arrival,
+        summary: "order of the pages in a commit: as they come, or sorted by their place in the file",
+        about:
+            "The order in which the pages of a commit are written, with `access=uniform` or `zipf`. A program \
+             can sort the pages of a commit, because it must wait for all of them anyway.",
+    }
+    Protect = "protect" in choices {
+        protect: Protect = Protect::None,
+        summary: "what keeps a power loss from tearing a page: nothing, RWF_ATOMIC, or a double write",
+        about:
+            "A power loss in the middle of a write can leave a page with a new part and an old one. Such a *torn \
+             page* has neither its old content nor its new one. This axis chooses what prevents that. Each value \
+             but `none` is another workload, never ranked with unprotected pages.",
     }
     Vector = "vector" in choices {
         // Linux refuses vectors of more elements (`UIO_MAXIOV`, see writev(2)).

@@ -254,7 +254,9 @@ fn one_queue_has_all(case: &Case) -> Option<Case> {
     let operations = if case.method().writes_set() {
         u64::from(case.file_count().div_ceil(case.thread_count().max(1)))
     } else {
+        // All pages of a commit are awaited before the next.
         case.most_chunks()
+            .min(case.commit_pages().map_or(u64::MAX, u64::from))
     };
     let depth = u64::from(case.choices().depth);
     // Registered memory is that of all operations in flight.

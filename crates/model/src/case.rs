@@ -14,11 +14,13 @@ use crate::similar::unknown;
 use crate::strategy::Strategy;
 use crate::sync::SyncCall;
 use crate::value::{
-    AllocateCall, Cache, DataMemory, Directory, FileLayout, Files, Holes, Naming, Origin, Prepare,
-    Source, SyncFiles,
+    Access, AllocateCall, Cache, DataMemory, Directory, FileLayout, Files, Holes, Naming, Origin,
+    Prepare, Protect, Source, SyncFiles,
 };
 use crate::value_card::ValueCard;
-use crate::workload::{Content, DataSource, Durability, Shortfall, Start, Visibility, Workload};
+use crate::workload::{
+    Content, DataSource, Durability, Pages, Shortfall, Start, Torn, Visibility, Workload,
+};
 
 /// One fully specified experiment. [`Case::new`] refuses invalid combinations.
 ///
@@ -65,6 +67,8 @@ pub enum Unfit {
     FallsShort(Shortfall),
     #[error("it makes a sync that the workload does not ask for")]
     SyncsInVain,
+    #[error("it protects pages that the workload lets a power loss tear")]
+    ProtectsInVain,
 }
 
 impl Case {
@@ -347,7 +351,27 @@ impl Case {
             durability: self.durability(),
             durable_every_bytes: self.durable_every_bytes(),
             records_per_s: self.given.records_per_s,
+            pages: self.pages(),
         }
+    }
+
+    fn pages(&self) -> Option<Pages> {
+        let access = self.given.access;
+        (access != Access::Sequential).then_some(Pages {
+            access,
+            bytes: self.strategy.choices.chunk_size_bytes,
+            torn: match self.strategy.choices.protect {
+                Protect::None => Torn::Allowed,
+                Protect::RwfAtomic | Protect::DoubleWrite => Torn::Never,
+            },
+        })
+    }
+
+    /// The pages of a commit. None if data is not written as pages at random places.
+    pub fn commit_pages(&self) -> Option<u32> {
+        (self.given.access != Access::Sequential)
+            .then_some(self.strategy.choices.sync.every)
+            .flatten()
     }
 
     fn content(&self) -> Content {
@@ -404,6 +428,10 @@ impl Case {
         if syncs_in_vain || syncs_on_the_way && workload.durable_every_bytes.is_none() {
             return Err(Unfit::SyncsInVain);
         }
+        let is_protected = self.choices().protect != Protect::None;
+        if is_protected && own.pages != workload.pages {
+            return Err(Unfit::ProtectsInVain);
+        }
         Ok(())
     }
 
@@ -440,6 +468,8 @@ impl Case {
     fn durable_every_bytes(&self) -> Option<u64> {
         let choices = &self.strategy.choices;
         let chunks = match choices.sync.every.map(u64::from) {
+            // All pages of a commit are awaited.
+            Some(every) if self.commit_pages().is_some() => every,
             // Operations in flight complete in any order.
             Some(1) => self.most_chunks_in_flight(),
             // A multiple of the vector, because a sync covers whole calls.
@@ -539,7 +569,9 @@ impl Case {
             } else {
                 0
             };
-            return size_bytes.saturating_add(ahead.saturating_mul(self.file_count().into()));
+            return size_bytes
+                .saturating_add(ahead.saturating_mul(self.file_count().into()))
+                .saturating_add(self.journal_bytes());
         }
         self.most_inodes()
             .saturating_mul(EACH_FILE_BYTES)
@@ -608,12 +640,38 @@ impl Case {
             0
         };
         let prepare = self.strategy.choices.prepare;
+        // Each page is also written to the journal.
+        let new_bytes = match self.strategy.choices.protect {
+            Protect::DoubleWrite => new_bytes.saturating_mul(2),
+            Protect::None | Protect::RwfAtomic => new_bytes,
+        };
         let earlier_bytes = if prepare.needs_old_content() || prepare == Prepare::ZeroFill {
             size_bytes
         } else {
             0
         };
         new_bytes.saturating_add(earlier_bytes)
+    }
+
+    /// The bytes of the journal of a double write: one commit, with its head.
+    pub fn journal_bytes(&self) -> u64 {
+        match (self.strategy.choices.protect, self.commit_pages()) {
+            (Protect::DoubleWrite, Some(pages)) => u64::from(pages)
+                .saturating_mul(self.strategy.choices.chunk_size_bytes)
+                .saturating_add(Self::journal_head_bytes(pages.into())),
+            _ => 0,
+        }
+    }
+
+    /// The blocks before a commit of so many pages in a journal. They have a word for the place of each page, and two
+    /// more.
+    pub fn journal_head_bytes(pages: u64) -> u64 {
+        const BLOCK_BYTES: u64 = 4096;
+        const WORD_BYTES: u64 = 8;
+        pages
+            .saturating_add(2)
+            .saturating_mul(WORD_BYTES)
+            .next_multiple_of(BLOCK_BYTES)
     }
 
     /// The size of one rank's source memory.

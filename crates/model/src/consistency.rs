@@ -5,10 +5,10 @@ use crate::case::{Case, CaseError};
 use crate::file_set::FileSize;
 use crate::method::{Cursor, Method};
 use crate::quantity::Bytes;
-use crate::sync::SyncCall;
+use crate::sync::{Sync, SyncCall};
 use crate::value::{
-    AllocateCall, Cache, Collective, DataMemory, Descriptor, Drop, FileLayout, Files, Holes, Huge,
-    MapSharing, Naming, Populate, Prepare, Registered,
+    Access, AllocateCall, Cache, Collective, DataMemory, Descriptor, Drop, FileLayout, Files,
+    Holes, Huge, MapSharing, Naming, PageOrder, Populate, Prepare, Protect, Registered, Source,
 };
 
 /// The axis whose value is not possible, and the reason.
@@ -39,6 +39,8 @@ impl Case {
             memory,
             write_behind,
             arrivals,
+            pages,
+            protection,
             direct,
             holes,
             file_set,
@@ -72,7 +74,16 @@ fn starts_and_calls(case: &Case) -> Result<(), Contradiction> {
             format!("the method starts from {}", fitting.join(", ")),
         );
     }
-    if choices.sync.every.is_some() && !method.card().syncs_on_the_way.contains(&choices.sync.call)
+    if let Some(every) = choices.sync.every
+        && choices.sync.call.is_write_through()
+        && case.given().access == Access::Sequential
+    {
+        let call = choices.sync.call;
+        return refuse(Axis::Sync, Sync::one_call_only(call, every));
+    }
+    if choices.sync.every.is_some()
+        && !choices.sync.call.is_write_through()
+        && !method.card().syncs_on_the_way.contains(&choices.sync.call)
     {
         return match method.card().syncs_on_the_way {
             [] => refuse(Axis::Sync, "the method syncs at the end only"),
@@ -364,6 +375,101 @@ fn arrivals(case: &Case) -> Result<(), Contradiction> {
             refuse(Axis::Rate, "one thread takes the records")
         }
         _ => Ok(()),
+    }
+}
+
+/// Pages at random places are those of one file that exists, and one thread commits them.
+fn pages(case: &Case) -> Result<(), Contradiction> {
+    let choices = case.choices();
+    let given = case.given();
+    if given.access == Access::Sequential {
+        let why = "only pages at random places have one. Set access=uniform";
+        return match (choices.order, choices.protect) {
+            (PageOrder::Arrival, Protect::None) => Ok(()),
+            (PageOrder::Arrival, _) => refuse(Axis::Protect, why),
+            (PageOrder::Sorted, _) => refuse(Axis::Order, why),
+        };
+    }
+    let page_bytes = choices.chunk_size_bytes;
+    let obstacles = [
+        (
+            choices.prepare != Prepare::Overwrite,
+            Axis::Prepare,
+            "pages are overwritten in a file that exists. Set prepare=overwrite",
+        ),
+        (
+            choices.sync.every.is_none(),
+            Axis::Sync,
+            "a commit needs its number of pages. Set sync=fdatasync/16",
+        ),
+        (
+            page_bytes == Choices::WHOLE || given.size_bytes < page_bytes,
+            Axis::Chunk,
+            "the file has at least a page. Set chunk=8KiB",
+        ),
+        (
+            !given.size_bytes.is_multiple_of(page_bytes.max(1)),
+            Axis::Size,
+            "the file has whole pages. Set a multiple of chunk",
+        ),
+        (
+            choices.threads > 1,
+            Axis::Threads,
+            "one thread commits. Set threads=1",
+        ),
+        (
+            choices.ranks > 1,
+            Axis::Ranks,
+            "one rank commits. Set ranks=1",
+        ),
+        (
+            choices.layout != FileLayout::Segmented,
+            Axis::Layout,
+            "pages have random places. Set layout=segmented",
+        ),
+        (
+            given.source != Source::File,
+            Axis::Source,
+            "each page has its own content. Set source=file",
+        ),
+        (
+            given.records_per_s.is_some(),
+            Axis::Rate,
+            "only records of a log arrive at a rate. Set access=sequential",
+        ),
+    ];
+    match obstacles.into_iter().find(|(is_there, ..)| *is_there) {
+        Some((_, axis, why)) => refuse(axis, why),
+        None => Ok(()),
+    }
+}
+
+/// What protects pages needs calls that can.
+fn protection(case: &Case) -> Result<(), Contradiction> {
+    let choices = case.choices();
+    let page_bytes = choices.chunk_size_bytes;
+    match choices.protect {
+        Protect::None => Ok(()),
+        Protect::RwfAtomic if choices.cache != Cache::Direct => {
+            refuse(Axis::Protect, "the flag needs direct I/O. Set cache=direct")
+        }
+        Protect::RwfAtomic if !page_bytes.is_power_of_two() => refuse(
+            Axis::Chunk,
+            "RWF_ATOMIC takes pages of a power of two. Set chunk=8KiB",
+        ),
+        Protect::RwfAtomic => Ok(()),
+        Protect::DoubleWrite if case.method() != Method::Pwrite => {
+            refuse(Axis::Protect, "a double write is made by pwrite")
+        }
+        Protect::DoubleWrite
+            if !matches!(choices.sync.call, SyncCall::Fsync | SyncCall::Fdatasync) =>
+        {
+            refuse(
+                Axis::Sync,
+                "the journal is synced before the pages. Set sync=fdatasync/16",
+            )
+        }
+        Protect::DoubleWrite => Ok(()),
     }
 }
 

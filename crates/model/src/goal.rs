@@ -7,7 +7,7 @@ use crate::axis::Axis;
 use crate::case::Case;
 use crate::suite::{AxisValues, CasePrefix};
 use crate::value::named_values;
-use crate::workload::{Content, Durability, Start, Visibility, Workload};
+use crate::workload::{Content, Durability, Start, Torn, Visibility, Workload};
 
 const PORTFOLIO: &str = include_str!("../portfolio.toml");
 
@@ -89,11 +89,25 @@ goals! {
         work: "size=64MiB,prepare=overwrite",
     }
     /// Records that are appended to a new file, each durable before the next.
-    Records = "records", also ["append", "database", "journal", "log", "wal"] {
+    Records = "records", also ["append", "journal", "log", "wal"] {
         title: "Append records to a new file, each durable at once",
         summary: "each record survives a power loss before the next is written",
         baseline: "write,sync=fsync/1",
         work: "size=4MiB,chunk=4KiB",
+    }
+    /// Pages of an existing file at random places, durable in commits.
+    Pages = "pages", also ["btree", "database", "page-store", "random"] {
+        title: "Overwrite pages of a file at random, durable in commits",
+        summary: "the pages of a commit survive a power loss before the next commit, which can be left with torn pages",
+        baseline: "pwrite,sync=fsync/16",
+        work: "size=64MiB,chunk=8KiB,access=uniform,prepare=overwrite",
+    }
+    /// The same, where each page is old or new after a power loss.
+    UntornPages = "untorn-pages", also ["atomic-pages"] {
+        title: "Overwrite pages of a file at random, durable in commits and never torn",
+        summary: "the pages of a commit survive a power loss before the next commit, whose pages are each old or new",
+        baseline: "pwrite,protect=double-write,sync=fsync/16",
+        work: "size=64MiB,chunk=8KiB,access=uniform,prepare=overwrite",
     }
     /// A copy of a source in the page cache, maybe only in the page cache itself.
     Copy = "copy", also ["cp"] {
@@ -168,7 +182,8 @@ impl Goal {
         Self::DurableFiles,
     ];
 
-    /// All goals that one run can answer, in the order of their importance. A file larger than memory takes minutes.
+    /// All goals that one run can answer, in the order of their importance. A file larger than memory takes minutes, and
+    /// for pages no portfolio is chosen yet.
     pub const TOGETHER: &[Self] = &[
         Self::Stream,
         Self::DurableStream,
@@ -201,6 +216,11 @@ impl Goal {
     /// Whether each of its records is durable before the next.
     pub fn has_records(self) -> bool {
         self.baseline().workload().durable_every_bytes.is_some()
+    }
+
+    /// Whether it overwrites pages at random places.
+    pub fn has_pages(self) -> bool {
+        self.baseline().workload().pages.is_some()
     }
 
     /// The goal whose workload this is, apart from sizes and the source of the data. A file larger than memory is a
@@ -252,6 +272,8 @@ struct Kind {
 enum Work {
     Copy,
     Records,
+    Pages,
+    UntornPages,
     Replace,
     Files,
     NewFile,
@@ -265,6 +287,8 @@ impl Kind {
             (Content::Copy | Content::SharedCopy, ..) => Work::Copy,
             (Content::Sparse, ..) if workload.source.is_file() => Work::Copy,
             (Content::Reserved | Content::Hole | Content::Nothing, ..) => return None,
+            _ if workload.is_of_pages(Torn::Allowed) => Work::Pages,
+            _ if workload.is_of_pages(Torn::Never) => Work::UntornPages,
             _ if workload.durable_every_bytes.is_some() => Work::Records,
             (_, Start::Existing, Visibility::Complete) => Work::Replace,
             (_, Start::New, _) if workload.file_size.is_some() => Work::Files,
@@ -272,7 +296,8 @@ impl Kind {
             (_, Start::Existing, _) => Work::Overwrite,
         };
         // Direct I/O without a sync makes records durable on some devices.
-        let is_durable = work == Work::Records || workload.durability == Durability::Durable;
+        let has_records = matches!(work, Work::Records | Work::Pages | Work::UntornPages);
+        let is_durable = has_records || workload.durability == Durability::Durable;
         Some(Self { work, is_durable })
     }
 }

@@ -93,4 +93,6 @@ pub use sync::{Sync, SyncCall};
 pub use target::{FilesystemSpec, Image, Limit, LimitKind, MissingTarget, TargetRecord};
 pub use value::*;
 pub use value_card::{InCode, ValueCard};
-pub use workload::{Content, DataSource, Durability, Shortfall, Start, Visibility, Workload};
+pub use workload::{
+    Content, DataSource, Durability, Pages, Shortfall, Start, Torn, Visibility, Workload,
+};

@@ -113,6 +113,9 @@ const NO_COPIES: InFio = Err("fio copies no files");
 const NO_MPI_IO: InFio = Err("fio has no MPI-IO");
 const NO_POPULATE: InFio = Err("fio 3.33 does not populate pages of a mapping");
 const NO_HUGE_ADVICE: InFio = Err("fio 3.33 gives no advice about huge pages of a file");
+const NO_ZIPF: InFio = Err("fio scatters the pages of its zipf in another way");
+const NO_SORTING: InFio = Err("fio sorts no pages");
+const NO_PROTECTION: InFio = Err("fio 3.33 has no protection against torn pages");
 const ONE_FILE: InCode = Unsupported("the function writes one file: call it for each");
 const POSIX_FALLOCATE: &str = "posix_fallocate(3)";
 const ZERO_RANGE: &str = "fallocate(2) with ZERO_RANGE";
@@ -141,6 +144,53 @@ axis_values! {
             "Each MPI rank has a file, which its threads share (IOR calls this `-F`). It needs a build with the \
              feature `mpi`. On parallel filesystems it avoids locks that ranks of one file would take from each \
              other.",
+    }
+
+    /// Where chunks go in the file.
+    Access {
+        Sequential = "sequential" { Silent }
+            "Each chunk goes behind the one before, as with `rw=write` of fio.",
+        /// A permutation of the file's pages.
+        Uniform = "uniform" { How("at random".into()) }
+            "Each page of the file is written once, in random order, as with `rw=randwrite` of fio.",
+        /// Page of rank k with a weight of 1/k^0.99.
+        Zipf = "zipf" { How("at random by Zipf's law".into()), fio NO_ZIPF }
+            "Some pages are written often and most of them seldom: the weight of the page with rank k is \
+             1/k^0.99, as in YCSB. The hot pages are scattered over the file. A page occurs once in a commit at \
+             most, because a program writes its latest content only. Pages that are never drawn keep their old \
+             content, and are not compared.",
+    }
+
+    /// The order of the pages in a commit.
+    PageOrder {
+        Arrival = "arrival" { Silent }
+            "The pages are written in the order in which they are drawn.",
+        Sorted = "sorted" { Beside("each commit sorted".into()), effort 1, fio NO_SORTING }
+            "The pages of a commit are written in ascending order. A disk with a head moves less, and neighbours \
+             can become one request. They are sorted before the clock starts, because to sort a few numbers takes \
+             less than a microsecond.",
+    }
+
+    /// What keeps pages from being torn.
+    Protect {
+        None = "none" { Silent }
+            "Nothing. After a power loss, a page of an unacknowledged commit may be old in one part and new in \
+             another. A program needs checksums to notice, and a full copy of the page elsewhere to repair it.",
+        /// The flag needs Linux 6.11, and `O_DIRECT`.
+        RwfAtomic = "rwf-atomic" { How("with RWF_ATOMIC".into()), effort 2, fio NO_PROTECTION }
+            "pwritev2(2) or an io_uring write with `RWF_ATOMIC`: the page is written as a whole or not at all. It \
+             needs `cache=direct`, pages of a power of two, and a filesystem that promises it: ext4 and xfs since \
+             Linux 6.13 where the device can, and xfs since Linux 6.16 also elsewhere, by copy on write. \
+             statx(2) with `STATX_WRITE_ATOMIC` tells the sizes. Elsewhere the case is unsupported.",
+        /// As InnoDB does.
+        DoubleWrite = "double-write" {
+            Beside("each commit first into a journal".into()), effort 6, fio NO_PROTECTION
+        }
+            "Each commit is written twice, as InnoDB does: first all its pages into a journal file, with their \
+             numbers and a checksum, then a sync, then each page to its place, then another sync. After a power \
+             loss, either the journal has the whole commit, which is then written again, or no page was touched. \
+             The journal is a second file of one commit, made before the clock starts. It needs `pwrite` with \
+             `fsync` or `fdatasync`.",
     }
 
     Directory {

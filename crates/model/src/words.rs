@@ -70,9 +70,8 @@ impl Case {
     /// The same with words after the method's own call, as in [`Self::words_with`].
     pub fn short_words_with(&self, proven: &str) -> String {
         let is_said = |axis: Axis| match axis {
-            Axis::Chunk => {
-                self.workload().durable_every_bytes == Some(self.choices().chunk_size_bytes)
-            }
+            Axis::Chunk => self.workload().record_bytes() == Some(self.choices().chunk_size_bytes),
+            Axis::Access => true,
             Axis::Prepare => self.choices().prepare == Prepare::Overwrite,
             _ => false,
         };
@@ -96,8 +95,12 @@ impl Case {
             ..
         } = sentence;
         let words = format!("{first}{call}{how}{beside}{last}");
-        // A record is the workload's word for the chunk.
-        let words = if self.workload().durable_every_bytes.is_some() {
+        // A page or a record is the workload's word for the chunk.
+        let words = if self.commit_pages().is_some() {
+            words
+                .replace("after each chunk", "after each page")
+                .replace(" chunks", " pages")
+        } else if self.workload().durable_every_bytes.is_some() {
             words.replace("after each chunk", "after each record")
         } else {
             words

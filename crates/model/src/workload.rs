@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::file_set::FileSize;
 use crate::quantity::{Bytes, counted};
-use crate::value::{Checksums, DataMemory, named_values};
+use crate::value::{Access, Checksums, DataMemory, named_values};
 
 /// The state of a file after a case. Only cases of one workload are ranked together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -38,9 +38,26 @@ pub struct Workload {
     /// The rate at which records arrive. With `None` each record follows the one before at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records_per_s: Option<u32>,
+    /// The pages at random places. With `None` the data is written from the beginning to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<Pages>,
+}
+
+/// What is given about pages at random places, and what a power loss may do to them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Pages {
+    pub access: Access,
+    pub bytes: u64,
+    pub torn: Torn,
 }
 
 named_values! {
+    /// Whether a power loss may leave a page with an old part and a new one.
+    Torn {
+        Allowed = "allowed",
+        Never = "never",
+    }
+
     Content {
         Random = "random",
         Zero = "zero",
@@ -120,6 +137,12 @@ pub enum Shortfall {
     Durability,
     #[error("a crash may cost more bytes")]
     AtRisk,
+    #[error("the pages have another size, or other places")]
+    Pages,
+    #[error("a commit has another number of pages")]
+    Commit,
+    #[error("a power loss can tear a page")]
+    Torn,
 }
 
 impl DataSource {
@@ -165,6 +188,11 @@ impl Workload {
             (_, None) => true,
             (own, Some(wanted)) => own.is_some_and(|own| own <= wanted),
         };
+        let own_pages = self.pages.map(|pages| (pages.access, pages.bytes));
+        let wanted_pages = wanted.pages.map(|pages| (pages.access, pages.bytes));
+        // The latency of a commit depends on its pages.
+        let has_commits =
+            wanted.pages.is_none() || self.durable_every_bytes == wanted.durable_every_bytes;
         let properties = [
             (has_content, Shortfall::Content),
             (has_files, Shortfall::Files),
@@ -185,6 +213,12 @@ impl Workload {
                 Shortfall::Durability,
             ),
             (is_durable_as_often, Shortfall::AtRisk),
+            (own_pages == wanted_pages, Shortfall::Pages),
+            (has_commits, Shortfall::Commit),
+            (
+                self.is_of_pages(Torn::Never) || !wanted.is_of_pages(Torn::Never),
+                Shortfall::Torn,
+            ),
         ];
         match properties.into_iter().find(|(is_kept, _)| !is_kept) {
             Some((_, shortfall)) => Err(shortfall),
@@ -210,12 +244,56 @@ impl Workload {
             (Durability::Cached, _) => "in the page cache".to_owned() + self.danger(),
             (Durability::Device, _) => "handed to the device".to_owned() + self.danger(),
             (Durability::Durable, None) => "durable".to_owned(),
+            (Durability::Durable, Some(bytes)) if self.pages.is_some() => {
+                self.commits_in_words(bytes)
+            }
             (Durability::Durable, Some(1)) => "durable every byte".to_owned(),
             (Durability::Durable, Some(bytes)) => {
                 format!("durable every {}", Bytes(bytes).in_words())
             }
         };
         durability + &arrivals
+    }
+
+    /// `durable every 16 pages, never torn`.
+    fn commits_in_words(&self, every_bytes: u64) -> String {
+        let Some(pages) = self.pages else {
+            return String::new();
+        };
+        let every = match every_bytes / pages.bytes.max(1) {
+            1 => "durable every page".to_owned(),
+            count => format!("durable every {count} pages"),
+        };
+        match pages.torn {
+            Torn::Allowed => every,
+            Torn::Never => every + ", never torn",
+        }
+    }
+
+    /// ` in pages of 8 KiB at random`, or nothing for data from the beginning to the end.
+    pub fn pages_in_words(&self) -> String {
+        self.pages.map_or(String::new(), |pages| {
+            let bytes = Bytes(pages.bytes).in_words();
+            let places = match pages.access {
+                Access::Sequential => "",
+                Access::Uniform => " at random",
+                Access::Zipf => " by Zipf's law",
+            };
+            format!(" in pages of {bytes}{places}")
+        })
+    }
+
+    /// Whether pages are written at random places, and may be torn like this.
+    pub fn is_of_pages(&self, torn: Torn) -> bool {
+        self.pages.is_some_and(|pages| pages.torn == torn)
+    }
+
+    /// The bytes of what is counted as a record: a page, or what a sync makes durable.
+    pub fn record_bytes(&self) -> Option<u64> {
+        match self.pages {
+            Some(pages) => Some(pages.bytes),
+            None => self.durable_every_bytes,
+        }
     }
 
     /// A clause for each answer about replaced files, because they look safe.
@@ -286,6 +364,7 @@ impl fmt::Display for Workload {
         if let Some(memory) = self.memory.words() {
             write!(f, " {memory}")?;
         }
+        write!(f, "{}", self.pages_in_words())?;
         write!(f, " in {}", self.files_in_words())?;
         if let Some(checksums) = self.checksums.words() {
             write!(f, " {checksums}")?;

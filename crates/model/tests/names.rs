@@ -239,6 +239,8 @@ fn every_case_of_a_goal_satisfies_the_workload_of_plain_write() {
             Goal::Overwrite => 200..500,
             Goal::DurableOverwrite => 200..600,
             Goal::Records => 60..200,
+            Goal::Pages => 40..100,
+            Goal::UntornPages => 25..60,
             Goal::Copy => 500..1000,
             Goal::DurableCopy => 500..1000,
             Goal::LargerThanMemory => 400..1000,
@@ -286,6 +288,75 @@ fn a_goal_is_known_by_its_workload() {
         Goal::of_workload(&Case::parse("allocate").unwrap().workload()),
         None
     );
+}
+
+#[test]
+fn pages_are_refused_with_what_to_set() {
+    let pages = "pwrite,size=64MiB,chunk=8KiB,access=uniform,prepare=overwrite,sync=fdatasync/16";
+    assert!(Case::parse(pages).is_ok());
+    for (changed, why) in [
+        ("prepare=fallocate", "Set prepare=overwrite"),
+        ("sync=fdatasync", "Set sync=fdatasync/16"),
+        ("size=10000", "the file has whole pages"),
+        ("chunk=whole", "Set chunk=8KiB"),
+        ("threads=2", "one thread commits"),
+        ("source=chunk", "Set source=file"),
+        ("rate=100", "Set access=sequential"),
+        ("protect=rwf-atomic", "Set cache=direct"),
+        ("access=sequential,order=sorted", "Set access=uniform"),
+        (
+            "access=sequential,protect=double-write",
+            "Set access=uniform",
+        ),
+        (
+            "access=sequential,sync=o-dsync/16",
+            "vector=16,sync=o-dsync",
+        ),
+    ] {
+        let axes: Vec<&str> = changed
+            .split(',')
+            .filter_map(|axis| axis.split('=').next())
+            .collect();
+        let kept: Vec<&str> = pages
+            .split(',')
+            .filter(|part| !axes.contains(&part.split('=').next().unwrap_or_default()))
+            .collect();
+        let name = format!("{},{changed}", kept.join(","));
+        let refusal = Case::parse(&name).unwrap_err().to_string();
+        assert!(refusal.contains(why), "{name}: {refusal}");
+    }
+}
+
+#[test]
+fn only_equal_commits_of_equally_safe_pages_are_compared() {
+    let case = |values: &str| {
+        let name = format!("pwrite,size=64MiB,chunk=8KiB,prepare=overwrite,{values}");
+        Case::parse(&name).unwrap()
+    };
+    let plain = case("access=uniform,sync=fdatasync/16");
+    let twice = case("access=uniform,protect=double-write,sync=fdatasync/16");
+    let answers = |case: &Case, wanted: &Case| case.answers(&wanted.workload());
+    assert!(answers(&case("access=uniform,sync=o-dsync/16"), &plain).is_ok());
+    for (own, wanted, why) in [
+        (
+            &case("access=zipf,sync=fdatasync/16"),
+            &plain,
+            "other places",
+        ),
+        (
+            &case("access=uniform,sync=fdatasync/8"),
+            &plain,
+            "another number of pages",
+        ),
+        (&plain, &twice, "can tear a page"),
+        (&twice, &plain, "lets a power loss tear"),
+    ] {
+        let unfit = answers(own, wanted).unwrap_err().to_string();
+        assert!(unfit.contains(why), "{own}: {unfit}");
+    }
+    assert_eq!(plain.commit_pages(), Some(16));
+    assert_eq!(twice.journal_bytes(), 4096 + 16 * 8192);
+    assert_eq!(twice.bytes_written(), 3 * (64 << 20));
 }
 
 /// `--case` takes both.

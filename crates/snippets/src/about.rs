@@ -24,6 +24,7 @@ impl CaseView<'_> {
     pub(crate) fn about(&self) -> Vec<String> {
         let does = match (self.copies(), self.choices().prepare) {
             _ if self.options.is_append => "Appends records to a log",
+            _ if self.commit_pages() > 0 => "Overwrites pages of an existing file in commits",
             (false, Prepare::Create) if self.writes_set() => "Writes new files",
             _ if self.writes_set() => "Writes existing files",
             (true, Prepare::Truncate | Prepare::Overwrite) => "Copies a file over an existing one",
@@ -39,8 +40,9 @@ impl CaseView<'_> {
         {
             text += &format!(" {sentence}");
         }
-        // The function makes memory for a stream.
+        // The function makes memory for a stream and for pages.
         if !self.options.is_stream
+            && self.commit_pages() == 0
             && let Some(needs) = needs(self.case, self.block())
         {
             text += &format!(" {needs}");
@@ -137,6 +139,7 @@ impl CaseView<'_> {
     /// The report of errors, and the file's state after one.
     pub(crate) fn errors(&self, report: &str) -> Vec<String> {
         let state = match (self.options.is_atomic, self.is_durable()) {
+            _ if self.commit_pages() > 0 => self.state_of_pages(),
             _ if self.options.is_append => {
                 "After an error, the log takes no more records, because its data may be lost although a second sync \
                  succeeds. Open it again then, and after a crash: each record is stored with its length and a checksum, and \
@@ -154,6 +157,22 @@ impl CaseView<'_> {
             (false, _) => "After an error, the file is incomplete.",
         };
         wrapped(format!("{report} {state}").trim_start(), COLUMNS)
+    }
+
+    fn state_of_pages(&self) -> &'static str {
+        if self.writes_twice() {
+            "After an error, the store takes no more commits, because its data may be lost although a second sync \
+             succeeds. Open it again then, and after a crash. A power loss in a commit leaves all of its pages old, or \
+             all of them new once store_open has written them again from the journal."
+        } else if self.is_rwf_atomic() {
+            "After an error, the store takes no more commits, because its data may be lost although a second sync \
+             succeeds. Open it again then. A power loss in a commit leaves each of its pages old or new. If the \
+             filesystem cannot promise that for pages of this size, writes fail with EINVAL or EOPNOTSUPP."
+        } else {
+            "After an error, the store takes no more commits, because its data may be lost although a second sync \
+             succeeds. Open it again then. A power loss in a commit can leave its pages old, new or torn: a page needs \
+             a checksum, and its content must be elsewhere, for example in a log."
+        }
     }
 }
 

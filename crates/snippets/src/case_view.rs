@@ -1,7 +1,7 @@
 use writebench_model::{
     Advice, AllocateCall, Axis, Cache, Case, Checksums, Choices, Cursor, DataMemory, Descriptor,
-    Drop, Given, Holes, Huge, MapSharing, Method, Opening, Populate, Prepare, Registered, Store,
-    SyncCall, SyncFiles,
+    Drop, Given, Holes, Huge, MapSharing, Method, Opening, PageOrder, Populate, Prepare, Protect,
+    Registered, Store, SyncCall, SyncFiles,
 };
 
 use crate::EmitOptions;
@@ -363,9 +363,43 @@ impl CaseView<'_> {
         self.choices().sync.call == SyncCall::RwfDsync
     }
 
-    /// Whether each call has RWF_DSYNC or RWF_DONTCACHE.
+    pub(crate) fn is_rwf_atomic(&self) -> bool {
+        self.has(Axis::Protect) && self.choices().protect == Protect::RwfAtomic
+    }
+
+    /// Whether each call has RWF_DSYNC, RWF_DONTCACHE or RWF_ATOMIC.
     pub(crate) fn has_flags(&self) -> bool {
-        self.is_rwf_dsync() || self.is_dontcache()
+        self.is_rwf_dsync() || self.is_dontcache() || self.is_rwf_atomic()
+    }
+
+    /// Whether pages go to a journal before they go to their places.
+    pub(crate) fn writes_twice(&self) -> bool {
+        self.has(Axis::Protect) && self.choices().protect == Protect::DoubleWrite
+    }
+
+    pub(crate) fn sorts_pages(&self) -> bool {
+        self.has(Axis::Order) && self.choices().order == PageOrder::Sorted
+    }
+
+    /// Whether each page is copied to memory of the store.
+    pub(crate) fn copies_pages(&self) -> bool {
+        self.writes_twice() || self.is_direct()
+    }
+
+    /// The pages of a commit, or 0 for other cases.
+    pub(crate) fn commit_pages(&self) -> u32 {
+        self.case.commit_pages().unwrap_or(0)
+    }
+
+    /// The bytes before the pages of a journal.
+    pub(crate) fn journal_head(&self) -> u64 {
+        Case::journal_head_bytes(self.commit_pages().into())
+    }
+
+    /// The call that makes a commit durable, unless its writes do.
+    pub(crate) fn sync_of_commit(&self) -> Option<&'static str> {
+        let call = self.choices().sync.call;
+        (!call.is_write_through()).then_some(call.name())
     }
 
     /// Whether EINTR of a sync gets lost in languages whose fsync(2) and fdatasync(2) continue after any. msync(2) is

@@ -59,6 +59,8 @@ fn template_or_obstacle(
         (backend.template)(method).map_err(|none| without_method(case, none.why, none.nearest))?;
     let template = if options.is_append {
         takes_records(case, language)?
+    } else if case.commit_pages().is_some() {
+        takes_pages(case, language, options)?
     } else {
         template
     };
@@ -303,6 +305,31 @@ fn value_unfit_for_log(choices: &Choices) -> Option<UnsupportedValue> {
         }
         _ => return None,
     })
+}
+
+/// The template of pages at random places, whose function is called for each commit.
+fn takes_pages(
+    case: &Case,
+    language: Language,
+    options: EmitOptions,
+) -> Result<Template, Obstacle> {
+    let Some(template) = language.backend().pages else {
+        return Err((
+            "pages at random places have code in C only".to_owned(),
+            None,
+        ));
+    };
+    if options.is_stream {
+        return Err((
+            "pages at random places come in commits, and not from a producer".to_owned(),
+            None,
+        ));
+    }
+    if case.method() != Method::Pwrite {
+        let why = "the code of pages at random places calls pwrite";
+        return Err(without_method(case, why, Some(Method::Pwrite)));
+    }
+    Ok(template)
 }
 
 fn without_method(case: &Case, why: &str, nearest: Option<Method>) -> Obstacle {

@@ -40,9 +40,10 @@ pub(crate) struct AdviseCommand {
     /// Optimize for this goal: stream (a new file, which may still be in the page cache), durable-stream (durable at the
     /// end), overwrite and durable-overwrite (an existing file), records (each durable before the next), copy and
     /// durable-copy (a file in the page cache), files and durable-files (many small ones), replace and durable-replace (a
-    /// file that no reader sees in part), larger-than-memory. Everyday words are log, wal and database (records),
-    /// checkpoint (durable-stream), untar (files), save (durable-replace), cp, backup (durable-copy). Several are separated
-    /// by commas, and `all` is all but the last [default: stream, durable-stream, copy, records and durable-files]
+    /// file that no reader sees in part), pages and untorn-pages (of a database, overwritten at random, and never torn),
+    /// larger-than-memory. Everyday words are log and wal (records), database and btree (pages), checkpoint
+    /// (durable-stream), untar (files), save (durable-replace), cp, backup (durable-copy). Several are separated by commas,
+    /// and `all` is all but the last three [default: stream, durable-stream, copy, records and durable-files]
     #[arg(long = "for", value_name = "GOAL", value_delimiter = ',', hide_possible_values = true,
         value_parser = goals_or_all(), help_heading = WHAT)]
     goals: Vec<&'static [Goal]>,
@@ -54,10 +55,10 @@ pub(crate) struct AdviseCommand {
     /// Write so many files, for files and durable-files [default: 2048, or 256 durable ones]
     #[arg(long, value_name = "NUMBER", value_parser = value_parser!(u64).range(1..=FileSize::MOST_FILES), help_heading = WHAT)]
     count: Option<u64>,
-    /// Write records of this size [default: 4KiB]
+    /// Write records or pages of this size [default: 4KiB, or 8KiB for pages]
     #[arg(long, value_name = "SIZE", help_heading = WHAT)]
     record: Option<Bytes>,
-    /// Make so many records durable together
+    /// Make so many records durable together, or pages, which is a commit [default: 1, or 16 pages]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024), help_heading = WHAT)]
     group: Option<u32>,
     /// Let so many records arrive in a second. Latency counts from the arrival, and p99 is minimized
@@ -110,6 +111,7 @@ const ADVISE_EXAMPLES: &str = "Examples:
   writebench advise /data                                    the five most common goals
   writebench advise /data --for stream --size 1GiB           a file of 1 GiB
   writebench advise /data --for records --record 512         an append-only log
+  writebench advise /data --for pages --record 16KiB         a database
   writebench advise /data --for files --count 10000          many files of 16 KiB
   writebench advise /data --for durable-stream --budget 20s  quick, less certain";
 
@@ -304,7 +306,7 @@ impl AdviseCommand {
             (_, Some(copied)) if self.size.is_none() => {
                 Ok(vec![(Axis::Size, vec![copied.whole_pages().to_string()])])
             }
-            _ if goal.has_records() && self.size.is_none() && is_paced => {
+            _ if goal.has_records() && !goal.has_pages() && self.size.is_none() && is_paced => {
                 Ok(vec![(Axis::Size, vec![self.size_of_records().to_string()])])
             }
             _ => self.sizes(goal),
@@ -315,7 +317,9 @@ impl AdviseCommand {
     fn space(&self, goal: Goal, fixed: &Overrides) -> Result<Space> {
         ensure!(
             goal.has_records() || self.group.is_none() && self.rate.is_none(),
-            usage!("--group and --rate are for records. Add --for records")
+            usage!(
+                "--group and --rate are for records. Add --for records, or for --group --for pages"
+            )
         );
         let mut space = Space::for_goal(goal, fixed)?;
         if let Some(count) = self.group {
@@ -379,7 +383,7 @@ impl AdviseCommand {
         );
         ensure!(
             self.record.is_none() || goal.has_records(),
-            usage!("--record needs --for records. Add that, or leave out --record")
+            usage!("--record needs --for records or --for pages. Add one, or leave out --record")
         );
         selection::check_records(self.record.as_slice(), [&space.baseline])?;
         let is_copy = space.baseline.method().copies();

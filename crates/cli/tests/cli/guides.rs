@@ -39,6 +39,11 @@ const GUIDES: &[Guide] = &[
         &["records/s", "p99"],
     ),
     Guide(
+        "docs/how-to/database-pages.md",
+        &[Need::Program("cc")],
+        &["pages/s", "p99"],
+    ),
+    Guide(
         "docs/how-to/write-from-a-producer.md",
         &[Need::Program("cc")],
         &["Recommended: "],

@@ -252,9 +252,11 @@ pub(crate) fn traced(program: &Program, mut strace: Command, words: &[&str]) -> 
     let text = std::fs::read_to_string(log)?;
     let lines = traced_calls(&text);
     let all: Vec<Call> = lines.iter().filter_map(|line| split_call(line)).collect();
-    // A sample ends with removing its file.
+    // A sample ends with removing its file, and not that file's journal.
     let samples = all.split_inclusive(|(name, arguments, _)| {
-        name == "unlinkat" && arguments[1].starts_with("\"sample")
+        name == "unlinkat"
+            && arguments[1].starts_with("\"sample")
+            && !arguments[1].ends_with("-journal\"")
     });
     Ok(samples
         .map(calls_on_sample)

@@ -1,7 +1,7 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Barrier};
 
-use writebench_model::{Method, SyncCall};
+use writebench_model::{Method, Protect, SyncCall};
 
 use crate::call::Result;
 use crate::file;
@@ -16,6 +16,7 @@ mod attached;
 mod background_unlink;
 mod copy;
 mod copy_file_range;
+mod double_write;
 mod ficlone;
 mod fwrite;
 pub(crate) mod map;
@@ -101,6 +102,7 @@ pub(crate) fn io_threads<'a>(
     let barrier = Arc::new(Barrier::new(regions.len()));
     match method {
         Method::Write => each(regions, write::io_thread),
+        Method::Pwrite if writes_twice(regions) => each(regions, double_write::io_thread),
         Method::Pwrite => each(regions, pwrite::io_thread),
         Method::Writev => each(regions, writev::io_thread),
         Method::Pwritev => each(regions, pwritev::io_thread),
@@ -133,6 +135,12 @@ pub(crate) fn io_threads<'a>(
         // The engine starts the user's program instead.
         Method::Program | Method::CopyProgram => Vec::new(),
     }
+}
+
+fn writes_twice(regions: &[Region<'_>]) -> bool {
+    regions
+        .iter()
+        .any(|region| region.choices.protect == Protect::DoubleWrite)
 }
 
 fn each<'a, T: IoThread + 'a>(

@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
-use super::writev::flags;
+use super::writev::{flags, of_flags};
 use super::{IoThread, Region, WriteLoop};
 use crate::call::hand_over;
 use crate::staging::Staging;
@@ -37,6 +37,7 @@ pub(super) fn io_thread(region: Region<'_>) -> impl IoThread {
                         rustix::io::pwritev2(file, &[IoSlice::new(bytes)], offset, flags)
                     },
                 )
+                .map_err(|error| of_flags(error, region.choices))
             },
             |_, _| sync::sync(file, region.choices.sync.call),
         )

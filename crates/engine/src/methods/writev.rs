@@ -3,8 +3,8 @@
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
-use rustix::io::ReadWriteFlags;
-use writebench_model::{Cache, Choices, SyncCall};
+use rustix::io::{Errno, ReadWriteFlags};
+use writebench_model::{Cache, Choices, Protect, SyncCall};
 
 use super::{IoThread, Region, Result, WriteLoop};
 use crate::call::{CallError, hand_over_vector};
@@ -60,11 +60,26 @@ pub(super) fn flags(choices: &Choices) -> ReadWriteFlags {
     if choices.cache == Cache::Dontcache {
         flags |= ReadWriteFlags::from_bits_retain(RWF_DONTCACHE);
     }
+    if choices.protect == Protect::RwfAtomic {
+        flags |= ReadWriteFlags::from_bits_retain(RWF_ATOMIC);
+    }
     flags
+}
+
+/// The error of a call with the flags that a case needs.
+pub(super) fn of_flags(error: CallError, choices: &Choices) -> CallError {
+    match choices.protect {
+        // Another length or place than the filesystem can write at once: pwritev2(2).
+        Protect::RwfAtomic => error.unsupported_if(Errno::INVAL),
+        Protect::None | Protect::DoubleWrite => error,
+    }
 }
 
 /// The flag is in include/uapi/linux/fs.h since Linux 6.14. Neither rustix nor libc has it.
 const RWF_DONTCACHE: u32 = 0x80;
+
+/// The same header has this flag since Linux 6.11.
+const RWF_ATOMIC: u32 = 0x40;
 
 #[inline(always)]
 fn write_vectors<'a>(

@@ -2,9 +2,9 @@
 
 use super::{Copying, Cursor, FioEngine, MethodCard};
 use crate::axis::Axis::{
-    self, Block, Cache, Call, Checksums, Chunk, Collective, Data, Depth, Descriptor, Directory,
-    Drop, FileSize, Files, Huge, Layout, Map, Memory, Naming, Populate, Program, Ranks, Rate,
-    Registered, Source, Store, SyncFiles, Threads, Vector, Window, Writeback,
+    self, Access, Block, Cache, Call, Checksums, Chunk, Collective, Data, Depth, Descriptor,
+    Directory, Drop, FileSize, Files, Huge, Layout, Map, Memory, Naming, Order, Populate, Program,
+    Protect, Ranks, Rate, Registered, Source, Store, SyncFiles, Threads, Vector, Window, Writeback,
 };
 use crate::sync::SyncCall::{self, Fdatasync, Fsync, Msync, ODsync, OSync, RwfDsync};
 use crate::value::Prepare::{
@@ -28,6 +28,9 @@ const WRITING: &[Axis] = &[
 
 /// The axes of methods that can write blocks in turns, because each call has an offset.
 const STRIDING: &[Axis] = &[Layout, Block];
+
+/// The axes of methods that can write pages at random.
+const PAGES: &[Axis] = &[Access, Order];
 
 /// The states in which a file has a length, which a mapping needs.
 pub(super) const WITH_LENGTH: &[Prepare] = &[
@@ -87,7 +90,13 @@ pub(super) const PWRITE: MethodCard = MethodCard {
     summary: "pwrite(2) at an offset, one call per chunk (pwritev2(2) with flags), threads can share a descriptor",
     words: "pwrite(2)",
     calls: "pwrite64",
-    axes: &[WRITING, STRIDING, WRITE_BEHIND, &[Cache, Rate]],
+    axes: &[
+        WRITING,
+        STRIDING,
+        WRITE_BEHIND,
+        PAGES,
+        &[Protect, Cache, Rate],
+    ],
     prepares: Prepare::ALL,
     fio: Ok(FioEngine::plain("psync")),
     ..WRITES
@@ -140,7 +149,7 @@ pub(super) const MMAP: MethodCard = MethodCard {
     words: "memory copies into mmap(2)",
     calls: "mmap, madvise, memcpy, msync, munmap",
     cursor: Cursor::Mapping,
-    axes: &[WRITING, &[Map, Populate, Huge, Store, Window, Rate]],
+    axes: &[WRITING, PAGES, &[Map, Populate, Huge, Store, Window, Rate]],
     prepares: WITH_LENGTH,
     syncs: SYNCS_OF_MAPS,
     syncs_on_the_way: &[Msync, Fsync, Fdatasync],
@@ -154,7 +163,7 @@ pub(super) const URING: MethodCard = MethodCard {
     summary: "io_uring writes at an offset, one per chunk, several in flight, a linked sync with sync=CALL/1",
     words: "io_uring(7) writes",
     calls: "io_uring_setup, io_uring_register, io_uring_enter",
-    axes: &[WRITING, &[Depth, Registered, Cache]],
+    axes: &[WRITING, PAGES, &[Protect, Depth, Registered, Cache]],
     prepares: Prepare::ALL,
     // A ring and completions are more code, and some kernels forbid io_uring.
     effort: 8,

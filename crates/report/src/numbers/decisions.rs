@@ -5,7 +5,7 @@
 
 use writebench_model::{
     Axis, Case, CaseRecord, Content, ContestAnswer, Decision, Method, Naming, Objective, Prepare,
-    RunRecord, Stage, Strategy, SyncCall, SyncFiles, Workload,
+    Protect, RunRecord, Stage, Strategy, SyncCall, SyncFiles, Workload,
 };
 use writebench_stats::{ContestSample, Deciding, Standings, distinct, grouped};
 
@@ -172,12 +172,16 @@ pub(crate) fn is_baseline(case: &CaseReport) -> bool {
     let Some(known) = case.record.case.known() else {
         return false;
     };
-    matches!(
-        known.method(),
-        Method::Write | Method::ReadWrite | Method::WriteFiles
-    ) && Axis::ALL
-        .iter()
-        .all(|axis| is_plain(*axis, known, &case.record))
+    let is_plain_method = match known.method() {
+        Method::Write | Method::ReadWrite | Method::WriteFiles => true,
+        // write(2) has one place.
+        Method::Pwrite => case.record.workload.pages.is_some(),
+        _ => false,
+    };
+    is_plain_method
+        && Axis::ALL
+            .iter()
+            .all(|axis| is_plain(*axis, known, &case.record))
 }
 
 /// Whether the case has the default of this axis, or a value that its workload demands.
@@ -191,6 +195,7 @@ fn is_plain(axis: Axis, case: &Case, record: &CaseRecord) -> bool {
         // A goal's baseline has fsync. A simpler winner may have fdatasync, with fewer rounds.
         Axis::Sync if choices.sync.call == SyncCall::Fdatasync => !record.origin.is_of_goal(),
         Axis::Sync => matches!(choices.sync.call, SyncCall::None | SyncCall::Fsync),
+        Axis::Protect => matches!(choices.protect, Protect::None | Protect::DoubleWrite),
         Axis::Prepare => {
             choices.prepare == Prepare::Overwrite || choices.prepare == default.choices().prepare
         }

@@ -94,11 +94,12 @@ fn is_measured(cases: &[&CaseReport]) -> bool {
 }
 
 /// Whether files of the same kind have different sizes. Files of records are smaller than those of other goals, which
-/// needs no words.
+/// needs no words, and pages have a file of their own.
 fn have_several_sizes(workloads: &[CasesOfWorkload<'_>]) -> bool {
     let (of_records, others): (Vec<&Workload>, Vec<&Workload>) = workloads
         .iter()
         .map(|(workload, _)| *workload)
+        .filter(|workload| workload.pages.is_none())
         .partition(|workload| workload.durable_every_bytes.is_some());
     [of_records, others].iter().any(|workloads| {
         workloads

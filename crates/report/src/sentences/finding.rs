@@ -415,5 +415,6 @@ pub(crate) fn goal(workload: &Workload, target: Option<&TargetRecord>, promised:
         .checksums
         .words()
         .map_or(String::new(), |words| format!(" {words}"));
-    format!("{file}{content}{source}{memory}{checksums}{kept}")
+    let pages = workload.pages_in_words();
+    format!("{file}{content}{source}{memory}{checksums}{pages}{kept}")
 }

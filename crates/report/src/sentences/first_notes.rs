@@ -160,10 +160,14 @@ fn plain(answers: &[WorkloadAnswer]) -> Option<String> {
         return None;
     }
     let copies = baselines.iter().filter(|case| case.method().copies());
-    let calls = match copies.count() {
-        0 => "write(2)",
-        all if all == baselines.len() => "read(2) and write(2)",
-        _ => "write(2), for a copy also read(2),",
+    let pages = goals.iter().filter(|goal| goal.has_pages()).count();
+    let calls = match (copies.count(), pages) {
+        (0, 0) => "write(2)",
+        (all, _) if all == baselines.len() => "read(2) and write(2)",
+        (_, all) if all == baselines.len() => "pwrite(2)",
+        (0, _) => "write(2), for pages pwrite(2),",
+        (_, 0) => "write(2), for a copy also read(2),",
+        _ => "write(2), for a copy also read(2), for pages pwrite(2),",
     };
     let has_large_files = baselines.iter().any(|case| {
         !matches!(case.method(), Method::WriteFiles)
@@ -188,7 +192,8 @@ fn plain(answers: &[WorkloadAnswer]) -> Option<String> {
                 ", and on the disk"
             };
             let each = [
-                (durable.iter().any(|goal| goal.has_records()), "record"),
+                (durable.contains(&Goal::Records), "record"),
+                (durable.iter().any(|goal| goal.has_pages()), "commit"),
                 (durable.contains(&Goal::DurableFiles), "file"),
             ];
             let each: Vec<&str> = each

@@ -130,11 +130,24 @@ pub(crate) fn file_sizes(answers: &[WorkloadAnswer]) -> Option<String> {
 /// The sizes of logs and of sets of files, which are smaller: `Log: 1024 records of 4 KiB. Many files: 256 of 16 KiB.`
 pub(crate) fn other_sizes(answers: &[WorkloadAnswer]) -> Option<String> {
     let workloads = distinct(answers.iter().map(|answer| &answer.workload), |workload| {
-        (workload.bytes, workload.files, workload.durable_every_bytes)
+        (
+            workload.bytes,
+            workload.files,
+            workload.durable_every_bytes,
+            workload.pages,
+        )
     });
     let mut sentences: Vec<String> = Vec::new();
     for workload in workloads {
-        if let Some(every) = workload.durable_every_bytes.filter(|&every| every > 0) {
+        if let Some(pages) = workload.pages {
+            let each = pages.bytes.max(1);
+            let commit = workload.durable_every_bytes.unwrap_or(workload.bytes) / each;
+            sentences.push(format!(
+                "Pages: {} of {}, {commit} in a commit.",
+                workload.bytes / each,
+                Bytes(each).in_words()
+            ));
+        } else if let Some(every) = workload.durable_every_bytes.filter(|&every| every > 0) {
             let records = counted(
                 usize::try_from(workload.bytes / every).unwrap_or(usize::MAX),
                 "record",

@@ -9,6 +9,8 @@ pub(crate) fn label(goal: Goal) -> &'static str {
         Goal::LargerThanMemory => "large file",
         Goal::Overwrite | Goal::DurableOverwrite => "overwrite",
         Goal::Records => "log",
+        Goal::Pages => "pages",
+        Goal::UntornPages => "untorn pages",
         Goal::Copy | Goal::DurableCopy => "copy",
         Goal::Files | Goal::DurableFiles => "many files",
         Goal::Replace | Goal::DurableReplace => "replace",

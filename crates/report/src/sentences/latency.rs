@@ -11,6 +11,7 @@ pub(crate) fn latency(case: &CaseReport, who: &str) -> Option<String> {
     let all = case.estimate.as_ref()?.latency?;
     let workload = &case.record.workload;
     let unit = match (workload.durable_every_bytes, workload.file_size) {
+        (Some(_), _) if workload.pages.is_some() => "commit",
         (Some(_), _) => "record",
         (None, Some(_)) => "file",
         (None, None) => "call",

@@ -1,7 +1,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use writebench_model::{CaseRecord, Objective, Sample};
+use writebench_model::{CaseRecord, Objective, Sample, Workload};
 use writebench_stats::as_f64;
 
 use crate::numbers::{CaseReport, Estimate, Figure, has_percentile, total};
@@ -51,6 +51,12 @@ pub(crate) const RECORDS: Metric = rate(
     "records/s",
     |estimate| estimate.records_per_s.as_ref(),
 );
+/// Pages are counted as records are.
+pub(crate) const PAGES: Metric = Metric {
+    title: "pages per second, total",
+    unit: "pages/s",
+    ..RECORDS
+};
 pub(crate) const FILES: Metric = rate(
     "files_per_s",
     "files per second, total",
@@ -196,7 +202,7 @@ impl Metric {
             Objective::DeviceBytes => &DEVICE_BYTES,
             Objective::Time => {
                 if workload.durable_every_bytes.is_some() && estimate.records_per_s.is_some() {
-                    &RECORDS
+                    Self::of_records(workload)
                 } else if estimate.files_per_s.is_some() {
                     &FILES
                 } else if !workload.content.has_own_bytes() {
@@ -206,6 +212,23 @@ impl Metric {
                 }
             }
         }
+    }
+
+    /// The rate of durable records, or of pages.
+    pub(crate) fn of_records(workload: &Workload) -> &'static Self {
+        if workload.pages.is_some() {
+            &PAGES
+        } else {
+            &RECORDS
+        }
+    }
+
+    /// The rate of files in a table with sets of them, or that of records or pages.
+    pub(crate) fn files_or_records(cases: &[&CaseReport]) -> &'static Self {
+        let records = cases
+            .first()
+            .map_or(&RECORDS, |case| Self::of_records(&case.record.workload));
+        Self::files_or(cases, records)
     }
 
     /// The rate of files in a table with sets of them, or else the other.

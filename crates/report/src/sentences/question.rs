@@ -26,9 +26,10 @@ pub(crate) fn question(
     let what = match workload.content {
         Content::Random => {
             format!(
-                "{write} {bytes}{}{memory}{}",
+                "{write} {bytes}{}{memory}{}{}",
                 workload.zeros_in_words(),
-                source(workload.source)
+                source(workload.source),
+                workload.pages_in_words()
             )
         }
         Content::Zero => format!(

@@ -2,7 +2,7 @@ use writebench_model::{Axis, Durability};
 use writebench_stats::Interval;
 
 use crate::numbers::{CaseReport, Estimate, PHASES, PhaseNs, by_rank};
-use crate::sentences::metric::{ELAPSED, FILES, Metric, RECORDS, THROUGHPUT, TIMES};
+use crate::sentences::metric::{ELAPSED, FILES, Metric, PAGES, RECORDS, THROUGHPUT, TIMES};
 use crate::sentences::{
     GIGABYTES_PER_S, MILLISECONDS, NUMBER, microseconds, milliseconds, or_nothing, range,
     shared_values, verdict_mark, without_values,
@@ -95,7 +95,7 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     {
         columns.push(Cells::figure(
             "total",
-            "records/s",
+            unit_of_records(cases),
             0,
             |(case, estimate): &MeasuredCase<'_>| {
                 let every_bytes = case.record.workload.durable_every_bytes;
@@ -118,6 +118,15 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     table_with_bars(title, cases, columns, (2, main))
 }
 
+fn unit_of_records(cases: &[&CaseReport]) -> &'static str {
+    let durable = cases
+        .iter()
+        .find(|case| case.record.workload.durable_every_bytes.is_some());
+    durable.map_or(RECORDS.unit, |case| {
+        Metric::of_records(&case.record.workload).unit
+    })
+}
+
 /// A percentile of the calls' durations, by its index in [`LatencyEstimate::percentiles`].
 ///
 /// [`LatencyEstimate::percentiles`]: crate::numbers::LatencyEstimate::percentiles
@@ -132,11 +141,11 @@ fn percentile<'c>(group: &str, index: usize) -> Cells<'c> {
 }
 
 pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
-    let rate = Metric::files_or(cases, &RECORDS);
-    let durations = if rate.unit == RECORDS.unit {
-        "µs/call:"
-    } else {
-        "µs/file:"
+    let rate = Metric::files_or_records(cases);
+    let durations = match rate.unit {
+        unit if unit == FILES.unit => "µs/file:",
+        unit if unit == PAGES.unit => "µs/commit:",
+        _ => "µs/call:",
     };
     let mut columns = vec![
         value(rate, "total"),

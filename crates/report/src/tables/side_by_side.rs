@@ -6,7 +6,7 @@ use writebench_stats::Interval;
 use crate::numbers::{
     CaseReport, Estimate, across_targets, distinct, geometric_mean, ratio_in_rounds,
 };
-use crate::sentences::metric::{self, Metric, RECORDS, THROUGHPUT};
+use crate::sentences::metric::{self, Metric, THROUGHPUT};
 use crate::sentences::{TIMES, or_nothing, verdict_mark};
 use crate::tables::table::{self, Column, Table, limit_cell};
 
@@ -19,7 +19,7 @@ pub(super) fn tables(
     let grid = Grid::from_cases(cases, run);
     let shown: &[Metric] = match layout {
         Layout::CpuTime => &metric::TIMES,
-        Layout::Records => std::slice::from_ref(Metric::files_or(cases, &RECORDS)),
+        Layout::Records => std::slice::from_ref(Metric::files_or_records(cases)),
         Layout::Phases | Layout::Ranked | Layout::Matrix => {
             std::slice::from_ref(Metric::files_or(cases, &THROUGHPUT))
         }

@@ -5,8 +5,8 @@
 mod section;
 
 use writebench_model::{
-    Axis, Bytes, Cache, Case, Choices, Cursor, Data, DataMemory, Descriptor, Files, FioEngine,
-    Given, Prepare, Range, Registered, Source, Sync, SyncCall,
+    Access, Axis, Bytes, Cache, Case, Choices, Cursor, Data, DataMemory, Descriptor, Files,
+    FioEngine, Given, Prepare, Range, Registered, Source, Sync, SyncCall,
 };
 
 use self::section::Part;
@@ -53,6 +53,11 @@ pub fn job(case: &Case) -> Result<Job, Why> {
     let direct = u8::from(choices.cache == Cache::Direct);
     let unlink = u8::from(!is_shared(choices));
     let data = data_options(case.given());
+    let order = if case.given().access == Access::Uniform {
+        "rw=randwrite\n"
+    } else {
+        ""
+    };
     for (index, Part { file, range }) in parts.iter().enumerate() {
         let Range { offset, length } = range;
         let chunk_bytes = choices.chunk_size_bytes.min(*length);
@@ -63,7 +68,7 @@ pub fn job(case: &Case) -> Result<Job, Why> {
             ""
         };
         sections += &format!(
-            "\n[{WRITES}-{index}]\nfilename={file}\noffset={offset}\nsize={length}\nbs={chunk_bytes}\n\
+            "\n[{WRITES}-{index}]\nfilename={file}\noffset={offset}\nsize={length}\nbs={chunk_bytes}\n{order}\
              fallocate={fallocate}\ndirect={direct}\nunlink={unlink}\n{stonewall}{calls}{sync}\
              {data}"
         );
@@ -278,6 +283,10 @@ fn differences_in_calls(engine: &FioEngine, case: &Case) -> impl Iterator<Item =
         (
             is_shared(choices) && choices.descriptor == Descriptor::Shared,
             "each thread of fio opens the file for itself, as descriptor=per-thread does",
+        ),
+        (
+            case.commit_pages().is_some(),
+            "fio draws another order of the pages, and counts the latency of each call",
         ),
         (
             choices.sync.call == SyncCall::Fdatasync,

@@ -1,6 +1,6 @@
 use writebench_model::{Axis, Case, Method, Prepare};
 
-use super::{CaseView, LanguageBackend, UnsupportedValue, append, c_family, templates};
+use super::{CaseView, LanguageBackend, UnsupportedValue, c_family, special, templates};
 
 templates! {
     "c/write.c": Write | Pwrite | Writev | Pwritev;
@@ -17,7 +17,8 @@ templates! {
 
 pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     template,
-    append: append!("c/append.c"),
+    append: special!("c/append.c"),
+    pages: special!("c/pages.c"),
     unsupported,
     complete: |text| c_family::with_includes(&text, HEADERS),
 };
@@ -30,7 +31,14 @@ const HEADERS: &[(&str, &[&str])] = &[
     ("stddef.h", &["offsetof"]),
     (
         "stdint.h",
-        &["SIZE_MAX", "UINT64_MAX", "int64_t", "uint32_t", "uintptr_t"],
+        &[
+            "SIZE_MAX",
+            "UINT64_MAX",
+            "int64_t",
+            "uint32_t",
+            "uint64_t",
+            "uintptr_t",
+        ],
     ),
     (
         "stdio.h",
@@ -38,7 +46,10 @@ const HEADERS: &[(&str, &[&str])] = &[
             "FILE", "asprintf", "fprintf", "rename", "renameat", "snprintf",
         ],
     ),
-    ("stdlib.h", &["calloc", "free", "getenv", "posix_memalign"]),
+    (
+        "stdlib.h",
+        &["calloc", "free", "getenv", "posix_memalign", "qsort"],
+    ),
     ("string.h", &["memcpy", "strdup", "strerror"]),
     ("time.h", &["clock_gettime"]),
 ];
@@ -101,12 +112,14 @@ impl CaseView<'_> {
         }
     }
 
-    pub(crate) fn flags_c(&self) -> &'static str {
-        match (self.is_dontcache(), self.is_rwf_dsync()) {
-            (true, true) => "RWF_DONTCACHE | RWF_DSYNC",
-            (true, false) => "RWF_DONTCACHE",
-            (false, _) => "RWF_DSYNC",
-        }
+    pub(crate) fn flags_c(&self) -> String {
+        let flags = [
+            (self.is_dontcache(), "RWF_DONTCACHE"),
+            (self.is_rwf_dsync(), "RWF_DSYNC"),
+            (self.is_rwf_atomic(), "RWF_ATOMIC"),
+        ];
+        let own = flags.iter().filter(|(is_own, _)| *is_own);
+        own.map(|(_, flag)| *flag).collect::<Vec<_>>().join(" | ")
     }
 
     /// The name of the sync call after writes without io_uring.

@@ -19,6 +19,7 @@ templates! {
 pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     template,
     append: None,
+    pages: None,
     unsupported: |_| None,
     complete: completed,
 };

@@ -1,6 +1,6 @@
 use writebench_model::{Axis, Case, Method, Prepare, Store};
 
-use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, append, templates};
+use super::{CaseView, LanguageBackend, UnsupportedValue, UsedNames, special, templates};
 
 templates! {
     "go/write.go": Write | Pwrite | Writev | Pwritev;
@@ -16,7 +16,8 @@ templates! {
 
 pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     template,
-    append: append!("go/append.go"),
+    append: special!("go/append.go"),
+    pages: None,
     unsupported,
     complete: with_imports,
 };

@@ -23,6 +23,7 @@ templates! {
 pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     template,
     append: None,
+    pages: None,
     unsupported,
     complete: with_imports,
 };

@@ -19,6 +19,8 @@ pub(crate) struct LanguageBackend {
     pub unsupported: fn(&Case) -> Option<UnsupportedValue>,
     /// The template of a log, if the language has one.
     pub append: Option<Template>,
+    /// The template of pages at random places, if the language has one.
+    pub pages: Option<Template>,
     /// Adds the imports of a template's text.
     pub complete: fn(String) -> String,
 }
@@ -66,8 +68,8 @@ macro_rules! templates {
 }
 use templates;
 
-/// The template of a log.
-macro_rules! append {
+/// A template beside those of the methods.
+macro_rules! special {
     ($path:literal) => {{
         #[derive(askama::Template)]
         #[template(path = $path, escape = "none")]
@@ -77,7 +79,7 @@ macro_rules! append {
         Some(|case| askama::Template::render(&Text { case }))
     }};
 }
-use append;
+use special;
 
 fn in_no_language(method: Method) -> NoTemplate {
     let why = match method {

@@ -25,6 +25,7 @@ templates! {
 pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     template,
     append: None,
+    pages: None,
     unsupported,
     complete: |text| text,
 };

@@ -20,6 +20,7 @@ templates! {
 pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     template,
     append: None,
+    pages: None,
     unsupported,
     complete: styled,
 };

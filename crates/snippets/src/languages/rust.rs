@@ -1,6 +1,6 @@
 use writebench_model::{Method, Opening, Prepare};
 
-use super::{CaseView, LanguageBackend, UsedNames, append, templates};
+use super::{CaseView, LanguageBackend, UsedNames, special, templates};
 
 templates! {
     "rust/write.rs": Write | Pwrite | Writev | Pwritev;
@@ -16,7 +16,8 @@ templates! {
 
 pub(crate) static BACKEND: LanguageBackend = LanguageBackend {
     template,
-    append: append!("rust/append.rs"),
+    append: special!("rust/append.rs"),
+    pages: None,
     unsupported: |_| None,
     complete: with_imports,
 };

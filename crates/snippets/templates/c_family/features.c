@@ -10,6 +10,12 @@
 #define FALLOC_FL_WRITE_ZEROES 0x80
 #endif
 {%- endif %}
+{%- if case.is_rwf_atomic() %}
+
+#ifndef RWF_ATOMIC // Linux 6.11
+#define RWF_ATOMIC 0x40
+#endif
+{%- endif %}
 {%- if case.populates() %}
 
 #ifndef MADV_POPULATE_WRITE // Linux 5.14

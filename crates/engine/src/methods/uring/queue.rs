@@ -16,7 +16,8 @@ use super::{
     Operations, Ring, entry_file, must_be_repeated, operation_failed, user_data, write_entry,
 };
 use crate::call::{Result, wrote_nothing};
-use crate::methods::writev::flags;
+use crate::methods::writev::{flags, of_flags};
+use crate::page_writes::PageWrites;
 use crate::region::{Region, to_usize};
 use crate::write_loop::WriteLoop;
 
@@ -81,6 +82,9 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
     }
 
     pub(super) fn run(&mut self, write_loop: &mut WriteLoop) -> Result<()> {
+        if let Some(pages) = self.region.pages {
+            return self.run_commits(pages, write_loop);
+        }
         let chunk = to_usize(self.region.choices.chunk_size_bytes);
         write_loop.start_clock();
         while self.next < self.length || !self.operations.is_empty() {
@@ -117,13 +121,52 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         Ok(())
     }
 
+    /// Each commit has all its pages written, at most `depth` at a time, and is synced before the next begins.
+    fn run_commits(&mut self, pages: &PageWrites, write_loop: &mut WriteLoop) -> Result<()> {
+        let page_bytes = to_usize(pages.page_bytes());
+        let commit_bytes = page_bytes * pages.commit_pages();
+        write_loop.start_clock();
+        while self.next < self.length && !write_loop.is_past_limit() {
+            let began = Instant::now();
+            let begin = self.next;
+            let end = (begin + commit_bytes).min(self.length);
+            while self.next < end || !self.operations.is_empty() {
+                while self.next < end
+                    && let Some(index) = self.free.pop()
+                {
+                    self.begin(index, page_bytes, None)?;
+                }
+                self.operations.wait()?;
+                while let Some((index, _, result)) = self.operations.completed() {
+                    self.complete_write(index, result, write_loop)?;
+                }
+            }
+            crate::sync::sync(self.file, self.region.choices.sync.call)?;
+            if end - begin == commit_bytes {
+                write_loop.record_latency(began.elapsed());
+            }
+        }
+        write_loop.handed_over_bytes += self.next as u64;
+        Ok(())
+    }
+
     /// A sync after several writes must wait for all of them.
     fn waits_for_all(&self) -> bool {
-        self.region
-            .choices
-            .sync
-            .every
-            .is_some_and(|every| every > 1)
+        self.is_synced_by_ring(|every| every > 1)
+    }
+
+    /// Whether the ring makes syncs after so many chunks. Those of commits are calls.
+    fn is_synced_by_ring(&self, is_so: impl FnOnce(u32) -> bool) -> bool {
+        self.region.pages.is_none() && self.region.choices.sync.every.is_some_and(is_so)
+    }
+
+    /// Where a byte of the region's data goes in the file.
+    fn file_offset(&self, begin: usize, done: usize) -> u64 {
+        let begin = match self.region.pages {
+            Some(pages) => pages.offset(begin / to_usize(pages.page_bytes())),
+            None => self.region.file_offset + begin as u64,
+        };
+        begin + done as u64
     }
 
     fn begin(&mut self, index: usize, length: usize, submitted: Option<Instant>) -> Result<()> {
@@ -170,8 +213,16 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
     }
 
     fn entries(&mut self, index: usize) -> (Entry, Option<Entry>) {
+        let Slot {
+            begin,
+            length,
+            left,
+            ..
+        } = self.slots[index];
+        let done = length - left;
+        let offset = self.file_offset(begin, done);
+        let is_linked = self.is_synced_by_ring(|every| every == 1);
         let slot = &mut self.slots[index];
-        let done = slot.length - slot.left;
         let mut in_memory = match self.region.given.source {
             Source::File => slot.begin + done,
             Source::Chunk => done,
@@ -188,10 +239,9 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         let registered = self.region.choices.registered;
         let bytes = &memory[in_memory..in_memory + slot.left];
         let file = entry_file(registered, self.file.as_raw_fd(), 0);
-        let offset = self.region.file_offset + (slot.begin + done) as u64;
         let flags = i32::try_from(flags(self.region.choices).bits()).unwrap_or(0);
         let (write, length) = write_entry(bytes, in_memory, registered, file, (offset, flags));
-        slot.linked = self.region.choices.sync.every == Some(1) && length == slot.left;
+        slot.linked = is_linked && length == slot.left;
         let write = write.user_data(user_data(index, WRITE));
         if !slot.linked {
             return (write, None);
@@ -222,14 +272,23 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
         result: i32,
         write_loop: &mut WriteLoop,
     ) -> Result<()> {
+        let Slot {
+            begin,
+            length,
+            left,
+            ..
+        } = self.slots[index];
+        let offset = self.file_offset(begin, length - left);
         let slot = &mut self.slots[index];
-        let offset = self.region.file_offset + (slot.begin + slot.length - slot.left) as u64;
         let linked = slot.linked;
         match usize::try_from(result) {
             Ok(0) if slot.left > 0 => return Err(wrote_nothing("io_uring write").at(offset)),
             Ok(written) => slot.left -= written.min(slot.left),
             Err(_) if must_be_repeated(result) => {}
-            Err(_) => return Err(operation_failed("io_uring write", result).at(offset)),
+            Err(_) => {
+                let error = operation_failed("io_uring write", result).at(offset);
+                return Err(of_flags(error, self.region.choices));
+            }
         }
         if slot.left == 0 {
             slot.write_ended = true;

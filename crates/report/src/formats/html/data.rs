@@ -19,7 +19,7 @@ use crate::numbers::{
 };
 use crate::sentences::Report;
 use crate::sentences::finding;
-use crate::sentences::metric::{ELAPSED, FILES, Metric, RECORDS, THROUGHPUT};
+use crate::sentences::metric::{ELAPSED, FILES, Metric, THROUGHPUT};
 use crate::sentences::or_nothing;
 
 #[derive(Serialize)]
@@ -268,7 +268,8 @@ fn own_unit(workload: &Workload) -> Option<(f64, &'static str)> {
         .map(|_| as_f64(workload.bytes) / f64::from(workload.files.max(1)));
     let record = workload
         .durable_every_bytes
-        .map(|bytes| (as_f64(bytes), RECORDS.unit));
+        .and(workload.record_bytes())
+        .map(|bytes| (as_f64(bytes), Metric::of_records(workload).unit));
     file.map(|file| (file, FILES.unit)).or(record)
 }
 
@@ -332,7 +333,7 @@ fn shown(record: &CaseRecord, estimate: &Estimate) -> [String; 2] {
     let metric = match own_unit(&record.workload) {
         _ if !metric.is_rate() && !metric.is_elapsed() => metric,
         Some((_, unit)) if unit == FILES.unit => &FILES,
-        Some(_) => &RECORDS,
+        Some(_) => Metric::of_records(&record.workload),
         None => &THROUGHPUT,
     };
     let value = or_nothing((metric.figure)(estimate), |figure| {
