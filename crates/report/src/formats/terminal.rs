@@ -124,6 +124,10 @@ fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, S
         sentences.extend(in_style(Style::new(), &report.conclusions));
     } else if shows_tables {
         sentences.extend(in_style(Style::new(), &certainties(report)));
+        // The first screen of goals has them above.
+        if !report.is_of_goals() {
+            sentences.extend(in_style(Style::new(), &report.notes_of_answers()));
+        }
         sentences.extend(in_style(Style::new(), &report.run_notes));
         sentences.extend(in_style(QUIET, &report.read_back));
     }

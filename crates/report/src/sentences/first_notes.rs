@@ -27,13 +27,18 @@ impl Report {
         notes.extend(bounds(&self.answers));
         notes.extend(ratios);
         notes.extend(plain(&self.answers));
-        let of_answers = self.answers.iter().flat_map(|answer| &answer.finding.notes);
-        notes.extend(distinct(of_answers.cloned(), Clone::clone));
+        notes.extend(self.notes_of_answers());
         if self.goals_on_screen().len() <= FEW_GOALS {
             notes.extend(other_sizes(&self.answers));
         }
         notes.extend(self.names_of_goals());
         notes
+    }
+
+    /// What else to know about the methods of the answers.
+    pub(crate) fn notes_of_answers(&self) -> Vec<String> {
+        let notes = self.answers.iter().flat_map(|answer| &answer.finding.notes);
+        distinct(notes.cloned(), Clone::clone)
     }
 
     /// Why targets have no durable goals, if others have some.

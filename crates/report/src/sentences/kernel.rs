@@ -31,7 +31,7 @@ fn later_kernels(run: &RunRecord, case: &CaseReport) -> Vec<String> {
         .filter(|(_, change)| release < change.since)
         .map(|(value, change)| {
             format!(
-                "{value} depends on the kernel: from Linux {} on, {}. Measure again after an upgrade.",
+                "The speed of {value} depends on the kernel: from Linux {} on, {}. Measure again after an upgrade.",
                 change.since, change.what
             )
         })
@@ -163,8 +163,8 @@ mod tests {
         assert_eq!(
             notes("pwrite,cache=dontcache", "Linux 6.18.44-fc"),
             [
-                "cache=dontcache depends on the kernel: from Linux 7.2 on, a thread of the kernel begins the write-back, \
-                 and the call no longer does. Measure again after an upgrade."
+                "The speed of cache=dontcache depends on the kernel: from Linux 7.2 on, a thread of the kernel begins the \
+                 write-back, and the call no longer does. Measure again after an upgrade."
             ]
         );
         for (name, kernel) in [
