@@ -226,6 +226,7 @@ fn tried(guide: &Guide) -> Result<()> {
     for (name, content) in [
         ("writebench", SMALL),
         ("my-writer", COPIES),
+        ("save", COPIES),
         ("old", COPIES),
         ("new", COPIES),
     ] {
