@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use writebench_model::SelectedCase;
+use writebench_model::{Method, SelectedCase};
 use writebench_report::{GateVerdict, Report, counted, percent, ratio_interval};
 use writebench_stats::Interval;
 
@@ -57,6 +57,10 @@ fn name(row: &SelectedCase) -> String {
 
 /// What one of two cases lacks of the work of the other.
 fn difference(baseline: &SelectedCase, other: &SelectedCase) -> String {
+    let [method, to_compare] = [other, baseline].map(|row| row.case.method());
+    if method == Method::Program && to_compare.copies() {
+        return " If the program copies {source}, add --copies.".to_owned();
+    }
     for (weaker, stronger) in [(other, baseline), (baseline, other)] {
         if let Err(shortfall) = weaker.case.workload().check(&stronger.case.workload()) {
             return format!(" With {}, {shortfall}.", name(weaker));

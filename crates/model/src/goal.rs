@@ -90,7 +90,7 @@ goals! {
     }
     /// Records that are appended to a new file, each durable before the next.
     Records = "records", also ["append", "journal", "log", "wal"] {
-        title: "Append records to a new file, each durable at once",
+        title: "Append durable records to a new file",
         summary: "each record survives a power loss before the next is written",
         baseline: "write,sync=fsync/1",
         work: "size=4MiB,chunk=4KiB",

@@ -122,8 +122,10 @@ impl Described for Sync {
         let on_the_way = ValueEntry {
             value: "CALL/N",
             paragraph: "The call after every N chunks of each thread, in phase write, such as `fsync/1` or \
-                        `fdatasync/32`. Each chunk, or group of N, is then a durable record with a latency. `io_uring` \
-                        links the sync to its write, so several records can be in flight. N is from 1 to 16,777,216. \
+                        `fdatasync/32`. Each chunk is then a record with the latency of its call, and only every Nth \
+                        call waits for the disk. With `rate`, the latency lasts until the record is durable. \
+                        `io_uring` links the sync to its write, so several records can be in flight. N is from 1 to \
+                        16,777,216. \
                         Batches help most, because all their records share one flush, but a crash can take a batch \
                         ([Findings](../explanation/findings.md#durable-records)). Write-through calls have a number only \
                         with `access=uniform` or `zipf`: `o-dsync/16` makes commits of 16 pages, and no call after them.",

@@ -241,6 +241,10 @@ fn takes_records(case: &Case, language: Language) -> Result<Template, Obstacle> 
             }
             return match language.backend().append {
                 Some(template) => Ok(template),
+                None if language == Language::Cpp => Err((
+                    "a log has code in C, Rust and Go only. From C++, link that in C".to_owned(),
+                    None,
+                )),
                 None => Err(("a log has code in C, Rust and Go only".to_owned(), None)),
             };
         }

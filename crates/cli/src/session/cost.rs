@@ -105,7 +105,13 @@ impl Cost<'_> {
             .partition(|case| case.method().writes_set());
         let named = if files.is_empty() { sets } else { files };
         let size = named.iter().map(|case| case.given().size_bytes).max();
-        let files = Bytes(size.unwrap_or(0)).approximate();
+        let size = Bytes(size.unwrap_or(0)).approximate();
+        let has_sets = named.iter().any(|case| case.workload().files > 1);
+        let size = if has_sets {
+            format!("{size} of files")
+        } else {
+            format!("files of {size}")
+        };
         let targets = if self.spaces.len() > 1 {
             format!(" on {} targets", self.spaces.len())
         } else {
@@ -117,7 +123,7 @@ impl Cost<'_> {
             ""
         };
         Some(format!(
-            "{goals}, {methods}{targets}, files of {files}{or_smaller}{}.",
+            "{goals}, {methods}{targets}, {size}{or_smaller}{}.",
             self.limits_text()
         ))
     }

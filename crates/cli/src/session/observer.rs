@@ -108,10 +108,18 @@ impl Observer<'_, '_> {
         let size = largest_bytes(rows);
         let announced = self.deferred.iter().map(|rows| largest_bytes(rows)).max();
         let announced = announced.filter(|&announced| announced > size)?;
-        let [size, large] = [size, announced].map(|bytes| Bytes(bytes).approximate());
+        let are_sets = rows.iter().all(|row| row.workload.files > 1);
+        let [size, large] = [size, announced].map(|bytes| {
+            let size = Bytes(bytes).approximate();
+            if are_sets {
+                format!("{size} of files")
+            } else {
+                format!("files of {size}")
+            }
+        });
         let budget = self.time.budget.unwrap_or_default();
         Some(format!(
-            "Files of {size}: by the first samples, {} is too short for files of {large}. For those, use a larger --budget, \
+            "Using {size}: by the first samples, {} is too short for {large}. For those, use a larger --budget, \
              fewer goals with --for, or --size {}.",
             rounded(budget.as_secs_f64()),
             Bytes(announced)

@@ -320,6 +320,10 @@ fn refused() -> Result<()> {
             "With write,data=zero, the file has other content.",
         ),
         (
+            &["--case", "read-write", "--command", &base],
+            "so they are not compared. If the program copies {source}, add --copies. Name cases of one workload",
+        ),
+        (
             &["--case", "write", "--case", "pwrite", "--precision", "5%"],
             "--precision",
         ),

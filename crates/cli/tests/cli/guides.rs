@@ -231,6 +231,7 @@ fn tried(guide: &Guide) -> Result<()> {
     for (name, content) in [
         ("writebench", SMALL),
         ("my-writer", COPIES),
+        ("save", COPIES),
         ("old", COPIES),
         ("new", COPIES),
     ] {

@@ -287,7 +287,7 @@ fn small_files_on_a_slow_device() -> Result<()> {
     let said = String::from_utf8(ended.stderr)?;
     ensure!(
         said.contains(
-            "Files of 16 MiB: by the first samples, 9 s is too short for files of 64 MiB."
+            "Using files of 16 MiB: by the first samples, 9 s is too short for files of 64 MiB."
         ),
         "{said}"
     );

@@ -69,8 +69,8 @@ impl Report {
         Some(format!("--for {} {usual}", word(goal)))
     }
 
-    /// The target and the goal of a search that would find more: the path of the first target, and the goal with the
-    /// largest gain. None for searches and other runs.
+    /// The target and the goal of a search that would find more: the path of the first target that is still there, and
+    /// the goal with the largest gain. None for searches and other runs.
     pub fn goal_to_search(&self) -> Option<(String, &'static str)> {
         if self.is_search() || !self.is_of_goals() {
             return None;
@@ -79,7 +79,9 @@ impl Report {
             let goals = self.goals();
             goals.first().copied()
         })?;
-        Some((self.run.targets.first()?.path.clone(), word(goal)))
+        let mut targets = self.run.targets.iter();
+        let target = targets.find(|target| target.made_filesystem.is_none())?;
+        Some((target.path.clone(), word(goal)))
     }
 
     fn goal_with_largest_gain(&self) -> Option<Goal> {

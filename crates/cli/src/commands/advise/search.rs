@@ -155,7 +155,7 @@ impl SearchPlan {
             .collect()
     }
 
-    /// `files of 64 MiB, or of 16 MiB on a slow disk`.
+    /// `files of 64 MiB, or of 16 MiB on a slow disk`. A set of files has a size in total.
     fn files(&self) -> String {
         let mut sizes = self
             .sizes
@@ -163,6 +163,7 @@ impl SearchPlan {
             .map(|set| Bytes(set.size_bytes()).approximate());
         let largest = sizes.next().unwrap_or_default();
         match sizes.next() {
+            None if self.baseline.workload().files > 1 => format!("{largest} of files"),
             None => format!("files of {largest}"),
             Some(smaller) => format!("files of {largest}, or of {smaller} on a slow disk"),
         }

@@ -237,6 +237,7 @@ fn refuses_logs() -> Result<()> {
         Language::Python,
         "a log has code in C, Rust and Go only",
     )?;
+    refuses_log(record, Language::Cpp, "From C++, link that in C")?;
     for option in ["--stream", "--atomic"] {
         let ended = program()?.call(&["code", record, "--lang", "c", "--append", option])?;
         ensure!(
