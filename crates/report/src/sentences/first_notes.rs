@@ -209,7 +209,12 @@ fn plain(answers: &[WorkloadAnswer]) -> Option<String> {
                 [] => String::new(),
                 each => format!(" of each {}", each.join(" or ")),
             };
-            format!("{whose} fsync(2){each}")
+            let of_journal = if durable.contains(&Goal::UntornPages) {
+                ", and of the journal of untorn pages"
+            } else {
+                ""
+            };
+            format!("{whose} fsync(2){each}{of_journal}")
         }
     };
     Some(format!("Plain means {calls}{chunks}{sync}."))

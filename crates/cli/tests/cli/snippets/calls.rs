@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use writebench_model::{Cache, Case, Directory, Method, Prepare, SyncCall};
+use writebench_model::{Cache, Case, Directory, Method, Prepare, Protect, SyncCall};
 use writebench_snippets::Language;
 use writebench_testkit::{Image, Kind, Need, Trials, directory_on};
 
@@ -272,6 +272,24 @@ fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
             less("fsync");
         }
     }
+    // The engine finds a journal, which the code makes, or syncs and reads.
+    if case.choices().protect == Protect::DoubleWrite {
+        for call in [
+            CREATE,
+            &format!("write {}", case.journal_bytes()),
+            "fsync",
+            "open O_WRONLY",
+        ] {
+            less(call);
+        }
+        *calls.entry("open O_RDWR|O_CREAT".to_owned()).or_default() += 1;
+        *calls.entry("fdatasync".to_owned()).or_default() += 1;
+    }
+    let mut less = |call: &str| {
+        if let Some(count) = calls.get_mut(call) {
+            *count -= 1;
+        }
+    };
     // The engine looks which pages remain.
     if case.method().has_axis(writebench_model::Axis::Cache)
         && case.choices().cache == Cache::Dontcache
