@@ -69,7 +69,10 @@ impl Request {
         let cases = selection::different_cases(&run.cases, global.ranks())?;
         let smaller = self.smaller_goals();
         let may_shrink = smaller.is_some() || self.largest_of_suite().is_some();
-        let scheduled = self.scheduled(&mut run, &cases, smaller, free)?;
+        let mut scheduled = self
+            .scheduled(&mut run, &cases, smaller, free)?
+            .until_judged(&self.rows, &self.settings, &run);
+        scheduled.defer_contest(&self.rows, &mut run);
 
         let cost = Cost {
             may_shrink,
@@ -119,7 +122,8 @@ impl Request {
     /// Gives the goals files of one size, leaves out what does not fit, and limits the bytes.
     fn fit_goals(&mut self, free_disk: Option<u64>, output: &Output) -> Result<()> {
         let budget = self.settings.budget_ns.map(Duration::from_nanos);
-        if self.largest.is_some() && self.settings.max_bytes.is_none() {
+        let may_write_much = self.largest.is_some() || !self.settings.requirements.is_empty();
+        if may_write_much && self.settings.max_bytes.is_none() {
             let most = GOALS_MAX_BYTES.min(most_unasked_bytes(free_disk));
             self.settings.max_bytes = Some(most.max(LEAST_GOALS_BYTES));
         }
