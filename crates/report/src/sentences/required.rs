@@ -57,19 +57,20 @@ impl Required {
         format!("{}: {verdict}", self.requirement.in_words())
     }
 
-    fn quantity(&self) -> (&'static Quantity, &'static str) {
+    /// The quantity of a value, in a unit that suits the limit. Seconds are too large for a value of milliseconds.
+    fn quantity(&self, value: f64) -> (&'static Quantity, &'static str) {
         match self.requirement.measure {
             Measure::Rate => (&NUMBER, "/s"),
             Measure::Throughput if self.limit < LARGE => (&MEGABYTES_PER_S, " MB/s"),
             Measure::Throughput => (&GIGABYTES_PER_S, " GB/s"),
-            _ if self.limit < LARGE => (&MILLISECONDS, " ms"),
+            _ if self.limit < LARGE || value < as_f64(LARGE / 10) => (&MILLISECONDS, " ms"),
             _ => (&SECONDS, " s"),
         }
     }
 
     /// `3.20 ms (95 % 2.91 – 3.62)`.
     fn value(&self, interval: &Interval) -> String {
-        let (quantity, unit) = self.quantity();
+        let (quantity, unit) = self.quantity(interval.estimate);
         let value = quantity.text(interval.estimate);
         let ends = quantity.between(interval.low, interval.high);
         format!("{value}{unit} ({} {ends})", percent(interval.confidence))
