@@ -18,10 +18,13 @@ pub(crate) enum Exit {
     Refused = 3,
     /// Some cases have no result, or only a part of it, because they failed. All other cases have results.
     CasesFailed = 4,
-    /// A case is slower than `--fail-if-slower` allows, or a program is not safe from a power loss.
+    /// A case is slower than `--fail-if-slower` allows or misses a limit of `--require`, or a program is not safe from a
+    /// power loss.
     Gate = 5,
     /// A search, or a run of goals, ended without an answer.
     NoAnswer = 6,
+    /// The samples do not show whether a limit of `--require` is met.
+    Undecided = 7,
     Interrupted = 130,
 }
 

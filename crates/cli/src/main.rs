@@ -22,6 +22,7 @@ mod processes;
 mod programs;
 mod progress;
 mod ranks;
+mod require;
 mod run_name;
 mod sampling;
 mod selection;
@@ -83,7 +84,7 @@ static VERSION_TEXT: LazyLock<String> = LazyLock::new(|| {
 });
 
 const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused as unsafe, 4 some cases failed, \
-    5 a gate failed, 6 no answer, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless you write kB, MB or GB. \
+    5 a gate failed, 6 no answer, 7 undecided, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless you write kB, MB or GB. \
     Rates are in decimal GB/s.";
 
 /// The text for a call without arguments.

@@ -29,6 +29,7 @@ mod phase;
 pub mod protocol;
 mod quantity;
 mod ranks;
+mod requirement;
 mod reserve;
 mod run;
 mod sample;
@@ -73,6 +74,7 @@ pub use path_text::{path_from_text, path_text};
 pub use phase::Phase;
 pub use quantity::{Bytes, Range, Stride, counted, nanoseconds, parse_duration, split};
 pub use ranks::{Cluster, Node, RankName, RankTimes, Spread};
+pub use requirement::{Measure, Requirement};
 pub use reserve::Reserve;
 pub use run::{ProgramCommands, RunRecord, RunStatus, Settings, Verify};
 pub use sample::{

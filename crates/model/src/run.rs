@@ -8,6 +8,7 @@ use crate::decision::Decision;
 use crate::goal::Goal;
 use crate::objective::Objective;
 use crate::ranks::Cluster;
+use crate::requirement::Requirement;
 use crate::sample::Extent;
 use crate::target::{MissingTarget, TargetRecord};
 use crate::value::named_values;
@@ -117,6 +118,14 @@ pub struct Settings {
     /// is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_if_slower_ppm: Option<u32>,
+    /// The limits of `--require`. Samples continue until it is known whether they are met.
+    #[serde(
+        default,
+        rename = "require",
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "list"
+    )]
+    pub requirements: Vec<Requirement>,
 }
 
 impl Settings {
@@ -125,7 +134,8 @@ impl Settings {
 
     /// The most undisturbed samples of a case.
     pub fn most_samples(&self) -> u32 {
-        let depends_on_interval = self.precision_ppm.or(self.fail_if_slower_ppm).is_some();
+        let depends_on_interval = self.precision_ppm.or(self.fail_if_slower_ppm).is_some()
+            || !self.requirements.is_empty();
         let factor = if depends_on_interval {
             Self::MOST_FACTOR
         } else {

@@ -11,7 +11,10 @@ mod sentences;
 mod tables;
 
 pub use import::{Exported, ImportError, run_of_export};
-pub use numbers::{ComparedRun, Comparison, FailedCases, Gated, ObservationUnit, Side};
+pub use numbers::{
+    ComparedRun, Comparison, FailedCases, Gated, Judged, ObservationUnit, Required, Side,
+    Undecided, Watched,
+};
 pub use sentences::answer::WorkloadAnswer;
 pub use sentences::comparison::FOUR_RUNS;
 pub use sentences::goal_answers::GoalAnswer;
@@ -20,4 +23,4 @@ pub use sentences::sort::Sort;
 pub use sentences::{
     Report, counted, emit_options, percent, quoted, ratio_interval, visible, visible_lines,
 };
-pub use writebench_stats::{GateVerdict, Verdict};
+pub use writebench_stats::{GateVerdict, LimitVerdict, Verdict};

@@ -52,7 +52,7 @@ pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};
 pub use pipe::{reply, serve_requests};
 pub use planned_target::PlannedTarget;
 pub use round_order::PlannedCase;
-pub use schedule::{EachCase, SampleSummary, Schedule, Spent};
+pub use schedule::{EachCase, SampleSummary, Schedule, Spent, is_given_up};
 pub use space::{check_space, shortage_of_sample};
 pub use supervise::{End, Observer, SamplingPlan, supervise};
 pub use target_agent::{

@@ -87,6 +87,9 @@ pub trait Schedule {
     /// of the last call.
     fn wanted(&mut self, taken: &[Vec<SampleSummary>], spent: Spent) -> &[usize];
 
+    /// A case of the plan has a new sample, before its summary is in `taken`. Most schedules need only the summary.
+    fn see(&mut self, _position: usize, _sample: &Sample) {}
+
     /// The cases that joined since the last call. The caller puts them at the end of its plan, in this order, and asks
     /// again which cases want samples.
     fn added(&mut self) -> Vec<PlannedCase> {
@@ -198,7 +201,7 @@ impl Schedule for EachCase {
 }
 
 /// Whether the case gets no more samples: a call failed, or a second worker died.
-pub(crate) fn is_given_up(samples: &[SampleSummary]) -> bool {
+pub fn is_given_up(samples: &[SampleSummary]) -> bool {
     let accidents = samples.iter().filter(|sample| sample.is_accident).count();
     accidents >= MOST_ACCIDENTS
         || samples

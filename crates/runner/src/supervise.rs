@@ -228,6 +228,7 @@ impl Supervisor<'_, '_> {
             return Ok(Some(End::Stopped));
         };
         let summary = SampleSummary::new(&sample, &case.workload(), self.plan.settings.objective);
+        self.schedule.see(index, &sample);
         self.plan.taken[index].push(summary);
         let event = RunEvent::Sample {
             target,

@@ -17,6 +17,7 @@ use crate::gate::GateArguments;
 use crate::global::Global;
 use crate::output::Output;
 use crate::programs::ProgramArguments;
+use crate::require::RequireArguments;
 use crate::selection::{self, SelectionArguments};
 use crate::session::{
     Cost, DestroyArguments, GoalsOfSize, MeasuringArguments, Plan, Request, ScheduledCases, Target,
@@ -39,6 +40,8 @@ pub(crate) struct RunCommand {
     pub copying: CopyArguments,
     #[command(flatten)]
     pub gate: GateArguments,
+    #[command(flatten)]
+    pub require: RequireArguments,
     /// Evict the source of a copy from the page cache before every sample (axis `origin`)
     #[arg(long, help_heading = WHAT)]
     pub cold: bool,
@@ -50,7 +53,7 @@ pub(crate) struct RunCommand {
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, help_heading = WHAT,
         value_parser = clap::value_parser!(i64).range(1..),
         conflicts_with_all = ["goals", "suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
-            "fail_if_slower", "verify", "label", "dry_run", "target", "scaling"])]
+            "fail_if_slower", "require", "verify", "label", "dry_run", "target", "scaling"])]
     pub resume: Option<Option<i64>>,
     /// Measure with 1, 2, 4 ... and all ranks of mpirun or srun
     #[arg(long, help_heading = WHAT)]
@@ -117,7 +120,9 @@ impl RunCommand {
         holes.iter().for_each(|note| output.note(note));
         let settings = self.settings(copied.as_ref(), answers_goals, selected.samples)?;
         // The limits would take a tenth of the time of a first answer, and change none.
-        let measures_limits = !answers_goals && self.measuring.measures_limits(settings.budget_ns);
+        let measures_limits = !answers_goals
+            && settings.requirements.is_empty()
+            && self.measuring.measures_limits(settings.budget_ns);
         Ok(Request {
             targets,
             largest: self.adaptive_size(&selected, &settings, copied.as_ref()),
@@ -164,7 +169,8 @@ impl RunCommand {
         answers_goals: bool,
         samples: Option<u32>,
     ) -> Result<Settings> {
-        let budget = answers_goals.then_some(GOALS_BUDGET);
+        let has_requirements = !self.require.require.is_empty();
+        let budget = (answers_goals || has_requirements).then_some(GOALS_BUDGET);
         let mut settings = self.measuring.settings(budget, samples);
         copied
             .iter()
@@ -172,18 +178,22 @@ impl RunCommand {
         self.programs.record(&mut settings)?;
         settings.constraints.clone_from(&self.selection.constraints);
         settings.fail_if_slower_ppm = self.gate.fail_if_slower;
+        settings.requirements.clone_from(&self.require.require);
         Ok(settings)
     }
 
-    /// The size of the selected cases, if the budget may choose a smaller one. Programs, copies and gates have their own.
+    /// The size of the selected cases, if the budget may choose a smaller one. Programs, copies, gates and limits have their
+    /// own.
     fn adaptive_size(
         &self,
         selected: &Selection,
         settings: &Settings,
         copied: Option<&FileCopy>,
     ) -> Option<u64> {
-        let is_own =
-            copied.is_some() || !self.programs.is_empty() || self.gate.fail_if_slower.is_some();
+        let is_own = copied.is_some()
+            || !self.programs.is_empty()
+            || self.gate.fail_if_slower.is_some()
+            || !settings.requirements.is_empty();
         let may_shrink = settings.budget_ns.is_some() && !is_own;
         self.selection
             .adaptive_size(&selected.rows)
@@ -198,7 +208,10 @@ impl RunCommand {
     ) -> Result<Selection> {
         let programs = &self.programs;
         let answered = self.selection.with_answers(copied.is_some(), global)?;
-        let selection = &answered.for_targets(targets);
+        let mut selection = answered.for_targets(targets);
+        // Files without checksums are another goal, which nobody asked about.
+        selection.with_and_without_checksums &= self.require.require.is_empty();
+        let selection = &selection;
         let only_programs = selection.is_empty() && !programs.is_empty();
         let mut selected = if only_programs {
             Selection::default()
@@ -221,6 +234,7 @@ impl RunCommand {
             selection::move_baseline_first(&mut selected.rows, baseline, selection, self.cold)?;
         }
         self.gate.check(&selected.rows)?;
+        self.require.check(&selected.rows)?;
         Ok(selected)
     }
 
@@ -332,6 +346,7 @@ impl RunCommand {
         } else {
             ScheduledCases::in_rounds(cases, &run)
         };
+        let scheduled = scheduled.until_judged(&selection::rows_of_run(&run), &settings, &run);
         let plan = Plan {
             scheduled,
             run,
@@ -377,7 +392,8 @@ impl RunCommand {
 
     /// The run's settings, with the limits of this command. Goals get the time that a new run of them would have.
     fn settings_of_rest(&self, run: &RunRecord, answers_goals: bool) -> Settings {
-        let budget = answers_goals.then_some(GOALS_BUDGET);
+        let has_requirements = !run.settings.requirements.is_empty();
+        let budget = (answers_goals || has_requirements).then_some(GOALS_BUDGET);
         let given = self.measuring.settings(budget, Some(run.settings.samples));
         Settings {
             budget_ns: given.budget_ns,

@@ -188,7 +188,7 @@ impl GoalsOfSize {
 }
 
 /// Plain write of each goal.
-fn plain_of_goals(rows: &[SelectedCase]) -> Vec<Case> {
+pub(super) fn plain_of_goals(rows: &[SelectedCase]) -> Vec<Case> {
     let goals = goals(rows);
     goals.iter().map(|(_, rows)| rows[0].case.clone()).collect()
 }

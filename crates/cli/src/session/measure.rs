@@ -28,6 +28,7 @@ use crate::export::{self, Export};
 use crate::file_copy::FileCopy;
 use crate::gate;
 use crate::output::{self, Output};
+use crate::require;
 use crate::signals::{is_stopped, stop, stop_on_signals};
 
 /// Extra measurements of the limits if a sample exceeded them.
@@ -432,6 +433,8 @@ fn exit_for(report: &Report, end: End, output: &Output) -> Result<Exit> {
     let samples = || report.cases.iter().flat_map(|case| &case.record.samples);
     match end {
         End::Stopped => Ok(Exit::Interrupted),
+        // Faults of other methods of the goal change nothing.
+        _ if require::is_judged(report) => Ok(require::exit_for_run(report)),
         // A search needs one method that works.
         _ if report.advice.is_some() => Ok(Exit::Ok),
         _ if report.is_search() && samples().any(|sample| sample.outcome.is_ok()) => {
@@ -449,6 +452,7 @@ fn exit_for(report: &Report, end: End, output: &Output) -> Result<Exit> {
             output.note("Nothing was measured: no case has a result.");
             Ok(Exit::CasesFailed)
         }
+        _ if !report.required.is_empty() => Ok(require::exit_for_run(report)),
         _ if lacks_answers(report) => Ok(Exit::NoAnswer),
         _ => gate::exit_for_run(report, output),
     }

@@ -13,6 +13,7 @@ mod request;
 mod scheduled;
 mod streams;
 mod target;
+mod until_judged;
 mod workspaces;
 
 pub(crate) use self::adaptive_size::{GoalsOfSize, count_goals, experience, smallest_cases};

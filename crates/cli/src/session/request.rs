@@ -71,7 +71,10 @@ impl Request {
         let cases = selection::different_cases(&run.cases, global.ranks())?;
         let smaller = self.smaller_goals();
         let may_shrink = smaller.is_some() || self.largest_of_suite().is_some();
-        let scheduled = self.scheduled(&mut run, &cases, smaller, free)?;
+        let mut scheduled = self
+            .scheduled(&mut run, &cases, smaller, free)?
+            .until_judged(&self.rows, &self.settings, &run);
+        scheduled.defer_contest(&self.rows, &mut run);
 
         let cost = Cost {
             may_shrink,
@@ -123,7 +126,8 @@ impl Request {
     fn fit_goals(&mut self, free_disk: Option<u64>, output: &Output) -> Result<()> {
         let budget = self.settings.budget_ns.map(Duration::from_nanos);
         let ends_by_time = budget.is_some() && are_in_memory(self.environments());
-        if self.largest.is_some() && self.settings.max_bytes.is_none() && !ends_by_time {
+        let may_write_much = self.largest.is_some() || !self.settings.requirements.is_empty();
+        if may_write_much && self.settings.max_bytes.is_none() && !ends_by_time {
             let most = GOALS_MAX_BYTES.min(most_unasked_bytes(free_disk));
             self.settings.max_bytes = Some(most.max(LEAST_GOALS_BYTES));
         }

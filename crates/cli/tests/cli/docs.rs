@@ -215,6 +215,6 @@ fn exit_codes() -> Result<()> {
             );
         }
     }
-    ensure!(checked == 8, "{checked} codes");
+    ensure!(checked == 9, "{checked} codes");
     Ok(())
 }

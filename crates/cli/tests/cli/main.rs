@@ -47,6 +47,7 @@ mod read_back;
 mod readme;
 mod real_faults;
 mod refusals;
+mod require;
 mod run_status;
 mod same_calls;
 mod scripted_faults;
@@ -118,6 +119,7 @@ fn main() -> Result<ExitCode> {
     readme::add(&mut trials);
     real_faults::add(&mut trials);
     refusals::add(&mut trials);
+    require::add(&mut trials);
     run_status::add(&mut trials);
     same_calls::add(&mut trials);
     scripted_faults::add(&mut trials);

@@ -8,7 +8,7 @@ use writebench_model::{CaseRecord, Goal};
 use writebench_stats::{Interval, Verdict};
 
 use super::head::{Run, Targets};
-use crate::numbers::{CaseReport, Estimate, FailedCases, Figure, Gated};
+use crate::numbers::{CaseReport, Estimate, FailedCases, Figure, Gated, Required};
 use crate::sentences::finding::{Comparison, Finding, Others, RatioToOther, Unanswered};
 use crate::sentences::{Advice, Report};
 
@@ -27,6 +27,8 @@ struct Document<'r> {
     findings: Vec<FindingNumbers<'r>>,
     #[serde(skip_serializing_if = "<[Gated]>::is_empty")]
     gated: &'r [Gated],
+    #[serde(skip_serializing_if = "<[Required]>::is_empty")]
+    required: &'r [Required],
     failures: &'r [FailedCases],
     conclusions: &'r [String],
     warnings: &'r [String],
@@ -89,6 +91,7 @@ pub(crate) fn render(report: &Report) -> String {
         advice: &report.advice,
         findings: report.findings.iter().map(FindingNumbers::from).collect(),
         gated: &report.gated,
+        required: &report.required,
         failures: &report.failures,
         conclusions: &report.conclusions,
         warnings: &report.warnings,

@@ -1,10 +1,10 @@
-//! JUnit XML: forges show each case as a test. Only `--fail-if-slower` makes a slower case fail.
+//! JUnit XML: forges show each case as a test, and each requirement. Only `--fail-if-slower` makes a slower case fail.
 
 use std::collections::HashMap;
 
-use writebench_stats::{GateVerdict, distinct};
+use writebench_stats::{GateVerdict, LimitVerdict, distinct};
 
-use crate::numbers::{CaseReport, Comparison};
+use crate::numbers::{CaseReport, Comparison, Required};
 use crate::sentences::comparison::verdict;
 use crate::sentences::{Report, gated, percent, ratio_interval, visible};
 
@@ -27,11 +27,34 @@ pub(super) fn render(report: &Report) -> String {
         .map(|(gated, sentence)| (gated.name.as_str(), sentence))
         .collect();
     let cases = report.cases.iter().filter(|case| !case.is_screening());
-    let tests = distinct(cases, |case| (&case.record.target, &case.record.case))
-        .into_iter()
-        .map(|case| test(case, slower.get(case.name.as_str()).copied()))
+    let mut tests: Vec<JunitTest> = report
+        .required
+        .iter()
+        .zip(&report.requirements)
+        .filter(|(required, _)| !required.is_recommended)
+        .map(|(required, sentence)| requirement_test(required, sentence))
         .collect();
+    let cases = distinct(cases, |case| (&case.record.target, &case.record.case));
+    let case_tests = cases
+        .into_iter()
+        .map(|case| test(case, slower.get(case.name.as_str()).copied()));
+    tests.extend(case_tests);
     junit_document(tests)
+}
+
+/// The test of a requirement. Without a verdict it is skipped, because nothing is known.
+fn requirement_test(required: &Required, sentence: &str) -> JunitTest {
+    let problem = match required.judged.verdict {
+        LimitVerdict::Met => None,
+        LimitVerdict::Missed => Some("failure"),
+        LimitVerdict::Undecided => Some("skipped"),
+    };
+    JunitTest {
+        group: required.target.clone(),
+        name: format!("{}: {}", required.requirement, required.name),
+        seconds: 0.0,
+        problem: problem.map(|element| (element, sentence.to_owned())),
+    }
 }
 
 /// The test of a case. `slower` says that it was slower than its baseline by more than the limit.

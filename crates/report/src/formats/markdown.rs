@@ -10,6 +10,10 @@ use crate::tables::table::{self, Column, Table};
 pub(super) fn render(report: &Report) -> String {
     let run = &report.run;
     let mut text = format!("# writebench {}, {}\n\n", run.version, run.started);
+    text.extend(report.requirements.iter().map(|line| item(line)));
+    if !report.requirements.is_empty() {
+        text += "\n";
+    }
     for (label, line) in run_lines(run) {
         text += &format!("- {label}: {}\n", escape(&line));
     }
@@ -33,6 +37,7 @@ pub(super) fn render(report: &Report) -> String {
     let sentences: String = report
         .conclusions
         .iter()
+        .skip(report.requirements.len())
         .chain(checks)
         .chain(&report.warnings)
         .map(|sentence| item(sentence))

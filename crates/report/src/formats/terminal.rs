@@ -1,4 +1,5 @@
 use anstyle::Style;
+use writebench_stats::LimitVerdict;
 
 use super::first_screen::{self, goals_table};
 use super::lines::{fitting, folded, unbroken, with_all_columns};
@@ -27,7 +28,8 @@ pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
     let shows_tables = detail != Detail::Usual || !report.is_brief();
     let goals = goals_table(report, width);
-    let mut text = match &goals {
+    let mut text = requirements(report, width);
+    text += &match &goals {
         _ if is_all => head(report, width),
         Some(_) => first_screen::head(report, width),
         None => styled(QUIET, &one_line(report), width),
@@ -93,6 +95,26 @@ fn tables(report: &Report, is_all: bool) -> (Vec<Table>, Vec<String>) {
     (tables, shared)
 }
 
+/// The verdicts of `--require` come first, because the exit code is about them.
+fn requirements(report: &Report, width: Option<usize>) -> String {
+    let lines = report.required.iter().zip(&report.requirements);
+    let mut text: String = lines
+        .map(|(required, line)| {
+            let style = match required.judged.verdict {
+                LimitVerdict::Met => HEADING,
+                LimitVerdict::Missed if required.is_recommended => WARNING,
+                LimitVerdict::Missed => FAULT,
+                LimitVerdict::Undecided => WARNING,
+            };
+            styled(style, line, width)
+        })
+        .collect();
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
 fn head(report: &Report, width: Option<usize>) -> String {
     let run = &report.run;
     let number = report
@@ -121,7 +143,8 @@ const FEW_WARNINGS: usize = 2;
 fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, String)> {
     let mut sentences: Vec<(Style, String)> = Vec::new();
     if report.advice.is_some() || report.findings.is_empty() {
-        sentences.extend(in_style(Style::new(), &report.conclusions));
+        let conclusions = report.conclusions.iter().skip(report.requirements.len());
+        sentences.extend(in_style(Style::new(), conclusions));
     } else if shows_tables {
         sentences.extend(in_style(Style::new(), &certainties(report)));
         // The first screen of goals has them above.

@@ -76,7 +76,7 @@ pub(crate) const PHASES: [(&str, PhaseNs); 5] = [
 ];
 
 /// The bytes of a chunk. They are None for a whole file in one call, and for a method without chunks.
-fn record_bytes(case: &CaseRecord) -> Option<u64> {
+pub(crate) fn record_bytes(case: &CaseRecord) -> Option<u64> {
     let case = case
         .case
         .known()
@@ -84,11 +84,11 @@ fn record_bytes(case: &CaseRecord) -> Option<u64> {
     Some(case.choices().chunk_size_bytes).filter(|&bytes| bytes != Choices::WHOLE)
 }
 
-fn records(bytes: u64, record_bytes: u64) -> u64 {
+pub(crate) fn records(bytes: u64, record_bytes: u64) -> u64 {
     bytes.div_ceil(record_bytes.max(1))
 }
 
-fn per_s(number: u64, ns: f64) -> f64 {
+pub(crate) fn per_s(number: u64, ns: f64) -> f64 {
     as_f64(number) * 1e9 / ns
 }
 

@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use serde::Serialize;
 use writebench_model::{Latency, Sample};
-use writebench_stats::as_f64;
+use writebench_stats::{Cumulative, as_f64};
 
 /// Durations of single calls. A percentile is None if there are so [few calls](has_percentile).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -117,10 +117,11 @@ fn range_at_quantile(quantile: f64, all: &Durations, by_sample: &[Durations]) ->
 }
 
 /// Distinct durations with cumulative counts. A histogram takes a quarter of a megabyte, mostly zeros.
-struct Durations(Vec<(u64, u64)>);
+#[derive(Debug, Clone)]
+pub(crate) struct Durations(Vec<(u64, u64)>);
 
 impl Durations {
-    fn read(latency: &Latency) -> Option<Self> {
+    pub(crate) fn read(latency: &Latency) -> Option<Self> {
         let bytes = base64::engine::general_purpose::STANDARD
             .decode(&latency.histogram)
             .ok()?;
@@ -158,7 +159,11 @@ impl Durations {
         up_to.collect::<Option<_>>().map(Self)
     }
 
-    fn count(&self) -> u64 {
+    pub(crate) fn cumulative(&self) -> &Cumulative {
+        &self.0
+    }
+
+    pub(crate) fn count(&self) -> u64 {
         self.0.last().map_or(0, |(_, count)| *count)
     }
 

@@ -12,6 +12,7 @@ mod latency;
 mod limit_share;
 mod obstacle;
 mod over_time;
+mod required;
 mod rounds;
 #[cfg(test)]
 mod tests;
@@ -34,5 +35,7 @@ pub(crate) use self::obstacle::{
     others_wait_ppm, usable,
 };
 pub(crate) use self::over_time::{Burst, OverTime, rates};
+pub(crate) use self::required::required;
+pub use self::required::{Judged, Required, Undecided, Watched};
 pub(crate) use self::rounds::{geometric_mean, ratio_in_rounds, total};
 pub(crate) use writebench_stats::{distinct, grouped};

@@ -549,7 +549,7 @@ fn known_seconds(sample: &Sample) -> f64 {
 }
 
 /// `45s` or `20m`, rounded up.
-fn budget_text(seconds: f64) -> String {
+pub(crate) fn budget_text(seconds: f64) -> String {
     const LONG_S: f64 = 300.0;
     if seconds > LONG_S {
         format!("{:.0}m", (seconds / 60.0).ceil())

@@ -23,6 +23,7 @@ mod question;
 mod ranks;
 mod recommended;
 pub(crate) mod report;
+mod required;
 pub(crate) mod run_names;
 mod run_notes;
 pub(crate) mod sort;

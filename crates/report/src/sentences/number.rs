@@ -24,6 +24,15 @@ pub(crate) const NUMBER: Quantity = Quantity {
     unit: 1.0,
     digits: significant_digits,
 };
+pub(crate) const MEGABYTES_PER_S: Quantity = Quantity {
+    unit: 1e6,
+    digits: significant_digits,
+};
+/// A time in nanoseconds, printed in seconds.
+pub(crate) const SECONDS: Quantity = Quantity {
+    unit: 1e9,
+    digits: significant_digits,
+};
 /// A time in nanoseconds, printed in milliseconds. Microseconds are enough digits.
 pub(crate) const MILLISECONDS: Quantity = Quantity {
     unit: 1e6,

@@ -215,7 +215,7 @@ fn what_ended(ended_by: EndedBy) -> String {
 }
 
 /// `93 % of the time`.
-fn share_of_time(ppm: u32) -> String {
+pub(crate) fn share_of_time(ppm: u32) -> String {
     format!("{} of the time", share(f64::from(ppm) / 1e6))
 }
 

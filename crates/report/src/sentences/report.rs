@@ -3,7 +3,9 @@ use std::collections::HashSet;
 use writebench_model::{RunRecord, Stage};
 use writebench_stats::Gate;
 
-use crate::numbers::{self, CaseReport, FailedCases, Gated, cases, gated, obstacle_to};
+use crate::numbers::{
+    self, CaseReport, FailedCases, Gated, Required, cases, gated, obstacle_to, required,
+};
 use crate::sentences::advice::{Advice, Search, without_advice};
 use crate::sentences::answer::{
     WorkloadAnswer, answers, answers_on_each_target, are_for_each_target, left_out, without_answer,
@@ -12,6 +14,7 @@ use crate::sentences::failures;
 use crate::sentences::finding::Finding;
 use crate::sentences::gated::verdicts;
 use crate::sentences::recommended::has_rounds;
+use crate::sentences::required::requirements;
 use crate::sentences::run_notes::{lazy_times, read_back, run_notes, smallest_difference};
 use crate::sentences::warning::warnings;
 
@@ -36,6 +39,10 @@ pub struct Report {
     pub run_notes: Vec<String>,
     /// The verdicts of `--fail-if-slower`.
     pub gated: Vec<Gated>,
+    /// The verdicts of `--require`.
+    pub required: Vec<Required>,
+    /// The same in sentences.
+    pub requirements: Vec<String>,
     /// Cases without a result that had a sample, and candidates of a search.
     pub failures: Vec<FailedCases>,
     /// How much of the written data was compared. It is None if nothing was written.
@@ -60,6 +67,7 @@ impl Report {
             answers(&run, &cases)
         };
         let gated = gated(&run, &cases);
+        let required = required(&run, &cases);
         let mut notes = verdicts(&run, &gated);
         if !is_search {
             notes.extend(run_notes(&run, &answers, &cases));
@@ -88,7 +96,11 @@ impl Report {
         } else if cases.iter().all(|case| case.record.origin.is_of_goal()) {
             warnings.extend(failures::failures_in_goals(&failed, &cases));
         }
+        let requirements = requirements(&run, &required, &cases);
+        conclusions.splice(0..0, requirements.iter().cloned());
         Self {
+            required,
+            requirements,
             read_back: read_back(&cases),
             smallest_difference: smallest_difference(&cases),
             warnings,

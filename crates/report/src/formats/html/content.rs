@@ -181,8 +181,9 @@ pub(super) fn runs<'r>(reports: &'r [Report], names: &'r [String]) -> Vec<Run<'r
                 Vec::new()
             } else {
                 report
-                    .run_notes
+                    .requirements
                     .iter()
+                    .chain(&report.run_notes)
                     .cloned()
                     .chain(rest(report))
                     .collect()
