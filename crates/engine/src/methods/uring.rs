@@ -338,6 +338,11 @@ impl<'q, R: Ring> Operations<'q, R> {
         self.submit_and_wait_for(usize::from(self.in_flight > 0))
     }
 
+    /// Waits for all operations in flight, by one call.
+    pub(super) fn wait_for_all(&mut self) -> Result<()> {
+        self.submit_and_wait_for(self.in_flight)
+    }
+
     fn submit_and_wait_for(&mut self, wanted: usize) -> Result<()> {
         if self.ring.submit(wanted)? {
             // The kernel may have taken only some, but none of them is certainly unused.

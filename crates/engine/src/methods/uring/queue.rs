@@ -136,7 +136,11 @@ impl<'q, 'a, R: Ring> Queue<'q, 'a, R> {
                 {
                     self.begin(index, page_bytes, None)?;
                 }
-                self.operations.wait()?;
+                if self.next < end {
+                    self.operations.wait()?;
+                } else {
+                    self.operations.wait_for_all()?;
+                }
                 while let Some((index, _, result)) = self.operations.completed() {
                     self.complete_write(index, result, write_loop)?;
                 }
