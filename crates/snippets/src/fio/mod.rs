@@ -251,6 +251,9 @@ fn difference_in_memory(engine: &FioEngine, case: &Case, parts: &[Part]) -> Opti
         ""
     };
     match case.given().source {
+        Source::File if case.commit_pages().is_some() => Some(format!(
+            "fio writes out of {fios} of memory again and again, which CPU caches may hold. writebench has {ours} of pages"
+        )),
         Source::File => Some(format!(
             "fio writes out of {fios} of memory again and again{of_each}, which CPU caches may hold. writebench reads each of \
              {ours} once. The same with source=chunk is nearer to fio."
