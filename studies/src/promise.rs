@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use serde_json::Value;
 use writebench_model::Case;
@@ -112,6 +112,7 @@ fn of_program(cases: &[Measured], number: u32) -> Result<&Measured> {
 
 /// Returns a command line for `--command`.
 fn program(case: &Case, folder: &Path) -> Result<String> {
+    ensure!(case.workload().pages.is_none(), OF_PAGES);
     let line = compiled(&program_text(case)?, Language::C, folder)?;
     with_directory(case, line)
 }
@@ -126,6 +127,9 @@ fn program_text(case: &Case) -> Result<String, Unsupported> {
     Ok(if frame.is_program { text } else { text + MAIN })
 }
 
+const OF_PAGES: &str =
+    "the printed code of pages is a store, which only its caller's commits make a program";
+
 /// malloc's memory is not page-aligned. The program times only the function.
 const MAIN: &str = concat!("\n", include_str!("promise.c"));
 
@@ -136,12 +140,21 @@ mod tests {
     use writebench_model::{Goal, Space};
 
     #[test]
-    fn plain_write_of_every_goal_has_a_program() {
+    fn plain_write_of_every_goal_has_a_program_or_a_reason_to_have_none() {
         let scratch = tempfile::tempdir().unwrap();
         for &goal in Goal::ALL {
             let plain = Space::for_goal(goal, &[]).unwrap().baseline;
             let line = program(&plain, &scratch.path().join(goal.name()));
-            assert!(line.is_ok(), "{goal}: {line:?}");
+            let message = format!("{goal}: {line:?}");
+            match line {
+                Ok(_) => assert!(!goal.has_pages(), "{message}"),
+                Err(error) => {
+                    assert!(
+                        goal.has_pages() && error.to_string().contains(OF_PAGES),
+                        "{message}"
+                    );
+                }
+            }
         }
     }
 
