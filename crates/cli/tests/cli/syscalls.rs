@@ -252,16 +252,52 @@ pub(crate) fn traced(program: &Program, mut strace: Command, words: &[&str]) -> 
     let text = std::fs::read_to_string(log)?;
     let lines = traced_calls(&text);
     let all: Vec<Call> = lines.iter().filter_map(|line| split_call(line)).collect();
-    // A sample ends with removing its file, and not that file's journal.
-    let samples = all.split_inclusive(|(name, arguments, _)| {
-        name == "unlinkat"
-            && arguments[1].starts_with("\"sample")
-            && !arguments[1].ends_with("-journal\"")
-    });
-    Ok(samples
+    Ok(samples(&all)
         .map(calls_on_sample)
         .filter(|calls| !calls.is_empty())
         .collect())
+}
+
+/// The calls of each sample, except of those that overwrite the file of the sample before. A disturbed sample is repeated, so
+/// on a busy machine there may be more than were asked for.
+fn samples(all: &[Call]) -> impl Iterator<Item = &[Call]> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, call) in all.iter().enumerate() {
+        if removes_sample(call) {
+            parts.push(&all[start..=at]);
+            start = at + 1;
+        } else if finds_kept_file(&all[at..]) {
+            parts.push(&all[start..at]);
+            start = at;
+        }
+    }
+    parts.push(&all[start..]);
+    parts.into_iter().filter(|part| !finds_kept_file(part))
+}
+
+/// A sample ends with removing its file, and not that file's journal.
+fn removes_sample((name, arguments, _): &Call) -> bool {
+    name == "unlinkat"
+        && arguments[1].starts_with("\"sample")
+        && !arguments[1].ends_with("-journal\"")
+}
+
+/// Whether the next sample begins here. It compares the extents of the file that was kept, and drops its pages.
+fn finds_kept_file(calls: &[Call]) -> bool {
+    let Some((name, arguments, _)) = calls.first() else {
+        return false;
+    };
+    let opens = name == "openat"
+        && arguments[1].starts_with("\"sample")
+        && arguments[2].contains("O_RDONLY");
+    opens && {
+        let names_sample =
+            |call: &&Call| call.1.iter().any(|argument| argument.contains("/sample"));
+        let next = calls[1..].iter().filter(names_sample).take(2);
+        next.map(|(name, ..)| name.as_str())
+            .eq(["ioctl", "fadvise64"])
+    }
 }
 
 /// Of another program, on paths with `files` in them.

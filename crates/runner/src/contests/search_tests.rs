@@ -230,9 +230,9 @@ fn share_within_5_percent(change: impl Fn(&mut World)) -> f64 {
             world.experience.environments.remove(&name);
             change(&mut world);
             let answer = world.run();
-            let answer = answer.unwrap_or_else(|| panic!("{name}, {goal}: no answer"));
             searches += 1;
-            within += u64::from(world.regret(answer) <= 1.05);
+            // A sample of 4 s, which nothing predicts, leaves a short search without an answer. That is a miss as well.
+            within += u64::from(answer.is_some_and(|answer| world.regret(answer) <= 1.05));
         }
     }
     println!("{within} of {searches} searches within 5 % of the best of their grid");

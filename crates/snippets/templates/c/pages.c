@@ -41,7 +41,8 @@ struct page_store {
 {%- if case.writes_twice() %}
 
 // The journal has one commit: this head, zeros until HEAD, and the pages. Numbers are in the processor's byte order.
-enum { COMMIT = {{ case.commit_pages() }}, HEAD = {{ case.journal_head() }} };
+enum { COMMIT = {{ case.commit_pages() }} };
+enum { HEAD = {{ case.journal_head() }} };
 struct head {
     uint64_t count; // of the pages
     uint64_t check; // of the rest of the head and the pages
@@ -103,9 +104,11 @@ static int recover(struct page_store *store)
     if (length < 0)
         return -1;
     const struct head *head = (const struct head *)store->buffer;
-    const int has_commit = length >= HEAD && head->count > 0 && head->count <= COMMIT
-        && (uint64_t)length >= HEAD + head->count * PAGE && head->check == checksum_of(store, head->count);
-    return has_commit ? write_pages(store) : 0;
+    if (length < HEAD || head->count == 0 || head->count > COMMIT)
+        return 0;
+    if ((uint64_t)length < HEAD + head->count * PAGE || head->check != checksum_of(store, head->count))
+        return 0;
+    return write_pages(store);
 }
 
 // The journal is PATH-journal. A new one is durable with its directory.
