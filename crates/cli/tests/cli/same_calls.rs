@@ -5,7 +5,7 @@ use writebench_model::Case;
 use writebench_testkit::{Kind, Need, Trials, directory_on, strace};
 
 use crate::program;
-use crate::syscalls::{Calls, traced};
+use crate::syscalls::{Calls, KEPT_FILE, traced};
 
 pub(crate) fn add(trials: &mut Trials) {
     for cases in SAME {
@@ -150,7 +150,8 @@ fn make(cases: &'static [&str], different: usize) -> Result<()> {
     for mut calls in traced(&program, strace(), &words)? {
         // The sizes of the ring and its registrations are not work on the file.
         calls.retain(|call, _| !call.starts_with("io_uring_"));
-        if !found.contains(&calls) {
+        // A repeated sample makes the calls of the first one.
+        if !calls.contains_key(KEPT_FILE) && !found.contains(&calls) {
             found.push(calls);
         }
     }

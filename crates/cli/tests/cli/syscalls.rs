@@ -253,14 +253,61 @@ pub(crate) fn traced(program: &Program, mut strace: Command, words: &[&str]) -> 
     let lines = traced_calls(&text);
     let all: Vec<Call> = lines.iter().filter_map(|line| split_call(line)).collect();
     Ok(samples(&all)
-        .map(calls_on_sample)
+        .into_iter()
+        .map(calls_of)
         .filter(|calls| !calls.is_empty())
         .collect())
 }
 
-/// The calls of each sample, except of those that overwrite the file of the sample before. A disturbed sample is repeated, so
-/// on a busy machine there may be more than were asked for.
-fn samples(all: &[Call]) -> impl Iterator<Item = &[Call]> {
+/// In place of the calls that find the kept file.
+pub(crate) const KEPT_FILE: &str = "kept file";
+
+fn calls_of(sample: &[Call]) -> Calls {
+    if !finds_kept_file(sample) {
+        return calls_on_sample(sample);
+    }
+    let closed = sample
+        .iter()
+        .position(|(name, arguments, _)| name == "close" && arguments[0].contains("/sample"));
+    let mut calls = calls_on_sample(&sample[closed.map_or(0, |at| at + 1)..]);
+    calls.insert(KEPT_FILE.to_owned(), 1);
+    calls
+}
+
+/// What a sample promises that overwrites the file of an earlier one, and need not make a file of this size. None if the
+/// case makes none.
+pub(crate) fn with_kept_file(promised: &Calls, size_bytes: u64) -> Option<Calls> {
+    let mut calls = promised.clone();
+    let write = format!("write {size_bytes}");
+    for call in [
+        "open O_WRONLY|O_CREAT|O_EXCL",
+        &write,
+        "fsync",
+        "fadvise64 0 0 POSIX_FADV_DONTNEED",
+        "close",
+    ] {
+        let count = calls.get_mut(call)?;
+        *count -= 1;
+        if *count == 0 {
+            calls.remove(call);
+        }
+    }
+    calls.insert(KEPT_FILE.to_owned(), 1);
+    Some(calls)
+}
+
+/// The same calls, after which the next sample looks at the file that was kept, and removes it: its extents have changed, as on
+/// btrfs.
+pub(crate) fn before_useless_file(promised: &Calls) -> Calls {
+    let mut calls = promised.clone();
+    for call in ["open O_RDONLY", "close"] {
+        *calls.entry(call.to_owned()).or_default() += 1;
+    }
+    calls
+}
+
+/// The calls of each sample. A disturbed one is repeated, so on a busy machine there may be more than were asked for.
+fn samples(all: &[Call]) -> Vec<&[Call]> {
     let mut parts = Vec::new();
     let mut start = 0;
     for (at, call) in all.iter().enumerate() {
@@ -273,7 +320,7 @@ fn samples(all: &[Call]) -> impl Iterator<Item = &[Call]> {
         }
     }
     parts.push(&all[start..]);
-    parts.into_iter().filter(|part| !finds_kept_file(part))
+    parts
 }
 
 /// A sample ends with removing its file, and not that file's journal.
