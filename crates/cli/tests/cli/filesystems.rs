@@ -408,7 +408,7 @@ fn keeps(kind: &str) -> Result<()> {
         }
         kept += 1;
         let promised = promise_of(calls);
-        // Another case may have left a file that this one overwrites, or finds no use for the one that this leaves.
+        // Samples of other cases share the kept file: an earlier one may have left it, and a later one may remove it.
         let size_bytes = Case::parse(case)?.given().size_bytes;
         let forms = [with_kept_file(&promised, size_bytes), Some(promised)];
         let is_form = |found: &Calls| {

@@ -259,7 +259,7 @@ pub(crate) fn traced(program: &Program, mut strace: Command, words: &[&str]) -> 
         .collect())
 }
 
-/// In place of the calls that find the kept file.
+/// Stands for the calls by which a sample checks the kept file.
 pub(crate) const KEPT_FILE: &str = "kept file";
 
 fn calls_of(sample: &[Call]) -> Calls {
@@ -274,8 +274,8 @@ fn calls_of(sample: &[Call]) -> Calls {
     calls
 }
 
-/// What a sample promises that overwrites the file of an earlier one, and need not make a file of this size. None if the
-/// case makes none.
+/// The promised calls of a sample that overwrites the file of an earlier sample, instead of making one of this size. None if
+/// the case makes no file to overwrite.
 pub(crate) fn with_kept_file(promised: &Calls, size_bytes: u64) -> Option<Calls> {
     let mut calls = promised.clone();
     let write = format!("write {size_bytes}");
@@ -296,8 +296,8 @@ pub(crate) fn with_kept_file(promised: &Calls, size_bytes: u64) -> Option<Calls>
     Some(calls)
 }
 
-/// The same calls, after which the next sample looks at the file that was kept, and removes it: its extents have changed, as on
-/// btrfs.
+/// The promised calls, followed by those of the next sample up to the removal of the kept file. It cannot use the file,
+/// because its extents have changed, as on btrfs.
 pub(crate) fn before_useless_file(promised: &Calls) -> Calls {
     let mut calls = promised.clone();
     for call in ["open O_RDONLY", "close"] {
