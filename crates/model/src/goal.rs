@@ -29,9 +29,9 @@ macro_rules! goals {
         }
 
         impl Goal {
-    /// A run leaves out a goal if its limits pay for fewer samples than this: three rounds of nine cases, and three of the
-    /// six that are then left.
-    pub const LEAST_SAMPLES: u64 = 45;
+            /// A run leaves out a goal if its limits pay for fewer samples than this: three rounds of nine cases, and
+            /// three of the six that are then left.
+            pub const LEAST_SAMPLES: u64 = 45;
 
             /// Everyday words for it.
             pub fn aliases(self) -> &'static [&'static str] {
@@ -183,7 +183,7 @@ impl Goal {
     ];
 
     /// All goals that one run can answer, in the order of their importance. A file larger than memory takes minutes, and
-    /// for pages no portfolio is chosen yet.
+    /// pages have been measured in too few environments.
     pub const TOGETHER: &[Self] = &[
         Self::Stream,
         Self::DurableStream,
