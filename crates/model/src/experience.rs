@@ -50,7 +50,8 @@ impl Experience {
         Self::strategy_named(&name)
     }
 
-    /// The same for a name without sizes. Which pages are written does not change what is fast.
+    /// The same for a name without sizes. A search expects the gains of uniform access for any other as well, until its own
+    /// samples correct them.
     pub fn strategy_named(name: &str) -> String {
         name.split(',')
             .filter(|part| !part.starts_with("access="))

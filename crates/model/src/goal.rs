@@ -30,7 +30,7 @@ macro_rules! goals {
 
         impl Goal {
             /// A run leaves out a goal if its limits pay for fewer samples than this: three rounds of nine cases, and
-            /// three of the six that are then left.
+            /// three more of six cases.
             pub const LEAST_SAMPLES: u64 = 45;
 
             /// Everyday words for it.

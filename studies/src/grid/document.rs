@@ -255,9 +255,14 @@ fn head_of(grids: &Grids) -> String {
             "" => filesystem.to_owned(),
             kind => format!("{filesystem}, made as {kind}"),
         };
+        // What cannot be seen from the other facts, such as goals that were measured later.
+        let note = match fact("note") {
+            "" => String::new(),
+            note => format!(" ({note})"),
+        };
         text += &format!(
             "| {name} | {cpu}, {cpus} CPUs, {memory}, {kernel} | {filesystem}: `{options}` | {device} \
-             | {size}, first {small} | {version}, {date} |\n"
+             | {size}, first {small} | {version}, {date}{note} |\n"
         );
     }
     text
@@ -271,7 +276,7 @@ mod tests {
     fn a_document_lists_the_chosen_cases_and_their_environments() {
         let grid = |gains: &str| {
             toml::from_str(&format!(
-                "[environment]\nsize = '64MiB'\n[goals.stream]\n{gains}"
+                "[environment]\nsize = '64MiB'\ndate = 'today'\nnote = 'one CPU'\n[goals.stream]\n{gains}"
             ))
             .unwrap()
         };
@@ -298,6 +303,7 @@ mod tests {
             rest.contains("\ncopy = [\n    \"splice\",\n]\n")
                 && rest.contains("\nlarger-than-memory = []\n")
         );
+        assert!(document.contains(", today (one CPU) |\n"), "{document}");
         assert!(
             document.contains("| `pwrite` | 0 | other 1.50 |\n"),
             "{document}"

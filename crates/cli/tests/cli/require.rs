@@ -116,7 +116,7 @@ fn missed() -> Result<()> {
     let words = [&LOG[..], &required].concat();
     let (ended, document) = call(&program, on.path(), &words)?;
     if is_too_busy(&document) {
-        // One of several verdicts may be known all the same.
+        // One of several verdicts may be clear although the machine is busy.
         ensure!(matches!(ended.code, Some(5 | 7)), "{ended:#?}");
         return Ok(());
     }
@@ -200,7 +200,7 @@ fn cases() -> Result<()> {
     ];
     let (ended, document) = call(&program, a.path(), &words)?;
     if is_too_busy(&document) {
-        // One of several verdicts may be known all the same.
+        // One of several verdicts may be clear although the machine is busy.
         ensure!(matches!(ended.code, Some(5 | 7)), "{ended:#?}");
         return Ok(());
     }

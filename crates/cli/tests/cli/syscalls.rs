@@ -274,7 +274,7 @@ fn calls_of(sample: &[Call]) -> Calls {
     calls
 }
 
-/// The promised calls of a sample that overwrites the file of an earlier sample, instead of making one of this size. None if
+/// The promised calls when the sample overwrites a file that an earlier sample has left, instead of making its own. None if
 /// the case makes no file to overwrite.
 pub(crate) fn with_kept_file(promised: &Calls, size_bytes: u64) -> Option<Calls> {
     let mut calls = promised.clone();
